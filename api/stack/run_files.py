@@ -1,0 +1,105 @@
+"""The small files that let commands with the same data directory find the stack: secrets, ports, addresses."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import secrets
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from core.errors import Misconfigured
+
+LOOPBACK = "127.0.0.1"
+PASSWORD_BYTES = 24
+
+
+def password(home: Path, name: str, kept: Path | None) -> str:
+    """The password `name` from `secrets.json`, made on first use.
+
+    `kept` is the data that the password opens: where it is already there, a new password would not fit.
+
+    Raises:
+        Misconfigured: the data is there and its password is not.
+    """
+    stored = _read(home / "secrets.json")
+    if name not in stored:
+        if kept and kept.exists():
+            raise Misconfigured(
+                f"wrong password: {kept} exists, but {home / 'secrets.json'} does not hold {name} for it. "
+                "Put the file back, or move the data away to begin anew."
+            )
+        stored[name] = secrets.token_urlsafe(PASSWORD_BYTES)
+        _write(home / "secrets.json", stored)
+    return stored[name]
+
+
+def port(home: Path, name: str) -> int:
+    """The loopback port that `name` had before, or a free one where that is taken; remembered in `run/ports.json`."""
+    path = home / "run" / "ports.json"
+    ports = _read(path)
+    remembered = int(ports.get(name, "0"))
+    if remembered and is_free(LOOPBACK, remembered):
+        return remembered
+    chosen = _free_port()
+    _write(path, {**ports, name: str(chosen)})
+    return chosen
+
+
+def is_free(host: str, number: int) -> bool:
+    """Whether a server could listen there now.
+
+    Raises:
+        OSError: for any other reason than being taken, e.g. an unknown host or a privileged port.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, number))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return False
+            raise
+    return True
+
+
+def write_stack(home: Path, addresses: Mapping[str, str | int]) -> None:
+    """Tell commands with the same data directory where the running stack is (`run/stack.json`, mode 0600)."""
+    _write(home / "run" / "stack.json", addresses)
+
+
+def read_stack(home: Path) -> dict[str, str]:
+    """`database_url`, `broker_url`, `http_url`, `pid` of the running stack; empty when none runs."""
+    return _read(home / "run" / "stack.json")
+
+
+def forget_stack(home: Path) -> None:
+    """The stack is gone, its addresses with it."""
+    (home / "run" / "stack.json").unlink(missing_ok=True)
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def _read(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    try:
+        content = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"{path} cannot be read: {error}.") from error
+    return {str(key): str(value) for key, value in content.items()}
+
+
+def _write(path: Path, content: Mapping[str, str | int]) -> None:
+    """Replace the file in one step, readable for its owner alone."""
+    draft = path.with_suffix(f".{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_text(json.dumps(content, indent=1))
+    draft.replace(path)

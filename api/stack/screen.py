@@ -1,0 +1,50 @@
+"""One table that says what runs where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from api.stack.supervisor import Watched
+
+
+class Screen:
+    """What the user sees: the table when ready, a line for each change; with `quiet` nothing but errors."""
+
+    def __init__(self, *, quiet: bool, out: Console | None = None, err: Console | None = None) -> None:
+        self._out = out or Console(quiet=quiet, highlight=False)
+        self._err = err or Console(stderr=True, highlight=False)
+
+    def say(self, line: str) -> None:
+        """Tell how things go."""
+        self._out.print(escape(line), soft_wrap=True)
+
+    def complain(self, line: str) -> None:
+        """Tell what went wrong, on one line of standard error."""
+        self._err.print(f"[red]{escape(' '.join(line.split()))}[/red]", soft_wrap=True)
+
+    def show(self, watched: Sequence[Watched], http_url: str, home: Path) -> None:
+        """The table of processes, with the address of the API above and the data directory under it."""
+        self._out.print(table(watched, http_url, home))
+
+
+def table(watched: Sequence[Watched], http_url: str, home: Path) -> Table:
+    """Name, pid, place, state and restarts of each process."""
+    rows = Table(title=f"Imprint is ready at {http_url}", caption=f"data and logs: {home} · Ctrl-C ends all of it")
+    for heading in ("process", "pid", "where", "state", "restarts"):
+        rows.add_column(heading, justify="right" if heading in {"pid", "restarts"} else "left", overflow="fold")
+    for entry in watched:
+        member = entry.member
+        where = http_url if member.name == "api" else _short(member.where, home)
+        pid = str(member.pid or "external")
+        rows.add_row(member.name, pid, escape(where), entry.state, str(entry.restarts))
+    return rows
+
+
+def _short(where: str, home: Path) -> str:
+    """A log is named from the data directory, which stands under the table."""
+    return where.removeprefix(f"{home}/")

@@ -1,0 +1,198 @@
+"""Start processes, start the dead ones again with back-off and say so, end all of them in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from api.stack import process
+from api.stack.process import Process
+from core.errors import ImprintError
+
+FIRST_DELAY_S = 0.2
+LONGEST_DELAY_S = 10.0
+WELL_AFTER_S = 30.0
+TICK_S = 0.1
+# When each stage of the stop ends at the latest, in seconds after its beginning; all of it stays within 10 s.
+STAGE_ENDS_S = (4.5, 6.5, 7.2, 9.5)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A process of the service: its name in pid file and log, its command line, what it adds to the environment."""
+
+    name: str
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+class Member(Protocol):
+    """What the supervisor asks of whatever it watches; `servers.Server` fits."""
+
+    name: str
+
+    def start(self) -> object:
+        """Start it; Misconfigured where that cannot be."""
+
+    def stop(self, grace_s: float) -> None:
+        """End it and everything it began."""
+
+    def alive(self) -> bool:
+        """Whether it runs."""
+
+    def exit(self) -> str:
+        """How it ended, for people."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id, None where it is not ours."""
+
+    @property
+    def where(self) -> str:
+        """Where to find it, for people."""
+
+
+class ChildProcess:
+    """A child as a member: started from its command line, logging to `log/<name>.log`."""
+
+    def __init__(self, home: Path, child: Child, env: Mapping[str, str]) -> None:
+        self.name = child.name
+        self._home = home
+        self._argv = child.argv
+        self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **env, **child.env}
+        self._process: Process | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id."""
+        return self._process.pid if self._process else None
+
+    @property
+    def where(self) -> str:
+        """Its log."""
+        return str(process.log_file(self._home, self.name))
+
+    def start(self) -> None:
+        """Start it, after ending what a dead one of the same name left behind."""
+        self.stop(0.0)
+        process.reclaim(self._home, self.name)
+        self._process = process.spawn(self._home, self.name, self._argv, self._env)
+
+    def stop(self, grace_s: float) -> None:
+        """Ask it to end, and kill its group after `grace_s` seconds."""
+        if self._process:
+            self._process.end(signal.SIGTERM, grace_s)
+            self._process = None
+
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.alive()
+
+    def exit(self) -> str:
+        """How it ended, with its last words where it had the time for them."""
+        if self._process is None:
+            return "stopped"
+        how = self._process.exit()
+        return f"{how}: {self._process.last_words()}" if how.startswith("exit") else how
+
+
+@dataclass(slots=True)
+class Watched:
+    """A member with its history; `due` is the moment of the next attempt, None while it runs."""
+
+    member: Member
+    started: float
+    restarts: int = 0
+    delay_s: float = FIRST_DELAY_S
+    due: float | None = None
+
+    @property
+    def state(self) -> str:
+        """`running`, or `waiting` for the next attempt."""
+        return "running" if self.due is None else "waiting"
+
+
+class Supervisor:
+    """Watches members in the order in which they were added and says aloud what happens to them.
+
+    It must be used in the main thread: processes are told to end when the thread that started them does.
+    """
+
+    def __init__(self, say: Say) -> None:
+        self.watched: list[Watched] = []
+        self._say = say
+
+    def add(self, member: Member) -> None:
+        """Start the member and watch it from now on.
+
+        Raises:
+            Misconfigured: it does not start.
+        """
+        entry = Watched(member, started=time.monotonic())
+        self.watched.append(entry)  # first, so that an interrupted start is ended too
+        member.start()
+
+    def run(self, done: Callable[[], bool], limit_s: float = float("inf")) -> bool:
+        """Keep everything alive until `done()`; False where `limit_s` seconds were not enough."""
+        deadline = time.monotonic() + limit_s
+        while not done():
+            if time.monotonic() > deadline:
+                return False
+            self.check()
+            time.sleep(TICK_S)
+        return True
+
+    def check(self) -> None:
+        """Look at every member once."""
+        for entry in self.watched:
+            self._check(entry, time.monotonic())
+
+    def stop(self) -> None:
+        """End all within 10 s: workers hand back their tasks first; then api, router, clock; broker; PostgreSQL."""
+        begin = time.monotonic()
+        for number, end_s in enumerate(STAGE_ENDS_S):
+            stage = [entry.member for entry in self.watched if _stage(entry.member.name) == number]
+            _stop_together(stage, grace_s=max(0.0, begin + end_s - time.monotonic()))
+        self.watched.clear()
+
+    def _check(self, entry: Watched, now: float) -> None:
+        if entry.due is None:
+            if not entry.member.alive():
+                self._postpone(entry, now, f"{entry.member.name} died ({entry.member.exit()})")
+            elif now - entry.started > WELL_AFTER_S:
+                entry.delay_s = FIRST_DELAY_S
+        elif now >= entry.due:
+            self._restart(entry)
+
+    def _restart(self, entry: Watched) -> None:
+        entry.restarts += 1
+        try:
+            entry.member.start()
+        except ImprintError as error:
+            self._postpone(entry, time.monotonic(), f"{entry.member.name} does not start ({error.detail})")
+            return
+        entry.due, entry.started = None, time.monotonic()
+        self._say(f"{entry.member.name} runs again (pid {entry.member.pid}).")
+
+    def _postpone(self, entry: Watched, now: float, what: str) -> None:
+        self._say(f"{what}; starting it again in {entry.delay_s:g} s.")
+        entry.due = now + entry.delay_s
+        entry.delay_s = min(entry.delay_s * 2, LONGEST_DELAY_S)
+
+
+def _stage(name: str) -> int:
+    return 0 if name.startswith("worker") else {"broker": 2, "postgres": 3}.get(name, 1)
+
+
+def _stop_together(members: Sequence[Member], grace_s: float) -> None:
+    if members:
+        with ThreadPoolExecutor(len(members)) as pool:
+            list(pool.map(lambda member: member.stop(grace_s), members))

@@ -1,0 +1,212 @@
+"""`imprint up`: servers, migrations, processes, ready; then stay, or do one thing, and end without a trace."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import http.client
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from urllib.parse import urlsplit
+
+from api.stack import machine, process, run_files
+from api.stack.screen import Screen
+from api.stack.servers import Broker, External, Postgres, Server
+from api.stack.supervisor import Child, ChildProcess, Supervisor
+from core.errors import ImprintError, Misconfigured
+
+READY_LIMIT_S = 120.0
+PROBE_LIMIT_S = 2.0
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def up(  # noqa: PLR0913, PLR0917 - the one place where everything is wired
+    settings_env: Mapping[str, str],
+    home: Path,
+    http_host: str,
+    http_port: int,
+    quiet: bool,  # noqa: FBT001 - the command's own flag
+    database_url: str | None,
+    broker_url: str | None,
+    prepare: Callable[[Mapping[str, str]], None],
+    children: Sequence[Child],
+    on_ready: Callable[[], None] | None = None,
+) -> int:
+    """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; the exit code of the command.
+
+    Servers without a URL are started from the wheels. `prepare` is called once they answer, with
+    `settings_env` and IMPRINT_HOME, IMPRINT_DATABASE_URL, IMPRINT_BROKER_URL added; the children get the same.
+    Whatever raises ImprintError becomes one line on standard error and exit code 1.
+    """
+    screen = Screen(quiet=quiet)
+    home = home.expanduser().resolve()
+    try:
+        with _alone(home), _signals_end():
+            stack = _Stack(home, http_host, http_port, screen)
+            try:
+                stack.start(settings_env, database_url, broker_url, prepare, children)
+                stack.stay(on_ready)
+            finally:
+                stack.stop()
+    except ImprintError as error:
+        screen.complain(error.detail)
+        return 1
+    except KeyboardInterrupt:
+        screen.say("Everything has ended; the data stays.")
+    return 0
+
+
+class _Stack:
+    """The running whole: what is watched, and where it answers."""
+
+    def __init__(self, home: Path, host: str, port: int, screen: Screen) -> None:
+        self._home = home
+        self._host = host
+        self._port = port
+        self._screen = screen
+        self._supervisor = Supervisor(screen.complain)
+
+    @property
+    def http_url(self) -> str:
+        """Where commands on this machine reach the API."""
+        host = {"0.0.0.0": run_files.LOOPBACK, "::": "::1"}.get(self._host, self._host)  # noqa: S104 - compared
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
+
+    def start(
+        self,
+        settings_env: Mapping[str, str],
+        database_url: str | None,
+        broker_url: str | None,
+        prepare: Callable[[Mapping[str, str]], None],
+        children: Sequence[Child],
+    ) -> None:
+        """Start servers, prepare, start children, wait until ready, show the table."""
+        machine.check_free_disk(self._home)
+        self._end_orphans(children)
+        self._check_port()
+        urls = self._start_servers(database_url, broker_url)
+        env = {**settings_env, "IMPRINT_HOME": str(self._home), **urls}
+        self._tell_commands(urls)
+        prepare(env)
+        for child in children:
+            self._supervisor.add(ChildProcess(self._home, child, env))
+        if not self._supervisor.run(self._ready, READY_LIMIT_S):
+            raise Misconfigured(f"Not ready after {READY_LIMIT_S:.0f} s; the logs in {self._home / 'log'} say why.")
+        self._screen.show(self._supervisor.watched, self.http_url, self._home)
+
+    def stay(self, on_ready: Callable[[], None] | None) -> None:
+        """Watch until `on_ready` has returned; without it, until a signal."""
+        if on_ready is None:
+            self._supervisor.run(lambda: False)
+            return
+        over = threading.Event()
+        watcher = threading.Thread(target=self._supervisor.run, args=(over.is_set,), name="supervisor")
+        watcher.start()
+        try:
+            on_ready()
+        finally:
+            over.set()
+            watcher.join()
+
+    def stop(self) -> None:
+        """End everything; more signals do not hurry it, it takes 10 s at most."""
+        for number in END_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        self._supervisor.stop()
+        run_files.forget_stack(self._home)
+
+    def _start_servers(self, database_url: str | None, broker_url: str | None) -> dict[str, str]:
+        postgres: Server = External("postgres", database_url) if database_url else Postgres(self._home)
+        broker: Server = External("broker", broker_url) if broker_url else Broker(self._home)
+        self._screen.say(f"Starting on {self._home} …")
+        for server in (postgres, broker):
+            self._supervisor.add(server)
+        return {"IMPRINT_DATABASE_URL": postgres.url, "IMPRINT_BROKER_URL": broker.url}
+
+    def _tell_commands(self, urls: Mapping[str, str]) -> None:
+        run_files.write_stack(
+            self._home,
+            {
+                "database_url": urls["IMPRINT_DATABASE_URL"],
+                "broker_url": urls["IMPRINT_BROKER_URL"],
+                "http_url": self.http_url,
+                "pid": os.getpid(),
+            },
+        )
+
+    def _end_orphans(self, children: Sequence[Child]) -> None:
+        """What a killed `imprint up` left behind ends before anything starts; the servers look for their own."""
+        for child in children:
+            if process.reclaim(self._home, child.name):
+                self._screen.complain(f"Ended a {child.name} that an earlier run had left behind.")
+
+    def _check_port(self) -> None:
+        try:
+            free = run_files.is_free(self._host, self._port)
+        except OSError as error:
+            raise Misconfigured(f"Cannot listen on {self._host}:{self._port}: {error.strerror or error}.") from error
+        if not free:
+            raise Misconfigured(
+                f"port taken: something listens on {self._host}:{self._port}. "
+                "Stop it or set IMPRINT_HTTP_PORT to a free port."
+            )
+
+    def _ready(self) -> bool:
+        """Whether `/readyz` answers 200."""
+        connection = http.client.HTTPConnection(*_host_port(self.http_url), timeout=PROBE_LIMIT_S)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == http.HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+
+@contextlib.contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Hold the data directory for this process; let it go at the end, however that comes.
+
+    Raises:
+        Misconfigured: another `imprint up` holds it.
+    """
+    process.furnish_home(home)
+    path = home / "run" / "up.lock"
+    with path.open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise Misconfigured(
+                f"Imprint already runs on {home} (pid {lock.read().strip()}). "
+                "Stop that one, or set IMPRINT_HOME to another folder."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+@contextlib.contextmanager
+def _signals_end() -> Iterator[None]:
+    """SIGTERM and a closed terminal end it as Ctrl-C does: by KeyboardInterrupt in the main thread."""
+    heard = [number for number in END_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays deaf
+    before = {number: signal.signal(number, _interrupt) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _host_port(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or 80

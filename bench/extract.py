@@ -1,0 +1,123 @@
+"""How well the offline extractor reads: coverage on LoCoMo's own observations, precision on our labelled sentences, speed.
+
+    python bench/extract.py [path/to/locomo.json]
+
+Coverage: the share of turns that an observation cites from which something was extracted, beside the share of all turns
+that yield anything (a reader that keeps everything would have both at 1). Precision: of the attribute/value pairs
+extracted from the labelled sentences, how many are the expected ones; recall likewise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.extract.offline import extract
+from core.types import Candidate, Message
+
+ROOT = Path(__file__).resolve().parent.parent
+LABELLED = ROOT / "tests" / "core" / "extract" / "labelled.jsonl"
+Json = dict[str, Any]
+
+
+def sessions(sample: Json) -> Iterator[list[Message]]:
+    """The sessions of one LoCoMo conversation, as the two people's messages."""
+    talk = sample["conversation"]
+    for name in sorted((k for k in talk if re.fullmatch(r"session_\d+", k)), key=lambda k: int(k.split("_")[1])):
+        said_at = datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        yield [
+            Message(
+                name, turn["dia_id"], place, turn["dia_id"], talk["speaker_a"],
+                "user" if turn["speaker"] == talk["speaker_a"] else "assistant", turn["text"], said_at, turn["speaker"],
+            )
+            for place, turn in enumerate(talk[name], 1)
+        ]  # fmt: skip
+
+
+def annotated(sample: Json) -> set[str]:
+    """The turns that the observations of one conversation cite."""
+    cited = (fact[1] for session in sample["observation"].values() for facts in session.values() for fact in facts)
+    return {turn for one in cited for turn in re.findall(r"D\d+:\d+", json.dumps(one))}
+
+
+def coverage(samples: list[Json]) -> tuple[int, int, int, int]:
+    """Turns, yielding turns, annotated turns, annotated yielding turns."""
+    turns = yielding = cited = covered = 0
+    for sample in samples:
+        wanted = annotated(sample)
+        for messages in sessions(sample):
+            got = {e.message_id for c in extract(messages) for e in c.evidence}
+            ids = {m.id for m in messages}
+            turns, yielding = turns + len(ids), yielding + len(got)
+            cited, covered = cited + len(ids & wanted), covered + len(got & wanted)
+    return turns, yielding, cited, covered
+
+
+def pairs(candidates: list[Candidate]) -> set[tuple[str, str]]:
+    """The attributes and values of `candidates`, exclusive or not."""
+    found = {(c.attribute, c.value) for c in candidates if c.attribute and c.value}
+    return found | {
+        (c.structured["attribute"], c.structured["value"]) for c in candidates if "attribute" in c.structured
+    }
+
+
+def precision(rows: list[Json]) -> tuple[int, int, int, list[str]]:
+    """Right pairs, extracted pairs, expected pairs, and a line for each mistake."""
+    right = extracted = expected = 0
+    mistakes: list[str] = []
+    for row in rows:
+        found = pairs(extract([labelled_message(row)]))
+        wanted = {(a, v) for a, v in row["slots"]}
+        right, extracted, expected = right + len(found & wanted), extracted + len(found), expected + len(wanted)
+        if found != wanted:
+            mistakes.append(f"{row['text']}\n    wrong {sorted(found - wanted)} missed {sorted(wanted - found)}")
+    return right, extracted, expected, mistakes
+
+
+def labelled_message(row: Json) -> Message:
+    """A labelled sentence as a message of its user, on Wednesday, 20 May 2026."""
+    said_at = datetime(2026, 5, 20, 15, tzinfo=UTC)
+    return Message("s", "m", 1, "e", "Ada", row.get("role", "user"), row["text"], said_at, row.get("speaker"))
+
+
+def rate(samples: list[Json]) -> float:
+    """Messages a second on one core."""
+    talks = [messages for sample in samples for messages in sessions(sample)]
+    start = time.perf_counter()
+    for messages in talks:
+        extract(messages)
+    return sum(map(len, talks)) / (time.perf_counter() - start)
+
+
+def main() -> None:
+    """Print every figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", nargs="?", type=Path, default=ROOT.parent / "shared" / "data" / "locomo_dev.json")
+    parser.add_argument("--mistakes", action="store_true", help="print each labelled sentence that was read wrong")
+    options = parser.parse_args()
+    lines: list[str] = []
+    if LABELLED.exists():
+        rows = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines() if line.strip()]
+        right, extracted, expected, mistakes = precision(rows)
+        lines.append(f"labelled sentences   {len(rows)}")
+        lines.append(f"pair precision       {right / max(extracted, 1):.3f}  ({right} of {extracted})")
+        lines.append(f"pair recall          {right / max(expected, 1):.3f}  ({right} of {expected})")
+        lines += mistakes if options.mistakes else []
+    if options.path.exists():
+        samples = json.loads(options.path.read_text(encoding="utf-8"))
+        turns, yielding, cited, covered = coverage(samples)
+        lines.append(f"annotated turns      {covered / cited:.3f} covered  ({covered} of {cited})")
+        lines.append(f"all turns            {yielding / turns:.3f} yield    ({yielding} of {turns})")
+        lines.append(f"speed                {rate(samples):.0f} messages/s")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

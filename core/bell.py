@@ -1,0 +1,96 @@
+"""The doorbell: a hint on the broker that the log has grown. Losing it costs a poll's time, never an event."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+
+import structlog
+from kombu import Connection, Exchange, Queue
+from kombu.exceptions import OperationalError
+from kombu.message import Message
+
+log = structlog.get_logger()
+
+EXCHANGE = Exchange("imprint.bell", type="fanout", durable=False, delivery_mode="transient")
+
+QUIET_SECONDS = 0.02
+"""Rings within this time are one: a router reads everything there is anyway."""
+
+RETRY_SECONDS = 1.0
+"""Pause before a lost broker is tried again; the poll covers the meantime."""
+
+BROKER_ERRORS = (OperationalError, OSError)
+
+
+class Bell:
+    """Rings without making the caller wait: a thread of its own talks to the broker."""
+
+    def __init__(self, broker_url: str) -> None:
+        self._url = broker_url
+        self._wanted = threading.Event()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="bell", daemon=True)
+        self._thread.start()
+
+    def ring(self) -> None:
+        """Say that there is something new; returns at once."""
+        self._wanted.set()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._wanted.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                with Connection(self._url, connect_timeout=2) as connection:
+                    self._serve(connection)
+            except BROKER_ERRORS as error:
+                log.warning("bell.unheard", error=str(error))
+                self._closed.wait(RETRY_SECONDS)
+
+    def _serve(self, connection: Connection) -> None:
+        producer = connection.Producer(serializer="json")
+        while self._wanted.wait() and not self._closed.is_set():
+            self._wanted.clear()
+            producer.publish({}, exchange=EXCHANGE, declare=[EXCHANGE])
+            self._closed.wait(QUIET_SECONDS)
+
+
+class Ear:
+    """Listens for the bell in a thread of its own and calls `heard`; reconnects for as long as it is open."""
+
+    def __init__(self, broker_url: str, heard: Callable[[], None]) -> None:
+        self._url = broker_url
+        self._heard = heard
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ear", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                with Connection(self._url, connect_timeout=2) as connection:
+                    self._listen(connection)
+            except BROKER_ERRORS as error:
+                log.warning("ear.deaf", error=str(error))
+                self._closed.wait(RETRY_SECONDS)
+
+    def _listen(self, connection: Connection) -> None:
+        queue = Queue("", EXCHANGE, exclusive=True, auto_delete=True, durable=False)
+        with connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True):
+            while not self._closed.is_set():
+                try:
+                    connection.drain_events(timeout=0.5)
+                except (TimeoutError, socket.timeout):
+                    continue
+
+    def _on_ring(self, _body: object, _message: Message) -> None:
+        self._heard()

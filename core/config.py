@@ -1,0 +1,100 @@
+"""All settings, in one class. Each is an environment variable `IMPRINT_<NAME>`, a line of `.env`, or of `imprint.toml`."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, HttpUrl, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Settings(BaseSettings):
+    """What can be set, with the value used in production as the default."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="IMPRINT_", env_file=".env", toml_file="imprint.toml", extra="ignore", frozen=True
+    )
+
+    home: Path = Field(Path(".imprint"), description="Folder for the embedded servers' data, secrets, pids and logs.")
+
+    database_url: SecretStr | None = Field(
+        None, description="PostgreSQL of your own (the owner's URL); without it an embedded one is started."
+    )
+    database_app_url: SecretStr | None = Field(
+        None, description="URL of the role `imprint_app`; derived from the owner's URL if not given."
+    )
+    database_router_url: SecretStr | None = Field(
+        None, description="URL of the role `imprint_router`; derived from the owner's URL if not given."
+    )
+    database_pool: Count = Field(8, description="Connections a process keeps open at the most.")
+    broker_url: SecretStr | None = Field(None, description="Redis or RabbitMQ of your own; without it an embedded one.")
+
+    http_host: str = Field("127.0.0.1", description="Address the HTTP door listens on.")
+    http_port: int = Field(8070, ge=0, le=65535, description="Port of the HTTP door.")
+    metrics_host: str = Field("127.0.0.1", description="Address of the `/metrics` listener.")
+    metrics_port: int = Field(9070, ge=0, le=65535, description="Port of the `/metrics` listener; 0: none.")
+
+    batch_events: Count = Field(1000, description="Events accepted in one request at the most.")
+    event_bytes: Count = Field(256 * 1024, description="Bytes of one event at the most.")
+    backlog_events: Count = Field(200_000, description="Unrouted events of a tenant above which 429 is answered.")
+    bus_tenant: str = Field("default", description="Tenant of bus messages that carry no key.")
+
+    route_batch: Count = Field(500, description="Events a router claims at once.")
+    poll_seconds: Positive = Field(0.5, description="How often the log is looked at when no doorbell rings, seconds.")
+    rules_poll_seconds: Positive = Field(0.5, description="How often a router looks for edited rules, seconds.")
+    max_hops: Count = Field(8, description="Events in one chain before it is stopped with a dead letter.")
+
+    lease_seconds: Positive = Field(30, description="How long a worker owns a dispatch without renewing, seconds.")
+    resend_seconds: Positive = Field(10, description="How long a sent dispatch may wait before it is sent again, seconds.")
+    sweep_seconds: Positive = Field(1, description="How often the clock looks for what is owed, seconds.")
+    retry_base_seconds: Positive = Field(2, description="First pause of the exponential back-off, seconds.")
+    retry_max_seconds: Positive = Field(600, description="Longest pause of the back-off, seconds.")
+    attempts: Count = Field(8, description="Attempts before a dispatch is dead.")
+    task_seconds: Count = Field(600, description="Longest run of one Celery task, seconds.")
+
+    llm_base_url: HttpUrl | None = Field(None, description="An OpenAI-compatible endpoint for extraction; none: offline.")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
+    llm_model: str = Field("gpt-5-mini", description="Model asked for structured extraction.")
+    llm_timeout_seconds: Positive = Field(60, description="Longest wait for one model call, seconds.")
+
+    embedding: Literal["local", "openai", "hash"] = Field("local", description="Who makes vectors; `hash` is for tests.")
+    embedding_base_url: HttpUrl | None = Field(None, description="OpenAI-compatible endpoint for embeddings.")
+    embedding_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
+    embedding_model: str = Field("text-embedding-3-small", description="Model asked there.")
+    embedding_dimension: Count = Field(384, description="Length of the vectors asked there.")
+    embedding_cache: Count = Field(4096, description="Vectors kept in memory by text hash.")
+
+    extract_messages: Count = Field(200, description="Messages one extraction reads at the most; the rest follows at once.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line to log.")
+    log_format: Literal["json", "text"] = Field("json", description="How a line of the log looks.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, dotenv_settings, toml, file_secret_settings
+
+    @cached_property
+    def stack(self) -> dict[str, str]:
+        """Where the stack that runs on this home listens (`run/stack.json`), or nothing."""
+        path = self.home / "run" / "stack.json"
+        if not path.exists():
+            return {}
+        return {key: str(value) for key, value in json.loads(path.read_text()).items()}

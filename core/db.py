@@ -1,0 +1,121 @@
+"""PostgreSQL: two roles that own nothing, one transaction at a time, the tenant set in each."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from sqlalchemy.engine import URL
+
+from core.config import Settings
+from core.errors import Misconfigured
+
+APP_ROLE = "imprint_app"
+"""Sees one tenant at a time: the one that the transaction has set."""
+
+ROUTER_ROLE = "imprint_router"
+"""Sees the queue of every tenant (events, decisions, dispatches, flows, rules), and no memory's text."""
+
+STATEMENT_SECONDS = 120
+"""No statement of the service needs longer; one that does is stuck."""
+
+Tx = Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Connections of one role. `app` needs a tenant for every transaction; `router` works on the queues of all."""
+
+    engine: Engine
+
+    @contextmanager
+    def tenant(self, tenant_id: str) -> Iterator[Tx]:
+        """One transaction that sees the rows of `tenant_id` and no others."""
+        with self.engine.begin() as tx:
+            # `true` binds it to this transaction, so that a transaction pooler cannot hand it on to someone else.
+            tx.execute(text("SELECT set_config('imprint.tenant', :tenant, true)"), {"tenant": tenant_id})
+            yield tx
+
+    @contextmanager
+    def queue(self) -> Iterator[Tx]:
+        """One transaction over the queues of all tenants; only the router's role sees anything in it."""
+        with self.engine.begin() as tx:
+            yield tx
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def owner_url(settings: Settings) -> URL:
+    """The URL of the role that owns the tables: from the settings, else of the stack that runs on this home."""
+    if settings.database_url is not None:
+        return _psycopg(settings.database_url.get_secret_value())
+    if "database_url" in settings.stack:
+        return _psycopg(settings.stack["database_url"])
+    raise Misconfigured(
+        f"No database: set IMPRINT_DATABASE_URL, or start the embedded one with `imprint up` (home: {_place(settings)})."
+    )
+
+
+def app_url(settings: Settings) -> URL:
+    """The URL of the tenant-bound role, given or derived."""
+    given = settings.database_app_url
+    return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), APP_ROLE)
+
+
+def router_url(settings: Settings) -> URL:
+    """The URL of the queue role, given or derived."""
+    given = settings.database_router_url
+    return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), ROUTER_ROLE)
+
+
+def derived_url(owner: URL, role: str) -> URL:
+    """The same server for `role`, with a password that only who knows the owner's can compute."""
+    digest = hmac.new((owner.password or "").encode(), f"imprint role {role}".encode(), hashlib.sha256)
+    return owner.set(username=role, password=digest.hexdigest())
+
+
+def connect(url: URL, pool: int) -> Database:
+    """Open a pool; nothing is sent before the first transaction."""
+    engine = create_engine(
+        url,
+        pool_size=pool,
+        max_overflow=0,
+        pool_pre_ping=True,
+        # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
+        # how many rows a tenant has.
+        connect_args={"prepare_threshold": None, "connect_timeout": 10},
+    )
+    return Database(engine)
+
+
+def require_bound(db: Database) -> None:
+    """Refuse a role that row-level security would not bind."""
+    with db.queue() as tx:
+        role = tx.execute(_ROLE).one()
+    if role.rolsuper or role.rolbypassrls or role.owns:
+        raise Misconfigured(
+            f"The role {role.name!r} is a superuser, may bypass row-level security or owns tables, so tenants would not be "
+            f"kept apart. Give IMPRINT_DATABASE_APP_URL and IMPRINT_DATABASE_ROUTER_URL the roles made by `imprint db upgrade`."
+        )
+
+
+_ROLE = text("""
+    SELECT current_user AS name, rolsuper, rolbypassrls,
+           EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind = 'r') AS owns
+    FROM pg_roles WHERE rolname = current_user
+""")
+
+
+def _psycopg(url: str) -> URL:
+    parsed = make_url(url)
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def _place(settings: Settings) -> Path:
+    return settings.home.absolute()

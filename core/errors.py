@@ -1,0 +1,74 @@
+"""What can go wrong, in words that say the way out. The docstring of an error is its message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault in what was sent: where (a JSON pointer such as `/3/payload/role`) and what to do."""
+
+    pointer: str
+    detail: str
+
+
+class ImprintError(Exception):
+    """Something went wrong."""
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail or " ".join((self.__doc__ or "").split())
+        super().__init__(self.detail)
+
+
+class Invalid(ImprintError):
+    """What was sent does not fit; every problem is listed with its place."""
+
+    def __init__(self, problems: list[Problem], detail: str = "") -> None:
+        self.problems = problems
+        super().__init__(detail or "; ".join(f"{p.pointer or '/'}: {p.detail}" for p in problems))
+
+
+class NotFound(ImprintError):
+    """There is nothing with that name here, or it belongs to someone else."""
+
+
+class Conflict(ImprintError):
+    """What you hold is no longer current. Read it again and repeat the change on what you find."""
+
+
+class Forbidden(ImprintError):
+    """The key is known but lacks the scope for this. Create one with `imprint keys create --scopes …`."""
+
+
+class Unauthorized(ImprintError):
+    """No valid key came with the request. Send `Authorization: Bearer <key>`; `imprint keys create` makes one."""
+
+
+class Overloaded(ImprintError):
+    """More is waiting than the backlog limit allows. Send again after the time in Retry-After."""
+
+    def __init__(self, detail: str = "", retry_after_s: int = 1) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(detail)
+
+
+class Misconfigured(ImprintError):
+    """The service cannot start as it is set up."""
+
+
+class Later(ImprintError):
+    """It did not work now and may work later. The ledger tries again, never before `after`."""
+
+    def __init__(self, detail: str = "", after: timedelta | None = None) -> None:
+        self.after = after
+        super().__init__(detail)
+
+
+class Never(ImprintError):
+    """Trying again would fail the same way. The dispatch is set aside with this reason until someone replays it."""
+
+
+class LeaseLost(ImprintError):
+    """Another worker has taken this dispatch over; what was thought here is thrown away."""

@@ -1,0 +1,262 @@
+"""The log. An event is accepted when its row is committed, and never before."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core import sessions
+from core.db import Tx
+from core.errors import Invalid, NotFound, Problem
+from core.intake import Incoming
+from core.types import Event, Json
+
+SOURCE = "imprint"
+"""Source of the events that the service itself emits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of a batch: the events in the order given, each with whether it was known already."""
+
+    ids: Sequence[tuple[str, bool]]
+    last_seq: int
+
+    @property
+    def duplicates(self) -> int:
+        return sum(duplicate for _, duplicate in self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What an emitted event follows from; it places the new event in its chain."""
+
+    event: Event
+    dispatch_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """An event that the service is about to emit."""
+
+    event_type: str
+    payload: Json
+    subject: str | None = None
+
+
+def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
+    """Append a batch to the log and project its messages, all in this transaction.
+
+    A repeat of `source` + `id` changes nothing. The sessions are locked before the log assigns positions, so that
+    within one session the order of the log is the order of commit.
+    """
+    opened = sessions.open_all(tx, tenant_id, batch)
+    inserted = {(row.source, row.id): row.seq for row in tx.execute(_INSERT, _columns(tenant_id, batch))}
+    fresh, ids = _first_of_each(batch, inserted)
+    sessions.project(tx, tenant_id, fresh, opened)
+    return Accepted(ids, max(inserted.values()) if inserted else _last_seq(tx))
+
+
+def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> None:
+    """Append what the service itself has to say, in the chain of its cause. It is routed like any other event."""
+    if not emissions:
+        return
+    root, hop = cause.event.root_seq, cause.event.hop + 1
+    rows = [_emitted(emission, cause) for emission in emissions]
+    tx.execute(_INSERT, _columns(tenant_id, rows) | {"root_seq": root, "hop": hop, "dispatch_id": cause.dispatch_id})
+
+
+def get(tx: Tx, event_id: str) -> Event:
+    """The event with that id; if several sources used the id, the latest."""
+    row = tx.execute(_GET, {"id": event_id}).first()
+    if row is None:
+        raise NotFound(f"There is no event {event_id!r} in this tenant.")
+    return event_of(row)
+
+
+def followers(tx: Tx, event: Event) -> list[Event]:
+    """What the service emitted because of this event, oldest first."""
+    return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
+
+
+def find(
+    tx: Tx,
+    *,
+    event_type: str | None = None,
+    session_id: str | None = None,
+    user_id: str | None = None,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[Event]:
+    """Events, newest first; `event_type` may end in `.*`; `before` is a place in the log."""
+    like = event_type.replace("_", r"\_").replace("*", "%") if event_type else None
+    values = {"type": like, "session": session_id, "user": user_id, "before": before, "limit": limit}
+    return [event_of(row) for row in tx.execute(_FIND, values)]
+
+
+def since(tx: Tx, seq: int, limit: int) -> list[Event]:
+    """Events after a place in the log, oldest first."""
+    return [event_of(row) for row in tx.execute(_SINCE, {"seq": seq, "limit": limit})]
+
+
+def backlog(tx: Tx, bound: int) -> int:
+    """How many events of this tenant wait for the router; counting stops at `bound`."""
+    return int(tx.execute(_BACKLOG, {"bound": bound}).scalar_one())
+
+
+def settle_token(seq: int) -> str:
+    """An opaque name for a place in the log."""
+    return base64.urlsafe_b64encode(f"seq:{seq}".encode()).decode().rstrip("=")
+
+
+def settle_seq(token: str) -> int:
+    """The place that a token names; Invalid if it is none of ours."""
+    try:
+        word, _, number = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().partition(":")
+        if word != "seq":
+            raise ValueError
+        return int(number)
+    except ValueError:
+        raise Invalid([Problem("/token", "is not a settle token; use the one that POST /v1/events answered")]) from None
+
+
+def pending(tx: Tx, seq: int) -> int:
+    """How much up to this place in the log, and of all that followed from it, has not ended yet."""
+    return int(tx.execute(_PENDING, {"seq": seq}).scalar_one())
+
+
+def flush(tx: Tx, seq: int) -> None:
+    """Make every open debounce that holds something up to this place due now."""
+    tx.execute(_FLUSH, {"seq": seq})
+
+
+def event_of(row: Any) -> Event:
+    """A row of the log as an Event."""
+    return Event(
+        seq=row.seq,
+        tenant_id=row.tenant_id,
+        id=row.id,
+        source=row.source,
+        event_type=row.event_type,
+        subject=row.subject,
+        time=row.time,
+        payload=row.payload,
+        session_id=row.session_id,
+        user_id=row.user_id,
+        correlation_id=row.correlation_id,
+        causation_id=row.causation_id,
+        hop=row.hop,
+        root_seq=row.seq if row.root_seq is None else row.root_seq,
+    )
+
+
+def _emitted(emission: Emission, cause: Cause) -> Incoming:
+    return Incoming(
+        id=str(uuid7()),
+        source=SOURCE,
+        event_type=emission.event_type,
+        subject=emission.subject,
+        time=datetime.now(UTC),
+        payload=emission.payload,
+        payload_json=json.dumps(emission.payload, ensure_ascii=False),
+        correlation_id=cause.event.correlation_id,
+        causation_id=cause.event.id,
+    )
+
+
+def _columns(tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Any]:
+    return {
+        "tenant": tenant_id,
+        "ids": [e.id for e in batch],
+        "sources": [e.source for e in batch],
+        "types": [e.event_type for e in batch],
+        "subjects": [e.subject for e in batch],
+        "times": [e.time for e in batch],
+        "payloads": [e.payload_json for e in batch],
+        "sessions": [_text(e.payload, "session_id") for e in batch],
+        "users": [_text(e.payload, "user_id") for e in batch],
+        "correlations": [e.correlation_id for e in batch],
+        "causations": [e.causation_id for e in batch],
+        "extensions": [json.dumps(e.extensions) if e.extensions else None for e in batch],
+        "root_seq": None,
+        "hop": 0,
+        "dispatch_id": None,
+    }
+
+
+def _text(payload: Mapping[str, Any], name: str) -> str | None:
+    value = payload.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _first_of_each(
+    batch: Sequence[Incoming], inserted: Mapping[tuple[str, str], int]
+) -> tuple[list[tuple[int, Incoming]], list[tuple[str, bool]]]:
+    """Split a batch into what is new, with its place, and the answer a caller gets for each."""
+    fresh: dict[int, Incoming] = {}
+    ids = []
+    for event in batch:
+        seq = inserted.get((event.source, event.id))
+        is_new = seq is not None and seq not in fresh
+        if seq is not None and is_new:
+            fresh[seq] = event
+        ids.append((event.id, not is_new))
+    return sorted(fresh.items()), ids
+
+
+def _last_seq(tx: Tx) -> int:
+    """Where the tenant's log ends: the token of a batch of repeats must cover what the first sending set off."""
+    return int(tx.execute(text("SELECT coalesce(max(seq), 0) FROM events")).scalar_one())
+
+
+_INSERT = text("""
+    INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
+                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id)
+    SELECT :tenant, id, source, type, subject, time, payload::jsonb, session_id, user_id,
+           correlation_id, causation_id, extensions::jsonb, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid)
+    FROM unnest(cast(:ids AS text[]), cast(:sources AS text[]), cast(:types AS text[]), cast(:subjects AS text[]),
+                cast(:times AS timestamptz[]), cast(:payloads AS text[]), cast(:sessions AS text[]),
+                cast(:users AS text[]), cast(:correlations AS text[]), cast(:causations AS text[]),
+                cast(:extensions AS text[]))
+         WITH ORDINALITY AS batch (id, source, type, subject, time, payload, session_id, user_id,
+                                   correlation_id, causation_id, extensions, place)
+    ORDER BY place
+    ON CONFLICT DO NOTHING
+    RETURNING seq, id, source
+""")
+"""Append a batch in its order; what the log knows already is left out of the answer."""
+
+_GET = text("SELECT * FROM events WHERE id = :id ORDER BY seq DESC LIMIT 1")
+
+_FOLLOWERS = text("SELECT * FROM events WHERE causation_id = :id ORDER BY seq")
+
+_FIND = text("""
+    SELECT * FROM events
+    WHERE (cast(:type AS text) IS NULL OR event_type LIKE :type)
+      AND (cast(:session AS text) IS NULL OR session_id = :session)
+      AND (cast(:user AS text) IS NULL OR user_id = :user)
+      AND (cast(:before AS bigint) IS NULL OR seq < :before)
+    ORDER BY seq DESC LIMIT :limit
+""")
+
+_SINCE = text("SELECT * FROM events WHERE seq > :seq ORDER BY seq LIMIT :limit")
+
+_BACKLOG = text("SELECT count(*) FROM (SELECT FROM events WHERE routed_at IS NULL LIMIT :bound) AS waiting")
+
+_PENDING = text("""
+    SELECT (SELECT count(*) FROM events WHERE routed_at IS NULL AND coalesce(root_seq, seq) <= :seq)
+         + (SELECT count(*) FROM dispatches
+            WHERE status IN ('pending', 'running', 'retrying') AND root_seq <= :seq)
+         + (SELECT count(*) FROM flows WHERE due_at IS NOT NULL AND root_seq <= :seq)
+""")
+"""Unrouted events, open dispatches and open debounces whose chain began at or before the place."""
+
+_FLUSH = text("UPDATE flows SET due_at = now() WHERE due_at IS NOT NULL AND root_seq <= :seq")

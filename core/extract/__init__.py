@@ -1,0 +1,1 @@
+"""From what people say to statements worth keeping."""

@@ -1,0 +1,57 @@
+"""What a table row says about a sentence it fits: the slot, the kind of statement and how much it matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.types import Category, Topic
+
+Check = Callable[[str], str | None]
+"""Cleans a captured value; None where it is not such a value after all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A row: what a sentence must look like, and what it then says.
+
+    `exclusive` slots hold one value at a time (a home); the others gather (allergies) and go to `structured`.
+    """
+
+    regex: re.Pattern[str]
+    attribute: str
+    category: Category
+    topic: Topic
+    importance: float
+    check: Check | None = None
+    exclusive: bool = True
+    corrects: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An attribute of someone and its value, as read from one sentence; `about` is who, where not the speaker."""
+
+    attribute: str
+    value: str
+    pattern: Pattern
+    about: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A cue for the category of a sentence without a slot."""
+
+    regex: re.Pattern[str]
+    category: Category
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The words by which a topic is known."""
+
+    topic: Topic
+    regex: re.Pattern[str]

@@ -1,0 +1,115 @@
+"""Cutting a message into sentences, and saying which of them assert nothing (questions, hypotheticals, quotations)."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 400
+"""Characters. What runs on for longer is pasted text, not something a person says about themselves."""
+
+ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st sr jr vs etc e.g i.e a.m p.m u.s u.k no inc ltd approx dept jan feb mar apr jun jul aug "
+    "sep sept oct nov dec".split()
+)
+
+_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
+_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？；])[”’」』）]*\s*|\n+|(?<=[\U0001F300-\U0001FAFF])\s+(?=[A-Z])")
+_LAST_WORD = re.compile(r"(\S+)\.$")
+_CJK = re.compile(r"[\u4e00-\u9fff]")
+_EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+
+_QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)[‘'][^'’]{3,}?['’](?!\w)|「[^」]*」|『[^』]*』")
+_SPEECH_EN = re.compile(
+    r"\b(?:says?|said|saying|told|tells?|asked|asks|replied|wrote|writes|shouted|yelled|whispered|claims?|claimed|"
+    r"quotes?|quoted|goes|reads?|sings?|sang|lyrics?|line|according to)\b",
+    re.IGNORECASE,
+)
+_SPEECH_ZH = re.compile(r"(?:说|问|喊|写道|回答|告诉我|表示|台词|歌词)(?:过|了|道)?[:：,，]?\s*[“\"「『]|听说|据说|(?:他|她|人家|朋友|老板|有人)说")
+_REPORTED = re.compile(
+    r"\b(?:says?|said|told (?:me|us|him|her|them)|claims?|claimed|thinks?|thought|believes?|asked (?:me )?(?:if|whether))"
+    r"(?: that)? (?:I|my|we)\b|^(?:he|she|they|someone|somebody|people|everyone|[A-Z]\w+) (?:says?|said|told|claims?)\b",
+)
+_HYPOTHETICAL_EN = re.compile(
+    r"^(?:even )?(?:if|what if|suppose|supposing|imagine|assume|assuming|say|let's say|let us say|pretend|unless|in case|"
+    r"whether|had I|were I|hypothetically|should I)\b"
+    r"|\b(?:I|we) wish\b|\bif only\b|\b(?:would|could|should|might) have\b|\bif (?:I|we|it|he|she|they|you|my)\b"
+    r"|\b(?:I|we) (?:would|could|might|may)(?! like| love| rather| never| always| really| not)\b"
+    r"|\bhypothetical|\bin (?:my|a|the) (?:dreams?|story|novel|game|movie|another life|alternate)\b|\bin theory\b"
+    r"|\bpretend(?:ing)? (?:to be|that|I)\b|\bas if\b|\bas though\b|\bfor (?:example|instance)\b|\bdreamed (?:that|of|I)\b"
+    r"|\bI (?:almost|nearly) \w+ed\b|\bmaybe (?:I|we)\b|\bperhaps (?:I|we)\b|\bjust kidding\b|\bkidding\b",
+    re.IGNORECASE,
+)
+_HYPOTHETICAL_ZH = re.compile(
+    r"如果|假如|要是|假设|万一|倘若|要不是|我(?:真)?希望我|但愿|恨不得|(?:真|好)想(?:变成|当个|是)|就好了|比如说?|例如|梦见|梦到|开玩笑|也许我|可能会|说不定"
+)
+_QUESTION_EN = re.compile(
+    r"^(?:and |so |but |or |hey |well |oh |also |then )*(?:what|how|why|when|where|who|whom|whose|which|do|does|did|is|are|am|was|were|can|could|"
+    r"would|will|should|shall|have you|has|had you|any|anything|isn't|aren't|don't you|didn't|wanna|ever)\b(?!.*\bI (?:was|am) a kid\b)"
+    r".*\b(?:you|your|I|we|it|he|she|they|the|this|that|there|my)\b",
+    re.IGNORECASE,
+)
+_QUESTION_ZH = re.compile(
+    r"[吗呢么](?:[。.!！]|$)|^(?:请问|怎么|什么|为什么|哪|谁|几|多少|能不能|可不可以|是不是|有没有)|(?:怎么样|怎么办|怎么做|好不好|行不行|对不对)(?:[。.]|$)"
+)
+_ASKING_TAIL = re.compile(
+    r"^(?P<said>.{8,}?)(?:[,;—–]| - |\.\.\.)\s*(?:so |and |but |do you |then )?(?:what|how|why|when|where|who|which|can|could|would|will|"
+    r"do|does|did|is|are|have|any|should|got)\b[^,;]*\?$",
+    re.IGNORECASE,
+)
+_ASKING_TAIL_ZH = re.compile(r"^(?P<said>.{4,}?)[，,](?:[^，,]*(?:吗|呢|什么|怎么|哪|谁|几|多少|能不能|可以|推荐|有没有)[^，,]*)[？?]$")
+
+
+def is_chinese(text: str) -> bool:
+    """Whether `text` is to be read as Chinese: Han characters make up a fifth of it or more."""
+    return len(_CJK.findall(text)) * 5 >= len(text.strip()) > 0
+
+
+def split(text: str) -> list[str]:
+    """The sentences of `text` in order, trimmed, without code, links, quoted lines, emoji and list marks."""
+    pieces: list[str] = []
+    for raw in _END.split(_BLOCKS.sub(" ", text)):
+        piece = _BULLET.sub("", raw or "").strip()
+        if pieces and _is_abbreviation(pieces[-1]):
+            pieces[-1] = f"{pieces[-1]} {piece}"
+        elif piece:
+            pieces.append(piece)
+    return [s for s in (_EMOJI.sub(" ", p).strip() for p in pieces) if 2 < len(s) <= LONGEST]
+
+
+def _is_abbreviation(piece: str) -> bool:
+    last = _LAST_WORD.search(piece)
+    return bool(last) and last is not None and last.group(1).lower() in ABBREVIATIONS
+
+
+def asserted(sentence: str) -> str | None:
+    """The part of `sentence` that says something is so: all of it, what stands before a question, or None."""
+    chinese = is_chinese(sentence)
+    if sentence.rstrip("\"'”’)!").endswith(("?", "？")):
+        tail = (_ASKING_TAIL_ZH if chinese else _ASKING_TAIL).match(sentence)
+        if tail is None:
+            return None
+        sentence = tail["said"].strip()
+    if chinese:
+        return None if _QUESTION_ZH.search(sentence) or is_hypothetical(sentence) or is_quoted(sentence) else sentence
+    if _QUESTION_EN.match(sentence) and not sentence.endswith((".", "!")):
+        return None
+    return None if is_hypothetical(sentence) or is_quoted(sentence) else sentence
+
+
+def is_hypothetical(sentence: str) -> bool:
+    """Whether `sentence` speaks of what is not so: a condition, a wish, a dream, a joke, an example."""
+    return bool((_HYPOTHETICAL_ZH if is_chinese(sentence) else _HYPOTHETICAL_EN).search(sentence))
+
+
+def is_quoted(sentence: str) -> bool:
+    """Whether `sentence` gives someone else's words: a quotation with a verb of speech, or reported speech."""
+    if is_chinese(sentence):
+        return bool(_SPEECH_ZH.search(sentence))
+    if _REPORTED.search(sentence):
+        return True
+    quotes = _QUOTED.findall(sentence)
+    if not quotes:
+        return False
+    outside = _QUOTED.sub(" ", sentence)
+    return bool(_SPEECH_EN.search(outside)) or sum(map(len, quotes)) * 2 > len(sentence)

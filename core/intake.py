@@ -1,0 +1,283 @@
+"""What comes in: native events and CloudEvents 1.0, parsed and checked before anything is stored."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
+from uuid_utils import uuid7
+
+from core.errors import Invalid, Problem
+from core.types import Json
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$")]
+EventType = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")]
+Content = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
+
+
+class Payload(BaseModel):
+    """A payload may carry more than is checked; what is checked must fit."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class SessionPayload(Payload):
+    session_id: Name
+    user_id: Name
+
+
+class SessionEnded(SessionPayload):
+    message_count: int | None = Field(None, ge=0)
+
+
+class MessageAdded(SessionPayload):
+    role: Literal["user", "assistant", "system", "tool"]
+    content: Content
+    message_id: Name | None = None
+    speaker: Name | None = None
+    agent_id: Name | None = None
+    group_id: Name | None = None
+    participants: list[Name] = []
+    importance: Share | None = None
+    tool_calls: list[Json] = []
+    tags: list[Name] = []
+    metadata: Json = {}
+
+
+class ToolResultAdded(SessionPayload):
+    content: Content
+
+
+class PlanUpdated(SessionPayload):
+    plan: Json | list[Any] | str
+
+
+class TaskCompleted(Payload):
+    user_id: Name
+
+
+class SkillPayload(Payload):
+    user_id: Name
+    skill: Name
+
+
+class MemoryRequested(Payload):
+    user_id: Name
+    content: Annotated[str, StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$")]
+
+
+class FeedbackGiven(Payload):
+    user_id: Name
+
+
+PAYLOADS: Mapping[str, type[Payload]] = {
+    "session.started": SessionPayload,
+    "message.added": MessageAdded,
+    "tool.result.added": ToolResultAdded,
+    "plan.updated": PlanUpdated,
+    "session.ended": SessionEnded,
+    "task.completed": TaskCompleted,
+    "skill.succeeded": SkillPayload,
+    "skill.failed": SkillPayload,
+    "memory.requested": MemoryRequested,
+    "feedback.given": FeedbackGiven,
+}
+"""Event types whose payload is checked. Others are accepted with any JSON object."""
+
+
+class NativeEvent(BaseModel):
+    """One event as a client sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Name | None = None
+    event_type: EventType
+    source: Name
+    subject: Name | None = None
+    time: AwareDatetime | None = None
+    payload: Json = {}
+    correlation_id: Name | None = None
+    causation_id: Name | None = None
+    traceparent: Name | None = None
+    tracestate: Name | None = None
+    partitionkey: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An event that passed every check and can be accepted as it is."""
+
+    id: str
+    source: str
+    event_type: str
+    subject: str | None
+    time: datetime
+    payload: Json
+    payload_json: str
+    correlation_id: str
+    causation_id: str | None = None
+    extensions: Json = field(default_factory=dict)
+
+
+def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> list[Incoming]:
+    """Every event in a request or bus message; Invalid names each fault with the event's index.
+
+    `headers` decides the form: `application/x-ndjson`, `application/cloudevents+json`,
+    `application/cloudevents-batch+json`, binary CloudEvents (`ce-*` headers), else JSON (one or an array).
+    """
+    documents = _documents(body, headers)
+    if len(documents) > batch:
+        raise Invalid([Problem("", f"{len(documents)} events in one batch; send at most {batch}")])
+    if len(body) > event_bytes:
+        _refuse_large(documents, event_bytes)
+    return check(documents)
+
+
+def check(documents: Sequence[object]) -> list[Incoming]:
+    """Turn parsed documents into events, or say everything that is wrong with them."""
+    problems: list[Problem] = []
+    events: list[Incoming] = []
+    for index, document in enumerate(documents):
+        try:
+            events.append(_event(document))
+        except ValidationError as error:
+            problems += [Problem(f"/{index}{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
+        except Invalid as error:
+            problems += [Problem(f"/{index}{p.pointer}", p.detail) for p in error.problems]
+    if problems:
+        raise Invalid(problems)
+    return events
+
+
+def _event(document: object) -> Incoming:
+    if isinstance(document, dict) and "specversion" in document:
+        document = _from_cloud(document)
+    native = NativeEvent.model_validate(document)
+    checked = PAYLOADS.get(native.event_type)
+    if checked is not None:
+        _check_payload(checked, native.payload)
+    event_id = native.id or str(uuid7())
+    extensions = {name: value for name in EXTENSIONS if (value := getattr(native, name)) is not None}
+    return Incoming(
+        id=event_id,
+        source=native.source,
+        event_type=native.event_type,
+        subject=native.subject,
+        time=native.time or datetime.now(UTC),
+        payload=native.payload,
+        payload_json=_storable(native.payload),
+        correlation_id=native.correlation_id or event_id,
+        causation_id=native.causation_id,
+        extensions=extensions,
+    )
+
+
+def _check_payload(model: type[Payload], payload: Json) -> None:
+    try:
+        model.model_validate(payload, strict=True)
+    except ValidationError as error:
+        problems = [Problem(f"/payload{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
+        raise Invalid(problems) from None
+
+
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def _storable(payload: Json) -> str:
+    """The payload as JSON text that PostgreSQL can keep: no NUL, no half characters, no infinite numbers."""
+    try:
+        text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, UnicodeEncodeError):
+        raise Invalid([Problem("/payload", "holds a number or character that JSON in UTF-8 cannot carry")]) from None
+    if NUL.search(text):
+        raise Invalid([Problem("/payload", "holds the character U+0000; remove it")])
+    return text
+
+
+CLOUD_NAMES = {
+    "type": "event_type",
+    "data": "payload",
+    "correlationid": "correlation_id",
+    "causationid": "causation_id",
+}
+CLOUD_DROPPED = frozenset({"specversion", "datacontenttype", "dataschema"})
+
+
+def _from_cloud(document: Json) -> Json:
+    """CloudEvents 1.0 attributes by our names; unknown extensions are allowed by that standard and dropped."""
+    if document["specversion"] != "1.0":
+        raise Invalid([Problem("/specversion", "only CloudEvents 1.0 is understood; send \"1.0\"")])
+    if "data_base64" in document:
+        raise Invalid([Problem("/data_base64", "send the payload as a JSON object in `data`")])
+    known = {"id", "source", "subject", "time", *CLOUD_NAMES, *EXTENSIONS}
+    return {CLOUD_NAMES.get(name, name): value for name, value in document.items() if name in known}
+
+
+def _documents(body: bytes, headers: Mapping[str, str]) -> list[object]:
+    kind = headers.get("content-type", "").split(";")[0].strip().lower()
+    if "ce-specversion" in headers:
+        return [_binary(body, headers)]
+    if kind == "application/x-ndjson":
+        return list(_lines(body))
+    parsed = _json(body, "")
+    if isinstance(parsed, list):
+        return parsed
+    return [parsed]
+
+
+def _binary(body: bytes, headers: Mapping[str, str]) -> Json:
+    """Binary mode: attributes in `ce-` headers, the payload is the body."""
+    attributes = {name[3:]: value for name, value in headers.items() if name.startswith("ce-")}
+    return {**attributes, "data": _json(body, "/payload") if body else {}}
+
+
+def _lines(body: bytes) -> Iterable[object]:
+    for index, line in enumerate(line for line in body.splitlines() if line.strip()):
+        yield _json(line, f"/{index}")
+
+
+def _json(raw: bytes, pointer: str) -> Any:
+    try:
+        return json.loads(raw, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise Invalid([Problem(pointer, f"not UTF-8 at byte {error.start}")]) from None
+    except ValueError as error:
+        raise Invalid([Problem(pointer, f"not JSON: {error}")]) from None
+    except RecursionError:
+        raise Invalid([Problem(pointer, "nested too deeply; flatten the payload")]) from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number; use null")
+
+
+def _refuse_large(documents: Sequence[object], event_bytes: int) -> None:
+    sizes = ((i, len(json.dumps(d, ensure_ascii=False).encode())) for i, d in enumerate(documents))
+    problems = [Problem(f"/{i}", f"{n} bytes; an event may have {event_bytes}") for i, n in sizes if n > event_bytes]
+    if problems:
+        raise Invalid(problems)
+
+
+def _pointer(error: ErrorDetails) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in error["loc"])
+
+
+def _advice(error: ErrorDetails) -> str:
+    advice = {
+        "missing": "is required",
+        "extra_forbidden": "is not a field of an event; put it into `payload`",
+        "timezone_aware": "needs a time zone, such as 2026-11-21T10:00:00Z",
+        "model_type": "must be a JSON object",
+        "model_attributes_type": "must be a JSON object",
+    }
+    return advice.get(error["type"], error["msg"])

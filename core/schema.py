@@ -1,0 +1,89 @@
+"""Bring the database to the state this version needs: roles, tables, policies, and what its vectors were made with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.engine import URL
+
+from core.config import Settings
+from core.db import APP_ROLE, ROUTER_ROLE, Database, Tx, app_url, owner_url, router_url
+from core.errors import Misconfigured
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+UPGRADE_LOCK = 0x696D7072
+"""Advisory lock (`impr`): two processes that upgrade at once do so one after the other."""
+
+
+def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
+    """Create or migrate everything, as the owner. `embedding` is the model's name and dimension."""
+    engine = create_engine(owner_url(settings))
+    try:
+        with engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+            _ensure_role(connection, APP_ROLE, app_url(settings))
+            _ensure_role(connection, ROUTER_ROLE, router_url(settings))
+            command.upgrade(_alembic(connection), "head")
+            _remember_embedding(connection, embedding)
+    finally:
+        engine.dispose()
+
+
+def require_current(db: Database, embedding: tuple[str, int]) -> None:
+    """Refuse to start on a database that was never upgraded, or whose vectors another model has made."""
+    with db.queue() as tx:
+        if tx.execute(text("SELECT to_regclass('deployment')")).scalar() is None:
+            raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
+        _require_same_embedding(tx, embedding)
+
+
+def version(connection: Connection) -> tuple[str | None, str | None]:
+    """The database's migration and the newest one that this code carries."""
+    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    return MigrationContext.configure(connection).get_current_revision(), newest
+
+
+def _alembic(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _ensure_role(connection: Connection, role: str, url: URL) -> None:
+    if url.username != role:
+        return  # A role of the operator's own, made and granted by them.
+    exists = connection.execute(text("SELECT FROM pg_roles WHERE rolname = :role"), {"role": role}).first()
+    verb = "ALTER" if exists else "CREATE"
+    # The password is a hex digest or comes from the operator's own URL; utility statements take no parameters.
+    password = str(url.password).replace("'", "''")
+    connection.exec_driver_sql(f"{verb} ROLE {role} LOGIN PASSWORD '{password}'")
+    connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA public TO {role}")
+
+
+def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
+    insert = text("INSERT INTO deployment (name, value) VALUES (:name, :value) ON CONFLICT DO NOTHING")
+    for name, value in _facts(embedding).items():
+        tx.execute(insert, {"name": name, "value": value})
+    _require_same_embedding(tx, embedding)
+
+
+def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
+    stored = dict(tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")).tuples().all())
+    if stored != _facts(embedding):
+        raise Misconfigured(
+            f"The vectors in this database were made by {stored.get('embedding.model')} "
+            f"({stored.get('embedding.dimension')} dimensions), but {embedding[0]} ({embedding[1]}) is configured, and the "
+            f"two cannot be compared. Set IMPRINT_EMBEDDING and IMPRINT_EMBEDDING_MODEL back, or use an empty database."
+        )
+
+
+def _facts(embedding: tuple[str, int]) -> dict[str, str]:
+    return {"embedding.model": embedding[0], "embedding.dimension": str(embedding[1])}

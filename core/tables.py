@@ -1,0 +1,385 @@
+"""All tables. Each that holds a tenant's data carries the tenant first in its primary key; migrations add the policies."""
+
+from __future__ import annotations
+
+from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    Sequence,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+
+TERM_DIMENSIONS = 999_999_937
+"""Length of a sparse term vector: the largest prime under pgvector's bound of one thousand million."""
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "%(table_name)s_%(column_0_N_name)s",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "pk": "%(table_name)s_pkey",
+        "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+    }
+)
+
+rule_revision = Sequence("rule_revision", metadata=metadata)
+
+
+def _tenant() -> Column[str]:
+    # No foreign key: every accepted batch would lock its tenant's row; the key that came with it already proves the tenant.
+    return Column("tenant_id", Text, primary_key=True)
+
+
+def _time(name: str, *, null: bool = True, now: bool = False) -> Column[object]:
+    default = text("clock_timestamp()") if now else None
+    return Column(name, DateTime(timezone=True), nullable=null and not now, server_default=default)
+
+
+def _json(name: str, *, empty: str | None = None) -> Column[object]:
+    return Column(name, JSONB, nullable=empty is None, server_default=text(f"'{empty}'::jsonb") if empty else None)
+
+
+def _number(name: str, default: float | None = None) -> Column[float]:
+    server = None if default is None else text(str(default))
+    return Column(name, Double, nullable=default is None, server_default=server)
+
+
+def _count(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default=text("0"))
+
+
+def _flag(name: str) -> Column[bool]:
+    return Column(name, Boolean, nullable=False, server_default=text("false"))
+
+
+def _texts(name: str) -> Column[object]:
+    return Column(name, ARRAY(Text), nullable=False, server_default=text("'{}'"))
+
+
+deployment = Table(
+    "deployment",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    comment="What holds for the whole installation, such as the embedding model its vectors were made with.",
+)
+
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _time("created_at", now=True),
+    CheckConstraint("id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'", name="name"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    _tenant(),
+    Column("id", Text, primary_key=True),
+    Column("secret_sha256", Text, nullable=False, comment="The secret is 256 random bits, so a plain hash is enough."),
+    _texts("scopes"),
+    Column("name", Text),
+    _time("created_at", now=True),
+    _time("revoked_at"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    _tenant(),
+    Column("seq", BigInteger, Identity(always=True), primary_key=True, comment="Place in the log."),
+    Column("id", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("event_type", Text, nullable=False),
+    Column("subject", Text),
+    _time("time", null=False),
+    _json("payload", empty="{}"),
+    Column("session_id", Text),
+    Column("user_id", Text),
+    Column("correlation_id", Text, nullable=False),
+    Column("causation_id", Text),
+    Column("hop", SmallInteger, nullable=False, server_default=text("0")),
+    Column("root_seq", BigInteger, comment="First event of the chain; null: this one."),
+    Column("dispatch_id", Uuid, comment="The dispatch whose effect this event reports."),
+    _json("extensions"),
+    _time("received_at", now=True),
+    _time("routed_at"),
+    UniqueConstraint("tenant_id", "id", "source"),
+    Index("events_unrouted", "seq", postgresql_where=text("routed_at IS NULL")),
+    Index("events_unrouted_of_tenant", "tenant_id", text("coalesce(root_seq, seq)"), postgresql_where=text("routed_at IS NULL")),
+    Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
+    Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _tenant(),
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text),
+    Column("group_id", Text),
+    _time("started_at", null=False),
+    _time("last_at", null=False),
+    _time("ended_at"),
+    _count("message_count"),
+    _count("token_count"),
+    Column("extracted_to", Integer, nullable=False, server_default=text("0"), comment="Last position extracted."),
+    Column("indexed_to", Integer, nullable=False, server_default=text("0"), comment="Last position indexed."),
+    Index("sessions_of_user", "tenant_id", "user_id"),
+    Index(
+        "sessions_unindexed",
+        "tenant_id",
+        "user_id",
+        postgresql_where=text("indexed_to < message_count"),
+    ),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True, comment="1, 2, … in order of acceptance, without gaps."),
+    Column("id", Text, nullable=False),
+    Column("event_seq", BigInteger, nullable=False),
+    Column("event_id", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("agent_id", Text),
+    Column("role", Text, nullable=False),
+    Column("speaker", Text),
+    Column("content", Text, nullable=False),
+    _time("occurred_at", null=False),
+    _number("importance"),
+    _json("extras"),
+    UniqueConstraint("tenant_id", "session_id", "id"),
+)
+
+rules = Table(
+    "rules",
+    metadata,
+    _tenant(),
+    Column("name", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    _json("document", empty="{}"),
+    _time("deleted_at"),
+    Column("revision", BigInteger, nullable=False, server_default=text("nextval('rule_revision')")),
+    Index("rules_revision", "revision"),
+)
+
+rule_versions = Table(
+    "rule_versions",
+    metadata,
+    _tenant(),
+    Column("name", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    _json("document"),
+    Column("author", Text, nullable=False),
+    Column("comment", Text),
+    _time("at", now=True),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    _tenant(),
+    Column("event_seq", BigInteger, primary_key=True),
+    Column("rule", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("verdict", Text, nullable=False, comment="fired, held or gathered"),
+    Column("reason", Text),
+    _time("at", now=True),
+)
+
+flows = Table(
+    "flows",
+    metadata,
+    _tenant(),
+    Column("rule", Text, primary_key=True),
+    Column("kind", Text, primary_key=True, comment="debounce or count"),
+    Column("key", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("gathered", Integer, nullable=False),
+    Column("event_seqs", ARRAY(BigInteger), nullable=False),
+    Column("root_seq", BigInteger, nullable=False),
+    _time("opened_at", null=False),
+    _time("due_at"),
+    Index("flows_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+)
+
+dispatches = Table(
+    "dispatches",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
+    Column("event_seq", BigInteger, comment="The event it reacts to; null for what could not become one."),
+    Column("root_seq", BigInteger, nullable=False, server_default=text("0")),
+    Column("correlation_id", Text, nullable=False, server_default=text("''")),
+    Column("hop", SmallInteger, nullable=False, server_default=text("0")),
+    Column("rule", Text),
+    Column("rule_version", Integer),
+    Column("action_type", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    _json("params", empty="{}"),
+    Column("queue", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    _count("attempt"),
+    _count("sends"),
+    Column("lease", Uuid, comment="Token of the attempt that owns it; only its holder may finish it."),
+    Column("wake_at", DateTime(timezone=True), comment="When the sweep must act: send again, or take the lease back."),
+    Column("error", Text),
+    _json("result"),
+    _time("created_at", now=True),
+    _time("started_at"),
+    _time("ended_at"),
+    Index("dispatches_owed", "wake_at", postgresql_where=text("status IN ('pending', 'running', 'retrying')")),
+    Index(
+        "dispatches_open",
+        "tenant_id",
+        "root_seq",
+        postgresql_where=text("status IN ('pending', 'running', 'retrying')"),
+    ),
+    Index("dispatches_of_event", "tenant_id", "event_seq"),
+    Index("dispatches_dead", "tenant_id", "id", postgresql_where=text("status = 'dead'")),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text),
+    Column("group_id", Text),
+    Column("session_id", Text),
+    Column("subject", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("topic", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("statement_key", Text, nullable=False, comment="Hash of the normalised statement, per owner and subject."),
+    _json("structured", empty="{}"),
+    Column("attribute", Text),
+    Column("value", Text),
+    _number("importance", 0.5),
+    _number("confidence", 0.7),
+    Column("trust", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    _time("occurred_at", null=False),
+    _time("valid_from"),
+    _time("valid_to"),
+    _time("recorded_at", now=True),
+    _time("updated_at", now=True),
+    _time("expires_at"),
+    _number("half_life_days"),
+    _time("last_used_at"),
+    _count("uses"),
+    _flag("pinned"),
+    _texts("tags"),
+    Column("version", Integer, nullable=False, server_default=text("1")),
+    CheckConstraint("user_id IS NOT NULL OR group_id IS NOT NULL", name="owner"),
+    Index("memories_of_user", "tenant_id", "user_id", "id"),
+    Index("memories_of_group", "tenant_id", "group_id", "id", postgresql_where=text("group_id IS NOT NULL")),
+    Index("memories_slot", "tenant_id", "user_id", "subject", "attribute", postgresql_where=text("attribute IS NOT NULL")),
+    Index("memories_statement", "tenant_id", "user_id", "statement_key"),
+)
+
+memory_versions = Table(
+    "memory_versions",
+    metadata,
+    _tenant(),
+    Column("memory_id", Uuid, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("change", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _json("author", empty="{}"),
+    _json("snapshot", empty="{}"),
+    Column("dispatch_id", Uuid),
+    _time("at", now=True),
+    Index("memory_versions_of_dispatch", "tenant_id", "dispatch_id"),
+)
+
+evidence = Table(
+    "evidence",
+    metadata,
+    _tenant(),
+    Column("memory_id", Uuid, primary_key=True),
+    Column("session_id", Text, primary_key=True),
+    Column("message_id", Text, primary_key=True),
+    Column("event_id", Text, nullable=False),
+    Column("quote", Text, nullable=False),
+    _time("at", now=True),
+    Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
+)
+
+relations = Table(
+    "relations",
+    metadata,
+    _tenant(),
+    Column("from_id", Uuid, primary_key=True),
+    Column("relation", Text, primary_key=True),
+    Column("to_id", Uuid, primary_key=True),
+    _time("at", now=True),
+    Index("relations_back", "tenant_id", "to_id"),
+)
+
+search_index = Table(
+    "search_index",
+    metadata,
+    _tenant(),
+    Column("type", Text, primary_key=True, comment="message or memory"),
+    Column("session_id", Text, primary_key=True, comment="Empty for a memory."),
+    Column("ref", Text, primary_key=True, comment="The message's id in its session, or the memory's id."),
+    Column("position", Integer, nullable=False, server_default=text("0")),
+    Column("user_id", Text),
+    Column("group_id", Text),
+    Column("terms", SPARSEVEC(TERM_DIMENSIONS), nullable=False, comment="BM25 document weights by term id."),
+    Column("own_terms", ARRAY(Integer), nullable=False, comment="Terms counted for this row in term_counts."),
+    Column("embedding", HALFVEC, comment="Null until made: found by its words alone."),
+    Index("search_index_of_user", "tenant_id", "user_id", "type"),
+    Index("search_index_of_group", "tenant_id", "group_id", "type", postgresql_where=text("group_id IS NOT NULL")),
+    Index("search_index_unembedded", "tenant_id", "user_id", postgresql_where=text("embedding IS NULL")),
+)
+
+term_counts = Table(
+    "term_counts",
+    metadata,
+    _tenant(),
+    Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
+    Column("term", Integer, primary_key=True),
+    _count("documents"),
+)
+
+model_calls = Table(
+    "model_calls",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
+    Column("dispatch_id", Uuid, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("prompt", Text, nullable=False, comment="Name and version of the prompt."),
+    _count("input_tokens"),
+    _count("output_tokens"),
+    _number("latency_ms", 0),
+    Column("outcome", Text, nullable=False),
+    Column("answer", Text, comment="Kept where it could not be used."),
+    _time("at", now=True),
+    Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
+)
+
+TENANT_TABLES = [table for table in metadata.sorted_tables if "tenant_id" in table.primary_key.columns]

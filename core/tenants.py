@@ -1,0 +1,100 @@
+"""Tenants and their keys. A key names its tenant, so that it can be checked under that tenant's own row-level security."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core.db import Database, Tx
+from core.errors import Invalid, NotFound, Problem, Unauthorized
+
+SCOPES = ("publish", "read", "write", "rules", "admin")
+"""What a key may do; `admin` includes the others."""
+
+TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is asking: the tenant that the key belongs to, the key, and what it may do."""
+
+    tenant_id: str
+    key_id: str
+    scopes: frozenset[str]
+
+    def may(self, scope: str) -> bool:
+        return scope in self.scopes or "admin" in self.scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key as it can be shown later: never with its secret."""
+
+    id: str
+    tenant_id: str
+    scopes: Sequence[str]
+    name: str | None
+    created_at: str
+    revoked_at: str | None
+
+
+def ensure(tx: Tx, tenant_id: str) -> bool:
+    """Create the tenant unless it is there. True: it is new, and wants its default rules."""
+    if not TENANT_NAME.fullmatch(tenant_id):
+        raise Invalid([Problem("/tenant", "use up to 63 of a-z, 0-9, '-' and '_', beginning with a letter or digit")])
+    insert = text("INSERT INTO tenants (id) VALUES (:id) ON CONFLICT DO NOTHING")
+    return tx.execute(insert, {"id": tenant_id}).rowcount == 1
+
+
+def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None = None) -> tuple[str, str]:
+    """A new key: its id, and the whole key, which is shown this once and stored only as a hash."""
+    unknown = sorted(set(scopes) - set(SCOPES))
+    if unknown or not scopes:
+        raise Invalid([Problem("/scopes", f"unknown or empty: {unknown}; choose from {', '.join(SCOPES)}")])
+    key_id, secret = uuid7().hex, secrets.token_urlsafe(SECRET_BYTES)
+    insert = text("""
+        INSERT INTO api_keys (tenant_id, id, secret_sha256, scopes, name) VALUES (:tenant, :id, :hash, :scopes, :name)
+    """)
+    row = {"tenant": tenant_id, "id": key_id, "hash": _digest(secret), "scopes": sorted(scopes), "name": name}
+    tx.execute(insert, row)
+    return key_id, f"imp.{tenant_id}.{key_id}.{secret}"
+
+
+def keys(tx: Tx) -> list[Key]:
+    rows = tx.execute(text("SELECT * FROM api_keys ORDER BY id DESC"))
+    return [
+        Key(r.id, r.tenant_id, r.scopes, r.name, r.created_at.isoformat(), r.revoked_at and r.revoked_at.isoformat())
+        for r in rows
+    ]
+
+
+def revoke_key(tx: Tx, key_id: str) -> None:
+    """From now on nobody comes in with it. Revoking twice changes nothing."""
+    update = text("UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = :id")
+    if tx.execute(update, {"id": key_id}).rowcount == 0:
+        raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` shows them.")
+
+
+def caller(db: Database, key: str) -> Caller:
+    """Who holds this key. Unauthorized for one that is malformed, unknown, wrong or revoked, without saying which."""
+    prefix, tenant_id, key_id, secret = (key.split(".", 3) + [""] * 4)[:4]
+    if prefix != "imp" or not TENANT_NAME.fullmatch(tenant_id):
+        raise Unauthorized
+    select = text("SELECT secret_sha256, scopes FROM api_keys WHERE id = :id AND revoked_at IS NULL")
+    with db.tenant(tenant_id) as tx:
+        row = tx.execute(select, {"id": key_id}).one_or_none()
+    if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
+        raise Unauthorized
+    return Caller(tenant_id, key_id, frozenset(row.scopes))
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,158 @@
+"""The words everyone speaks: events, dispatches, memories and the small types they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A row of the log: something that happened, in the past tense.
+
+    `seq` is its place in the log; `root_seq` the place of the first event of its chain;
+    `hop` how many events lie between the two.
+    """
+
+    seq: int
+    tenant_id: str
+    id: str
+    source: str
+    event_type: str
+    subject: str | None
+    time: datetime
+    payload: Json
+    session_id: str | None = None
+    user_id: str | None = None
+    correlation_id: str = ""
+    causation_id: str | None = None
+    hop: int = 0
+    root_seq: int = 0
+
+
+class Kind(StrEnum):
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+    PROCEDURAL = "procedural"
+
+
+class Category(StrEnum):
+    FACT = "fact"
+    PREFERENCE = "preference"
+    KNOWLEDGE = "knowledge"
+    PROJECT = "project"
+    PATTERN = "pattern"
+    SKILL = "skill"
+    EPISODE = "episode"
+    EVENT = "event"
+    INSTRUCTION = "instruction"
+    PLAN = "plan"
+
+
+class Topic(StrEnum):
+    PERSONAL = "personal"
+    PREFERENCE = "preference"
+    HISTORY = "history"
+    RELATIONSHIP = "relationship"
+    WORK = "work"
+    HEALTH = "health"
+    FINANCE = "finance"
+    LOCATION = "location"
+    CONTACT = "contact"
+    SKILL = "skill"
+    GOAL = "goal"
+    HABIT = "habit"
+    OTHER = "other"
+
+
+class Trust(StrEnum):
+    CANDIDATE = "candidate"
+    CONFIRMED = "confirmed"
+    DISPUTED = "disputed"
+    REJECTED = "rejected"
+    QUARANTINED = "quarantined"
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    ERASED = "erased"
+
+
+class DispatchStatus(StrEnum):
+    HELD = "held"
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    RETRYING = "retrying"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+    SHADOW = "shadow"
+
+
+class Relation(StrEnum):
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    REFINES = "refines"
+    SUPERSEDES = "supersedes"
+    DERIVED_FROM = "derived_from"
+    ABOUT = "about"
+    FOLLOWS = "follows"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation; `position` counts from 1 within its session, without gaps."""
+
+    session_id: str
+    id: str
+    position: int
+    event_id: str
+    user_id: str
+    role: str
+    content: str
+    occurred_at: datetime
+    speaker: str | None = None
+    group_id: str | None = None
+    importance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a memory rests on: a quote from one message (or, later, a passage)."""
+
+    session_id: str
+    message_id: str
+    event_id: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A statement that someone thinks is worth keeping, before it was judged against what is known.
+
+    `subject` is the person (or group) it is about; `attribute`/`value` a slot such as `home.city` = `Lisbon`;
+    `occurred_at` when it happened or was said; `valid_from` since when it is true, where the text says so.
+    """
+
+    content: str
+    category: Category
+    topic: Topic
+    subject: str
+    evidence: tuple[Evidence, ...]
+    occurred_at: datetime
+    kind: Kind = Kind.SEMANTIC
+    importance: float = 0.5
+    confidence: float = 0.7
+    attribute: str | None = None
+    value: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    corrects: bool = False
+    tags: tuple[str, ...] = ()
+    structured: Json = field(default_factory=dict)

@@ -1,0 +1,102 @@
+"""The models of what a rule does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    HttpUrl,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from rules import problems, templates
+from rules.fields import MAX_TEXT, Model, concrete_type, refuse
+
+
+def _well_formed(value: JsonValue) -> JsonValue:
+    fault = templates.fault(value)
+    if fault:
+        raise refuse(fault.detail, fault.pointer)
+    return value
+
+
+Params = Annotated[
+    dict[str, JsonValue],
+    AfterValidator(_well_formed),
+    Field(description="Values may hold {{payload.user_id}}; a missing field gives null, or nothing within a text"),
+]
+TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_formed)]
+
+
+class RunAgent(Model):
+    """Runs one of Imprint's agents."""
+
+    action_type: Literal["run_agent"]
+    target: Annotated[str, Field(description="The agent", examples=["memory_consolidator"])]
+    params: Params = {}
+
+    @field_validator("target")
+    @classmethod
+    def _exists(cls, target: str, info: ValidationInfo) -> str:
+        agents = (info.context or {}).get("agents")
+        if agents is not None and target not in agents:
+            raise refuse(problems.unknown("agent", target, sorted(agents)))
+        return target
+
+
+class Emit(Model):
+    """Publishes an event, which rules may answer."""
+
+    action_type: Literal["emit"]
+    event_type: Annotated[str, AfterValidator(concrete_type), Field(examples=["policy.matched"])]
+    payload: Params = {}
+
+
+class Notify(Model):
+    """Tells people."""
+
+    action_type: Literal["notify"]
+    channel: Annotated[str, Field(min_length=1, max_length=200, description="A channel of the notifier")]
+    template: Annotated[TemplatedText, Field(min_length=1, description="The text")]
+
+
+class Webhook(Model):
+    """Posts JSON to an allowed host."""
+
+    action_type: Literal["webhook"]
+    url: Annotated[str, Field(max_length=2_000, description="http or https; the host must be allowed by the settings")]
+    headers: Annotated[dict[str, TemplatedText], Field(max_length=50)] = {}
+    payload: Annotated[Params | None, Field(description="What is posted; default: the event")] = None
+
+    @field_validator("url")
+    @classmethod
+    def _reachable(cls, url: str) -> str:
+        if "{{" in url:
+            raise refuse("a template cannot choose where to post; write the address itself")
+        try:
+            _URL.validate_python(url, strict=False)
+        except ValidationError as error:
+            raise refuse("write an http or https address") from error
+        return url
+
+
+_URL: Final = TypeAdapter(HttpUrl)
+
+
+class CeleryTask(Model):
+    """Sends a task to another service's Celery workers."""
+
+    action_type: Literal["celery"]
+    task: Annotated[str, Field(min_length=1, max_length=300, examples=["billing.tasks.recount"])]
+    queue: Annotated[str, Field(min_length=1, max_length=200, description="A queue that the settings allow")]
+    kwargs: Params = {}
+
+
+Action = Annotated[RunAgent | Emit | Notify | Webhook | CeleryTask, Discriminator("action_type")]

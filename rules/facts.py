@@ -1,0 +1,77 @@
+"""What the conditions of a rule may know about one event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+
+from core.types import Event, Json
+
+
+class Missing:
+    """The type of MISSING: there is no such field. JSON null is None and is not missing."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+
+Lookup = Callable[[str], Any]
+Similarity = Callable[[str, str], float]
+OnMismatch = Callable[[str, str], None]
+
+
+def nothing(_name: str) -> Missing:
+    """The lookup of one who looks nothing up: every looked-up name is missing."""
+    return MISSING
+
+
+class Facts:
+    """One event and what can be asked about it. Lives as long as the decision on that event.
+
+    `now` is the moment that `older_than`, `newer_than`, `starts_at` and `ends_at` measure against: the event's
+    own time unless given, so that a decision can be explained and replayed later with the same outcome.
+    `look_up(name)` answers a name of `paths.LOOKED_UP`, MISSING or None where there is no answer; it is called at
+    most once a name. `similarity(text, meaning)` is the cosine of two texts; without it `means` is a mismatch.
+    `on_mismatch(field, op)` is told of each leaf that was false because its types did not fit.
+    """
+
+    __slots__ = ("_answers", "_look_up", "_on_mismatch", "_similarity", "event", "item", "now", "payload")
+
+    def __init__(
+        self,
+        event: Event,
+        look_up: Lookup = nothing,
+        *,
+        now: datetime | None = None,
+        similarity: Similarity | None = None,
+        on_mismatch: OnMismatch | None = None,
+    ) -> None:
+        self.event = event
+        self.payload: Json = event.payload
+        self.now = now or event.time
+        self.item: Any = MISSING
+        self._look_up = look_up
+        self._similarity = similarity
+        self._on_mismatch = on_mismatch
+        self._answers: dict[str, Any] = {}
+
+    def lookup(self, name: str) -> Any:
+        """The value of a looked-up name, asked for at most once an event; MISSING where there is none."""
+        if name not in self._answers:
+            value = self._look_up(name)
+            self._answers[name] = MISSING if value is None else value
+        return self._answers[name]
+
+    def similarity(self, text: str, meaning: str) -> float | None:
+        """How near a text is to a meaning, -1 to 1; None where nobody can tell."""
+        return None if self._similarity is None else self._similarity(text, meaning)
+
+    def mismatch(self, field: str, op: str) -> None:
+        """Counts a leaf whose types did not fit."""
+        if self._on_mismatch is not None:
+            self._on_mismatch(field, op)

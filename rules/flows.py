@@ -1,0 +1,154 @@
+"""The models of flow control and of schedules: how often, and when the clock says so."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, field_validator, model_validator
+
+from rules.fields import Key, Model, Seconds, TypePattern, refuse
+
+
+class Debounce(Model):
+    """Waits until it has been quiet, then acts once on everything that was held back."""
+
+    seconds: Annotated[Seconds, Field(description="Quiet time, in seconds, after the last match")]
+    max_wait_seconds: Annotated[
+        Seconds | None, Field(description="Never waits longer than this after the first match")
+    ] = None
+    max_events: Annotated[int | None, Field(ge=1, le=10_000, description="Acts as soon as so many are held")] = None
+    flush_on: Annotated[
+        list[TypePattern], Field(max_length=20, description="Event types, of the same key, that end the wait at once")
+    ] = []
+    key: Key = None
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.max_wait_seconds is not None and self.max_wait_seconds < self.seconds:
+            raise refuse("the longest wait must not be below `seconds`", "max_wait_seconds")
+        return self
+
+
+class Count(Model):
+    """Acts on every so many matches."""
+
+    threshold: Annotated[int, Field(ge=1, le=1_000_000, description="Acts when this many matches have come")]
+    within_seconds: Annotated[Seconds | None, Field(description="Only matches this recent count; default: all")] = None
+    key: Key = None
+
+
+class Cooldown(Model):
+    """After acting, holds back for a while."""
+
+    seconds: Annotated[Seconds, Field(description="Seconds after acting in which nothing more happens")]
+    key: Key = None
+
+
+class Throttle(Model):
+    """Acts at most so often."""
+
+    limit: Annotated[int, Field(ge=1, le=1_000_000, description="How often at most")]
+    per_seconds: Annotated[Seconds, Field(description="In this many seconds")]
+    key: Key = None
+
+
+class Sample(Model):
+    """Acts for a share of the keys, always the same ones."""
+
+    ratio: Annotated[float, Field(gt=0, le=1, description="The share, above 0 and up to 1", examples=[0.1])]
+    key: Key = None
+
+
+class Concurrency(Model):
+    """Runs at most so many actions of a key at the same time."""
+
+    limit: Annotated[int, Field(ge=1, le=1_000, description="How many at the same time")]
+    on_conflict: Annotated[
+        Literal["queue", "skip", "latest"],
+        Field(description="What happens to one too many: it waits, is dropped, or replaces the one that waits"),
+    ] = "queue"
+    key: Key = None
+
+
+class Flow(Model):
+    """How often: at most one of each; each keeps its keys apart."""
+
+    debounce: Debounce | None = None
+    count: Count | None = None
+    cooldown: Cooldown | None = None
+    throttle: Throttle | None = None
+    sample: Sample | None = None
+    concurrency: Concurrency | None = None
+
+    def parts(self) -> dict[str, Debounce | Count | Cooldown | Throttle | Sample | Concurrency]:
+        """The flows that are set, by name."""
+        return {name: part for name, part in self if part is not None}
+
+
+class Schedule(Model):
+    """A time table. The clock fires `clock.ticked` for it, whose `payload.rule` is the rule's name."""
+
+    cron: Annotated[
+        str | None, Field(description="Minute, hour, day, month, weekday", examples=["0 3 * * *"], max_length=200)
+    ] = None
+    every_seconds: Annotated[int | None, Field(ge=1, le=366 * 86_400, description="Or: every so many seconds")] = None
+    timezone: Annotated[str, Field(description="IANA time zone of `cron`", examples=["Europe/Lisbon"])] = "UTC"
+    for_each: Annotated[
+        Literal["tenant", "user"], Field(description="One event for the tenant, or one for each of its users")
+    ] = "tenant"
+
+    @field_validator("cron")
+    @classmethod
+    def _five_fields(cls, cron: str | None) -> str | None:
+        if cron is not None:
+            fault = cron_fault(cron)
+            if fault:
+                raise refuse(fault)
+        return cron
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise refuse(f"no time zone is called `{name}`; write an IANA name such as `Europe/Lisbon`") from error
+        return name
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.cron is None) == (self.every_seconds is None):
+            raise refuse("give either `cron` or `every_seconds`")
+        return self
+
+
+_CRON: Final = (
+    ("minute", 0, 59, ()),
+    ("hour", 0, 23, ()),
+    ("day", 1, 31, ()),
+    ("month", 1, 12, ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")),
+    ("weekday", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
+)
+_CRON_ITEM = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,2}))?", re.ASCII)
+
+
+def cron_fault(cron: str) -> str | None:
+    """What is wrong with a cron line of five fields, or None."""
+    fields = cron.split()
+    if len(fields) != len(_CRON):
+        return f"a cron line has five fields (minute hour day month weekday), this one has {len(fields)}"
+    for text, (name, low, high, words) in zip(fields, _CRON, strict=True):
+        if not all(_cron_item_is_right(item.lower(), low, high, words) for item in text.split(",")):
+            return f"`{text}` is no {name}; use *, n, n-m, a list with commas, /n for steps ({low} to {high})"
+    return None
+
+
+def _cron_item_is_right(item: str, low: int, high: int, words: tuple[str, ...]) -> bool:
+    found = _CRON_ITEM.fullmatch(item)
+    if found is None or found[3] == "0":
+        return False
+    names = {word: place + (1 if low else 0) for place, word in enumerate(words)}
+    ends = [names.get(end, int(end) if end.isdecimal() else -1) for end in found.groups()[:2] if end]
+    return all(low <= end <= high for end in ends) and ends == sorted(ends)

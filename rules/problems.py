@@ -1,0 +1,182 @@
+"""What is wrong with a document, in words that say the way out, each with a JSON pointer to its place."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from core.errors import Problem
+
+MAX_LISTED = 50
+_SYNONYMS: Final = {
+    "=": "==",
+    "===": "==",
+    "eq": "==",
+    "equals": "==",
+    "is": "==",
+    "<>": "!=",
+    "ne": "!=",
+    "neq": "!=",
+    "not_equals": "!=",
+    "gt": ">",
+    "gte": ">=",
+    "=>": ">=",
+    "lt": "<",
+    "lte": "<=",
+    "=<": "<=",
+    "regex": "matches",
+    "match": "matches",
+    "like": "wildcard",
+    "glob": "wildcard",
+    "has": "contains",
+    "includes": "contains",
+    "empty": "missing",
+    "null": "is_null",
+    "or": "any",
+    "and": "all",
+    "not": "none",
+    "when": "event_type",
+    "if": "conditions",
+    "condition": "conditions",
+    "then": "actions",
+    "action": "actions",
+    "agent": "target",
+}
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """The detail for a name that is not known: the nearest one that is, else all of them."""
+    synonym = _SYNONYMS.get(name.lower().replace(" ", "_"))
+    near = [synonym] if synonym in known else difflib.get_close_matches(name.lower(), known, 1, 0.6)
+    guess = f"did you mean `{near[0]}`? " if near else ""
+    return f"unknown {what} `{name[:100]}`; {guess}Known are: {', '.join(known)}"
+
+
+def oversized(document: object, nesting: int, nodes: int, text: int) -> Iterator[Problem]:
+    """At most one problem: the first place where a document is too deep, too large, or holds too long or bad a text."""
+    waiting: list[tuple[str, object, int]] = [("", document, 1)]
+    seen = 0
+    while waiting:
+        pointer, value, depth = waiting.pop()
+        seen += 1
+        if seen > nodes:
+            yield Problem("", f"the rule has more than {nodes} values; split it")
+            return
+        if depth > nesting:
+            yield Problem(pointer, f"nested deeper than {nesting} levels")
+            return
+        if any(not _is_storable(part) for part in _texts(value)):
+            yield Problem(pointer, "there is a NUL character or half a surrogate pair in the text; take it out")
+            return
+        longest = max((len(part) for part in _texts(value)), default=0)
+        if longest > text:
+            yield Problem(pointer, f"there is a text of {longest} characters, {text} are allowed")
+            return
+        waiting.extend((f"{pointer}/{escaped(name)}", part, depth + 1) for name, part in _parts(value))
+
+
+def _parts(value: object) -> Iterator[tuple[object, object]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (name for name in value if isinstance(name, str))
+
+
+def _is_storable(text: str) -> bool:
+    return (text.isascii() and "\0" not in text) or not any(
+        sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text
+    )
+
+
+def escaped(step: object) -> str:
+    """A step of a JSON pointer (RFC 6901)."""
+    return str(step).replace("~", "~0").replace("/", "~1")
+
+
+def translated(error: ValidationError, document: object, fields: Mapping[str, Sequence[str]]) -> list[Problem]:
+    """Problems for what pydantic found; `fields` are the known fields by the name of the part that has them."""
+    listed = [_problem(found, document, fields) for found in error.errors(include_url=False)]
+    return list(dict.fromkeys(listed))[:MAX_LISTED]
+
+
+def _problem(found: ErrorDetails, document: object, fields: Mapping[str, Sequence[str]]) -> Problem:
+    context = found.get("ctx", {})
+    pointer = _pointer(found["loc"], document)
+    if found["type"].startswith("union_tag"):
+        pointer += "/action_type"
+    if context.get("at"):
+        pointer += "/" + str(context["at"]).lstrip("/")
+    return Problem(pointer, _detail(found, context, fields))
+
+
+def _pointer(location: tuple[int | str, ...], document: object) -> str:
+    """The pointer of a location, without the steps that name a branch of the model and no place in the document."""
+    pointer, here = "", document
+    for place, step in enumerate(location):
+        is_last = place == len(location) - 1
+        if (isinstance(step, int) and isinstance(here, list) and step < len(here)) or (
+            isinstance(step, str) and isinstance(here, Mapping) and step in here
+        ):
+            here = here[step]
+        elif not is_last or isinstance(step, int) or step.startswith("<") or not isinstance(here, Mapping):
+            continue
+        pointer += f"/{escaped(step)}"
+    return pointer
+
+
+def _detail(found: ErrorDetails, context: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
+    kind, location = found["type"], found["loc"]
+    if kind == "rule":
+        return str(context["detail"])
+    if kind == "extra_forbidden":
+        return unknown("field", str(location[-1]), _siblings(location[:-1], fields))
+    if kind == "literal_error":
+        what = "operator" if location[-1] == "op" else str(location[-1])
+        return unknown(what, str(found["input"]), _choices(str(context["expected"])))
+    if kind == "union_tag_invalid":
+        return unknown("action_type", str(context["tag"]), _choices(str(context["expected_tags"])))
+    return _PHRASES.get(kind, "{msg}").format(msg=found["msg"], **context)
+
+
+def _siblings(location: tuple[int | str, ...], fields: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    named = [step for step in location if isinstance(step, str) and step in fields]
+    return fields[named[-1]] if named else fields[""]
+
+
+def _choices(expected: str) -> list[str]:
+    return [choice.strip("'\"") for choice in expected.replace(" or ", ", ").split(", ")]
+
+
+_PHRASES: Final = {
+    "missing": "this field is required",
+    "union_tag_not_found": "say which `action_type`: run_agent, emit, notify, webhook or celery",
+    "string_pattern_mismatch": "must fit {pattern}",
+    "string_type": "must be a text",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "finite_number": "must be a finite number",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "needs at least {min_length} entries",
+    "too_long": "may have at most {max_length} entries, not {actual_length}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "may have at most {max_length} characters",
+}

@@ -1,0 +1,211 @@
+"""The rule document: its model, its JSON Schema, and the problems of a document that is no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+
+from core.errors import Invalid, Problem
+from core.types import Json
+from rules import paths, problems
+from rules.actions import Action, CeleryTask, Emit, Notify, RunAgent, Webhook
+from rules.fields import MAX_TEXT, Model, Moment, TypePattern, refuse
+from rules.flows import Concurrency, Cooldown, Count, Debounce, Flow, Sample, Schedule, Throttle
+from rules.operators import OPERATORS
+from rules.tree import MAX_LEAVES, Condition, Group, Leaf, Reference
+
+MAX_DEPTH = 8
+MAX_ACTIONS = 20
+MAX_NODES = 20_000
+MAX_NESTING = 32
+
+
+def _shape_of_types(value: object) -> str:
+    return "<many>" if isinstance(value, list) else "<one>"
+
+
+EventTypes = Annotated[
+    Annotated[TypePattern, Tag("<one>")]
+    | Annotated[Annotated[list[TypePattern], Field(min_length=1, max_length=50)], Tag("<many>")],
+    Discriminator(_shape_of_types),
+]
+
+VERBATIM: Final[Json] = {
+    "name": "consolidate_on_session_end",
+    "event_type": "session.ended",
+    "conditions": {"all": [{"field": "payload.message_count", "op": ">=", "value": 3}]},
+    "action_mode": "auto",
+    "actions": [{"action_type": "run_agent", "target": "memory_consolidator"}],
+    "risk_level": "low",
+}
+
+
+class Rule(Model):
+    """When (an event type, or a schedule), if (conditions), how often (flow), then (actions)."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [VERBATIM]})
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9_.-]{1,100}$", description="Unique in its tenant")]
+    description: Annotated[str, Field(max_length=MAX_TEXT, description="Why this rule exists")] = ""
+    tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=50)] = []
+    event_type: Annotated[
+        EventTypes | None,
+        Field(
+            description="One type, a wildcard in which * stands for any run of characters, or a list of them",
+            examples=["session.ended", "memory.*", ["skill.succeeded", "task.completed"]],
+        ),
+    ] = None
+    schedule: Annotated[Schedule | None, Field(description="Instead of `event_type`: when the clock says so")] = None
+    conditions: Annotated[Condition | None, Field(description="Left out: always")] = None
+    flow: Annotated[Flow, Field(description="How often")] = Flow()
+    actions: Annotated[
+        list[Action], Field(min_length=1, max_length=MAX_ACTIONS, description="What is done, in this order")
+    ]
+    action_mode: Annotated[
+        Literal["auto", "approve", "shadow"],
+        Field(description="auto: at once; approve: held until a person says yes; shadow: decided, recorded, not done"),
+    ] = "auto"
+    risk_level: Annotated[
+        Literal["low", "medium", "high"],
+        Field(description="high never runs as auto unless the tenant allows it"),
+    ] = "low"
+    priority: Annotated[
+        int, Field(ge=-1_000_000, le=1_000_000, description="Higher first; rules of one priority go by name")
+    ] = 0
+    stop: Annotated[bool, Field(description="When this rule fires, the rules after it are held back")] = False
+    group: Annotated[
+        str | None, Field(min_length=1, max_length=100, description="Of the rules in a group only the first fires")
+    ] = None
+    enabled: bool = True
+    starts_at: Annotated[Moment | None, Field(description="Held back before this time")] = None
+    ends_at: Annotated[Moment | None, Field(description="Held back from this time on")] = None
+
+    @model_validator(mode="after")
+    def _has_one_occasion(self) -> Self:
+        if (self.event_type is None) == (self.schedule is None):
+            raise refuse("give either `event_type` or `schedule`", "event_type")
+        if self.starts_at and self.ends_at and self.starts_at >= self.ends_at:
+            raise refuse("the end must come after `starts_at`", "ends_at")
+        return self
+
+    @property
+    def event_types(self) -> tuple[str, ...]:
+        """The types and wildcards it answers; a scheduled rule answers `clock.ticked`."""
+        if self.event_type is None:
+            return ("clock.ticked",)
+        return (self.event_type,) if isinstance(self.event_type, str) else tuple(self.event_type)
+
+
+def parse(document: object, agents: Collection[str] | None = None) -> Rule:
+    """The rule that a JSON document describes; raises Invalid with a pointer for each problem.
+
+    `agents` are the targets that exist; None takes any.
+    """
+    oversized = list(problems.oversized(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
+    if oversized:
+        raise Invalid(oversized)
+    try:
+        rule = Rule.model_validate(document, context={"agents": agents})
+    except ValidationError as error:
+        raise Invalid(problems.translated(error, document, FIELDS)) from None
+    beyond = list(_beyond_limits(rule))
+    if beyond:
+        raise Invalid(beyond)
+    return rule
+
+
+FIELDS: Final[dict[str, tuple[str, ...]]] = {
+    name: tuple(model.model_fields)
+    for name, model in {
+        "": Rule,
+        "schedule": Schedule,
+        "flow": Flow,
+        "debounce": Debounce,
+        "count": Count,
+        "cooldown": Cooldown,
+        "throttle": Throttle,
+        "sample": Sample,
+        "concurrency": Concurrency,
+        "<leaf>": Leaf,
+        "<group>": Group,
+        "<reference>": Reference,
+        "run_agent": RunAgent,
+        "emit": Emit,
+        "notify": Notify,
+        "webhook": Webhook,
+        "celery": CeleryTask,
+    }.items()
+}
+
+
+def _beyond_limits(rule: Rule) -> Iterator[Problem]:
+    if rule.conditions is None:
+        return
+    leaves = 0
+    for pointer, node, depth, in_item in _nodes(rule.conditions, "/conditions", 1, in_item=False):
+        if depth == MAX_DEPTH + 1:
+            yield Problem(pointer, f"conditions may be {MAX_DEPTH} deep; split the rule in two")
+        if isinstance(node, Leaf):
+            leaves += 1
+            yield from _item_outside(pointer, node, in_item=in_item)
+    if leaves > MAX_LEAVES:
+        yield Problem("/conditions", f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
+
+
+Placed = tuple[str, Leaf | Group, int, bool]
+
+
+def _nodes(node: Leaf | Group, pointer: str, depth: int, *, in_item: bool) -> Iterator[Placed]:
+    yield pointer, node, depth, in_item
+    if isinstance(node, Group):
+        for word, children in node.members():
+            for place, child in enumerate(children):
+                yield from _nodes(child, f"{pointer}/{word}/{place}", depth + 1, in_item=in_item)
+    elif isinstance(node.value, Leaf | Group):
+        yield from _nodes(node.value, f"{pointer}/value", depth + 1, in_item=True)
+
+
+def _item_outside(pointer: str, leaf: Leaf, *, in_item: bool) -> Iterator[Problem]:
+    if in_item:
+        return
+    named = {f"{pointer}/field": leaf.field}
+    if isinstance(leaf.value, Reference):
+        named[f"{pointer}/value/field"] = leaf.value.field
+    for place, text in named.items():
+        if paths.parse_path(text).root == "item":
+            yield Problem(
+                place, "`item` exists only in the condition of `any_of` or `all_of`; did you mean `payload.…`?"
+            )
+
+
+def document(rule: Rule) -> Json:
+    """The JSON document of a rule, with what was said and nothing more."""
+    return rule.model_dump(mode="json", exclude_unset=True)
+
+
+def json_schema() -> Json:
+    """The JSON Schema (2020-12) of a rule, with a description of every field and operator for editors."""
+    schema = Rule.model_json_schema()
+    leaf = schema["$defs"]["Leaf"]
+    leaf["properties"]["op"]["oneOf"] = [
+        {"const": entry.name, "description": entry.doc} for entry in OPERATORS.values()
+    ]
+    leaf["allOf"] = [_value_schema(name) for name in OPERATORS]
+    schema["$defs"]["Group"]["minProperties"] = 1
+    schema["oneOf"] = [{"required": ["event_type"]}, {"required": ["schedule"]}]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imprint rule", **schema}
+
+
+def _value_schema(name: str) -> Json:
+    operator = OPERATORS[name]
+    condition = {"if": {"properties": {"op": {"const": name}}, "required": ["op"]}}
+    if operator.takes == "nothing":
+        return condition | {"then": {"properties": {"value": {"const": True}}}}
+    reference = {"$ref": "#/$defs/Reference"}
+    inner = [{"$ref": "#/$defs/Leaf"}, {"$ref": "#/$defs/Group"}]
+    choices = (
+        inner if operator.takes == "condition" else [operator.schema, *([reference] if operator.referable else [])]
+    )
+    return condition | {"then": {"properties": {"value": {"anyOf": choices}}, "required": ["value"]}}

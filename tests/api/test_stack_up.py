@@ -1,0 +1,313 @@
+"""A real `up` in a process of its own, with real servers and dummy children."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from api.stack import machine, process, run_files
+from api.stack.servers import Postgres
+from api.stack.supervisor import Child, ChildProcess, Supervisor, Watched
+from core.errors import Misconfigured
+
+NAMES = ("postgres", "broker", "api", "worker-io", "worker-cpu")
+PROGRAM = """
+import json, os, sys
+from pathlib import Path
+from api.stack.supervisor import Child
+from api.stack.up import up
+from core.errors import Misconfigured
+
+API = '''
+import http.server, sys
+class Ready(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Ready).serve_forever()
+'''
+SLEEP = "import time; time.sleep(600)"
+STUBBORN = "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+STUBBORN += "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); time.sleep(600)"
+
+def prepare(env):
+    if failing == "prepare":
+        raise Misconfigured("the migration does not fit")
+    Path(env["IMPRINT_HOME"], "seen.json").write_text(json.dumps(dict(env)))
+
+home, port, quiet, failing, once, database = json.loads(sys.argv[1])
+children = [
+    Child("worker-io", [sys.executable, "-c", SLEEP]),
+    Child("worker-cpu", [sys.executable, "-c", STUBBORN]),
+    Child("api", [sys.executable, "-c", API, str(port)]),
+]
+done = (lambda: print("done once")) if once else None
+sys.exit(up({"SOME_SETTING": "x"}, Path(home), "127.0.0.1", port, quiet, database, None, prepare, children, done))
+"""
+
+
+class Run:
+    """A running `up` whose lines can be waited for."""
+
+    def __init__(  # noqa: PLR0913 - each names one way to run it
+        self,
+        home: Path,
+        port: int,
+        *,
+        quiet: bool = False,
+        failing: str = "",
+        once: bool = False,
+        database: str | None = None,
+    ) -> None:
+        told = json.dumps([str(home), port, quiet, failing, once, database])
+        self.lines: list[str] = []
+        self.popen = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, told], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.popen.stdout
+        with self.popen.stdout as out:
+            self.lines.extend(iter(out.readline, ""))
+
+    def wait_for(self, words: str) -> str:
+        wait_until(lambda: any(words in line for line in self.lines) or self.popen.poll() is not None)
+        return next((line for line in self.lines if words in line), "")
+
+    def finish(self) -> tuple[int, str]:
+        code = self.popen.wait(20)
+        self._reader.join()
+        return code, "".join(self.lines)
+
+
+def wait_until(come_true: Callable[[], bool], limit_s: float = 20.0) -> None:
+    deadline = time.monotonic() + limit_s
+    while not come_true():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        time.sleep(0.02)
+
+
+def pid_of(home: Path, name: str) -> int:
+    return int(process.pid_file(home, name).read_text().split()[0])
+
+
+def is_running(pid: int) -> bool:
+    """A zombie that nobody has reaped yet does not run."""
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
+
+
+def processes_of(home: Path) -> list[str]:
+    listed = subprocess.run(["ps", "-eo", "pid,pgid,args"], capture_output=True, text=True, check=True)
+    return [line for line in listed.stdout.splitlines() if str(home) in line and "-c" not in line.split()[2:4]]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("up").resolve()
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def running(home: Path, port: int) -> Iterator[Run]:
+    run = Run(home, port)
+    assert run.wait_for("Ctrl-C ends all of it"), run.lines
+    yield run
+    if run.popen.poll() is None:
+        run.popen.send_signal(signal.SIGTERM)
+    run.finish()
+
+
+def test_the_screen_says_what_runs_where_and_commands_find_it(home: Path, port: int, running: Run) -> None:
+    shown = "".join(running.lines)
+    for name in NAMES:
+        assert name in shown
+        assert str(pid_of(home, name)) in shown
+        assert process.pid_file(home, name).read_text() == f"{pid_of(home, name)} {name}\n"
+    stack = run_files.read_stack(home)
+    assert stack["http_url"] == f"http://127.0.0.1:{port}"
+    assert stack["pid"] == str(running.popen.pid)
+    assert (home / "run" / "stack.json").stat().st_mode & 0o777 == 0o600
+    psycopg.connect(stack["database_url"]).close()
+    seen = json.loads((home / "seen.json").read_text())
+    assert seen["SOME_SETTING"] == "x"
+    assert (seen["IMPRINT_DATABASE_URL"], seen["IMPRINT_BROKER_URL"]) == (stack["database_url"], stack["broker_url"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_everything_within_10_s_with_nothing_left(
+    home: Path, running: Run, number: signal.Signals
+) -> None:
+    pids = [pid_of(home, name) for name in NAMES]
+    begin = time.monotonic()
+    running.popen.send_signal(number)
+    code, _ = running.finish()
+    assert time.monotonic() - begin < 10.0
+    assert code == 0
+    assert not [pid for pid in pids if is_running(pid)]
+    for name in NAMES:
+        assert process.wait_released(home, name, 0.0), f"something of {name} lives on"
+        assert not process.pid_file(home, name).exists()
+    assert run_files.read_stack(home) == {}
+
+
+def test_killed_processes_are_started_again_and_it_is_said_aloud(home: Path, running: Run) -> None:
+    before = {name: pid_of(home, name) for name in NAMES}
+    for name in NAMES:
+        os.kill(before[name], signal.SIGKILL)
+    for name in NAMES:
+        assert f"{name} died (SIGKILL); starting it again in 0.2 s." in running.wait_for(f"{name} died")
+        assert running.wait_for(f"{name} runs again")
+        assert pid_of(home, name) != before[name]
+    psycopg.connect(run_files.read_stack(home)["database_url"]).close()
+
+
+def test_after_a_kill_9_of_the_supervisor_the_next_up_finds_everything_well(home: Path, port: int) -> None:
+    first = Run(home, port)
+    first.wait_for("Ctrl-C ends all of it")
+    stubborn = pid_of(home, "worker-cpu")
+    first.popen.kill()
+    first.finish()
+    second = Run(home, port)
+    assert second.wait_for("Ended a worker-cpu that an earlier run had left behind.")
+    assert second.wait_for("Ctrl-C ends all of it")
+    assert not is_running(stubborn)
+    second.popen.send_signal(signal.SIGTERM)
+    assert second.finish()[0] == 0
+
+
+def test_a_second_up_on_the_same_home_is_refused_in_one_line(home: Path, port: int, running: Run) -> None:
+    code, said = Run(home, port + 1, quiet=True).finish()
+    assert code == 1
+    assert said.startswith(f"Imprint already runs on {home} (pid {running.popen.pid}).")
+    assert said.count("\n") == 1
+    assert is_running(pid_of(home, "api"))
+
+
+def test_a_taken_port_is_one_line_and_nothing_is_started(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        code, said = Run(home, number, quiet=True).finish()
+    assert code == 1
+    assert said == (
+        f"port taken: something listens on 127.0.0.1:{number}. Stop it or set IMPRINT_HTTP_PORT to a free port.\n"
+    )
+    assert not process.pid_file(home, "postgres").exists()
+
+
+def test_a_wrong_password_is_one_line(home: Path, port: int) -> None:
+    secrets = home / "secrets.json"
+    right = secrets.read_text()
+    secrets.write_text(json.dumps({**json.loads(right), "postgres": "wrong"}))
+    code, said = Run(home, port, quiet=True).finish()
+    secrets.write_text(right)
+    assert code == 1
+    assert said.startswith("wrong password: ")
+    assert said.count("\n") == 1
+
+
+def test_a_failing_preparation_is_one_line_and_ends_the_servers(home: Path, port: int) -> None:
+    code, said = Run(home, port, quiet=True, failing="prepare").finish()
+    assert (code, said) == (1, "the migration does not fit\n")
+    assert process.wait_released(home, "postgres", 0.0)
+
+
+def test_with_something_to_do_once_it_does_it_and_ends(home: Path, port: int) -> None:
+    code, said = Run(home, port, once=True).finish()
+    assert code == 0
+    assert "done once" in said
+    assert process.wait_released(home, "postgres", 0.0)
+
+
+def test_a_quiet_run_says_nothing(home: Path, port: int) -> None:
+    run = Run(home, port, quiet=True)
+    wait_until(lambda: process.pid_file(home, "api").exists())
+    run.popen.send_signal(signal.SIGTERM)
+    assert run.finish() == (0, "")
+
+
+def test_an_own_database_is_used_and_left_alone(home: Path, port: int, tmp_path: Path) -> None:
+    own = Postgres(tmp_path, durable=False)
+    own.start()
+    try:
+        code, said = Run(home, port, once=True, database=own.url).finish()
+        assert code == 0, said
+        assert "external" in said
+        assert own.alive()
+        assert json.loads((home / "seen.json").read_text())["IMPRINT_DATABASE_URL"] == own.url
+    finally:
+        own.stop()
+
+
+def test_a_full_disk_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "FREE_DISK_BYTES", 1 << 60)
+    with pytest.raises(Misconfigured, match=r"^disk full: \d+ MB are free under ") as caught:
+        machine.check_free_disk(tmp_path)
+    assert "\n" not in caught.value.detail
+
+
+def test_a_child_that_keeps_dying_is_tried_ever_more_rarely_and_its_last_words_are_told(tmp_path: Path) -> None:
+    process.furnish_home(tmp_path)
+    said: list[str] = []
+    supervisor = Supervisor(said.append)
+    failing = Child("clock", [sys.executable, "-c", "raise ValueError('no time')"])
+    supervisor.add(ChildProcess(tmp_path, failing, {}))
+    supervisor.run(lambda: sum("died" in line for line in said) == 3)
+    supervisor.stop()
+    died = [line for line in said if "died" in line]
+    assert [line.rsplit(" in ", 1)[1] for line in died] == ["0.2 s.", "0.4 s.", "0.8 s."]
+    assert "exit 1: ValueError: no time" in died[0]
+
+
+class Patient:
+    """A member that is always well."""
+
+    name, pid, where = "clock", 1, "here"
+
+    def start(self) -> None: ...
+
+    def stop(self, grace_s: float) -> None: ...
+
+    def alive(self) -> bool:
+        return True
+
+    def exit(self) -> str:
+        return "running"
+
+
+def test_after_30_s_well_the_back_off_begins_anew() -> None:
+    supervisor = Supervisor(print)
+    entry = Watched(Patient(), started=time.monotonic() - 31, delay_s=10.0)
+    supervisor.watched.append(entry)
+    supervisor.check()
+    assert entry.delay_s == 0.2
+
+
+def test_a_log_that_has_grown_too_long_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    process.furnish_home(tmp_path)
+    monkeypatch.setattr(process, "LOG_BYTES_KEPT", 4)
+    log = process.log_file(tmp_path, "clock")
+    log.write_text("old words\n")
+    run = process.spawn(tmp_path, "clock", [sys.executable, "-c", "print('new words')"], dict(os.environ))
+    wait_until(lambda: not run.alive())
+    assert log.read_text() == "new words\n"
+    assert log.with_suffix(".log.1").read_text() == "old words\n"
+    run.end(signal.SIGTERM, 0.0)

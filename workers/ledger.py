@@ -1,0 +1,330 @@
+"""The ledger of what must happen: every dispatch from its decision to its end, each effect exactly once."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from uuid_utils.compat import uuid7
+
+from core import events, metrics
+from core.changes import Author
+from core.db import Database, Tx
+from core.errors import Conflict, Later, LeaseLost, Never
+from core.events import Cause, Emission
+from core.types import DispatchStatus, Event, Json
+from workers.relay import Owed
+
+log = structlog.get_logger()
+
+RENEWALS_PER_LEASE = 3
+"""A lease is renewed three times within its length, so that two lost renewals cost nothing."""
+
+ERROR_CHARACTERS = 4000
+"""How much of a failure's text is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDispatch:
+    """An action that must happen, about to be written into the ledger."""
+
+    tenant_id: str
+    action_type: str
+    target: str
+    queue: str
+    params: Json
+    event_seq: int | None
+    root_seq: int
+    correlation_id: str
+    hop: int
+    rule: str | None = None
+    rule_version: int | None = None
+    status: DispatchStatus = DispatchStatus.PENDING
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A claimed dispatch with the event it reacts to; what an agent gets to see."""
+
+    tenant_id: str
+    id: UUID
+    target: str
+    action_type: str
+    params: Json
+    event: Event
+    author: Author
+    attempt: int
+    lease: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an agent thought out: `write` is carried out in the transaction that ends the dispatch.
+
+    `then`: agents that must run next, each with its parameters.
+    """
+
+    write: Callable[[Tx], Json] = lambda _tx: {}
+    then: Sequence[tuple[str, Json]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How long a lease lasts, when a retry comes, and how many attempts there are. All times in seconds."""
+
+    lease: float
+    resend: float
+    retry_base: float
+    retry_max: float
+    attempts: int
+
+    def pause(self, attempt: int, after: timedelta | None) -> float:
+        """Exponential back-off with full jitter above half of it, never below what the other side asked for."""
+        ceiling = min(self.retry_max, self.retry_base * 2.0 ** (attempt - 1))
+        jittered = ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards no secret
+        return max(jittered, after.total_seconds() if after else 0.0)
+
+
+Agent = Callable[[Job], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What it takes to work dispatches off: the database, who does what on which queue, and the policy."""
+
+    db: Database
+    agents: Mapping[str, Agent]
+    queues: Mapping[str, str]
+    policy: Policy
+
+
+def insert(tx: Tx, dispatches: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
+    """Write dispatches; answers those that workers should hear of once this transaction is committed."""
+    if not dispatches:
+        return []
+    ids = [uuid7() for _ in dispatches]
+    names = [n for n in NewDispatch.__slots__ if n != "params"]
+    columns = {name: [getattr(d, name) for d in dispatches] for name in names}
+    params = [json.dumps(d.params, ensure_ascii=False) for d in dispatches]
+    tx.execute(_INSERT, {**columns, "id": ids, "params": params, "resend": resend_s})
+    for d in dispatches:
+        metrics.DISPATCHES.labels(d.target, d.status).inc()
+    pairs = zip(ids, dispatches, strict=True)
+    return [Owed(d.tenant_id, d.queue, i) for i, d in pairs if d.status is DispatchStatus.PENDING]
+
+
+def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
+    """Work one dispatch off: claim it, let its agent think, write the effect and the end together.
+
+    Answers the dispatches that follow. Someone else's, finished or not yet due ones are left alone.
+    """
+    job = _claim(ledger, tenant_id, dispatch_id)
+    if job is None:
+        return []
+    words = {"tenant": tenant_id, "dispatch": str(job.id), "correlation": job.event.correlation_id, "target": job.target}
+    with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
+        try:
+            with _renewed(ledger, job):
+                outcome = ledger.agents[job.target](job)
+            return _finish(ledger, job, outcome)
+        except LeaseLost:
+            log.warning("dispatch.lease_lost")
+        except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
+            _fail(ledger, job, error)
+    return []
+
+
+def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
+    """The sweep: what was never begun, is due again or lost its worker goes out again.
+
+    A dispatch whose worker died at every attempt is set aside: it may be what kills them.
+    """
+    values = {"resend": policy.resend, "attempts": policy.attempts, "limit": limit, "longest": policy.retry_max}
+    rows = tx.execute(_OWED, values).all()
+    for row in rows:
+        if row.status == DispatchStatus.DEAD:
+            _bury(tx, row, f"Its worker died or hung at each of {row.attempt} attempts.")
+    return [Owed(row.tenant_id, row.queue, row.id) for row in rows if row.status == DispatchStatus.PENDING]
+
+
+def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
+    lease = uuid4()
+    with ledger.db.tenant(tenant_id) as tx:
+        row = tx.execute(_CLAIM, {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease}).one_or_none()
+        if row is None:
+            return None
+        event = _event(tx, row)
+    metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
+    author = Author(row.target, Cause(event, row.id), row.rule, row.rule_version)
+    return Job(tenant_id, row.id, row.target, row.action_type, row.params, event, author, row.attempt, lease)
+
+
+def _event(tx: Tx, dispatch: Any) -> Event:
+    """The event a dispatch reacts to, in the chain of the dispatch: one that gathered several begins at the first."""
+    event = events.event_of(tx.execute(_EVENT, {"seq": dispatch.event_seq}).one())
+    return replace(event, root_seq=dispatch.root_seq, correlation_id=dispatch.correlation_id, hop=dispatch.hop)
+
+
+def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
+    """Effect, end and what follows, in one transaction that only the holder of the lease can commit."""
+    with ledger.db.tenant(job.tenant_id) as tx:
+        result = outcome.write(tx)
+        following = insert(tx, [_next(ledger, job, *then) for then in outcome.then], ledger.policy.resend)
+        values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
+        if tx.execute(_DONE, values).rowcount != 1:
+            raise LeaseLost
+    metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
+    log.info("dispatch.done", result=result)
+    return following
+
+
+def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
+    cause = job.event
+    return NewDispatch(
+        tenant_id=job.tenant_id,
+        action_type="run_agent",
+        target=target,
+        queue=ledger.queues[target],
+        params=params,
+        event_seq=cause.seq,
+        root_seq=cause.root_seq,
+        correlation_id=cause.correlation_id,
+        hop=cause.hop,
+        rule=job.author.rule,
+        rule_version=job.author.rule_version,
+    )
+
+
+def _fail(ledger: Ledger, job: Job, error: Exception) -> None:
+    policy = ledger.policy
+    again = not isinstance(error, Never) and job.attempt < policy.attempts
+    status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
+    after = error.after if isinstance(error, Later) else None
+    values = {
+        "id": job.id,
+        "lease": job.lease,
+        "status": status,
+        "error": _words(error),
+        "pause": policy.pause(job.attempt, after),
+    }
+    with ledger.db.tenant(job.tenant_id) as tx:
+        row = tx.execute(_FAILED, values).one_or_none()
+        if row is not None and not again:
+            _bury(tx, row, values["error"])
+    metrics.DISPATCHES.labels(job.target, status).inc()
+    log.warning("dispatch.failed", status=status, error=values["error"], attempt=job.attempt)
+
+
+def _bury(tx: Tx, row: Any, reason: str) -> None:
+    """Say aloud that a dispatch was set aside."""
+    if row.event_seq is None:
+        return
+    payload = {"dispatch_id": str(row.id), "target": row.target, "rule": row.rule, "reason": reason}
+    event = _event(tx, row)
+    emission = Emission("dispatch.dead", payload, subject=f"dispatch:{row.id}")
+    events.emit(tx, row.tenant_id, Cause(event, row.id), [emission])
+
+
+def _words(error: Exception) -> str:
+    expected = isinstance(error, Later | Never | Conflict)
+    return str(error) if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
+
+
+@contextmanager
+def _renewed(ledger: Ledger, job: Job) -> Iterator[None]:
+    """Keep the lease alive from a thread of its own while the agent thinks."""
+    done = threading.Event()
+
+    def renew() -> None:
+        while not done.wait(ledger.policy.lease / RENEWALS_PER_LEASE):
+            try:
+                with ledger.db.tenant(job.tenant_id) as tx:
+                    tx.execute(_RENEW, {"id": job.id, "lease": job.lease, "seconds": ledger.policy.lease})
+            except DBAPIError as error:
+                log.warning("dispatch.unrenewed", error=str(error))
+
+    thread = threading.Thread(target=renew, name="lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+_INSERT = text("""
+    INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+                            target, params, queue, status, error, wake_at, ended_at)
+    SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+           target, params::jsonb, queue, status, error,
+           CASE WHEN status = 'pending' THEN clock_timestamp() + make_interval(secs => :resend) END,
+           CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
+    FROM unnest(cast(:tenant_id AS text[]), cast(:id AS uuid[]), cast(:event_seq AS bigint[]),
+                cast(:root_seq AS bigint[]), cast(:correlation_id AS text[]), cast(:hop AS int[]),
+                cast(:rule AS text[]), cast(:rule_version AS int[]), cast(:action_type AS text[]),
+                cast(:target AS text[]), cast(:params AS text[]), cast(:queue AS text[]), cast(:status AS text[]),
+                cast(:error AS text[]))
+         AS d (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+               target, params, queue, status, error)
+""")
+
+_CLAIM = text("""
+    UPDATE dispatches SET status = 'running', attempt = attempt + 1, lease = :lease,
+                          started_at = clock_timestamp(), wake_at = clock_timestamp() + make_interval(secs => :seconds)
+    WHERE id = :id AND (status = 'pending' OR (status IN ('running', 'retrying') AND wake_at <= clock_timestamp()))
+    RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited
+""")
+"""Begin a dispatch unless someone holds it, it has ended, or its next attempt is not due."""
+
+_EVENT = text("SELECT * FROM events WHERE seq = :seq")
+
+_RENEW = text("""
+    UPDATE dispatches SET wake_at = clock_timestamp() + make_interval(secs => :seconds)
+    WHERE id = :id AND lease = :lease AND status = 'running'
+""")
+
+_DONE = text("""
+    UPDATE dispatches SET status = 'done', ended_at = clock_timestamp(), wake_at = NULL, lease = NULL, error = NULL,
+                          result = cast(:result AS jsonb)
+    WHERE id = :id AND lease = :lease AND status = 'running'
+""")
+
+_FAILED = text("""
+    UPDATE dispatches SET status = cast(:status AS text), error = :error, lease = NULL,
+           wake_at = CASE WHEN :status = 'retrying' THEN clock_timestamp() + make_interval(secs => :pause) END,
+           ended_at = CASE WHEN :status = 'dead' THEN clock_timestamp() END
+    WHERE id = :id AND lease = :lease AND status = 'running'
+    RETURNING *
+""")
+
+_OWED = text("""
+    WITH due AS (
+        SELECT tenant_id, id, status = 'running' AND attempt >= :attempts AS hopeless FROM dispatches
+        WHERE status IN ('pending', 'running', 'retrying') AND wake_at <= clock_timestamp()
+        ORDER BY wake_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET
+        status = CASE WHEN due.hopeless THEN 'dead' ELSE 'pending' END,
+        ended_at = CASE WHEN due.hopeless THEN clock_timestamp() END,
+        error = CASE WHEN due.hopeless THEN 'Its worker died or hung at every attempt.' ELSE d.error END,
+        lease = NULL,
+        sends = d.sends + 1,
+        -- Twice as long each time: a queue that is merely long must not be filled with repeats.
+        wake_at = CASE WHEN NOT due.hopeless THEN clock_timestamp()
+                  + make_interval(secs => least(:resend * power(2, least(d.sends, 10)), :longest)) END
+    FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
+    RETURNING d.*
+""")
+"""What the workers should have begun, finished or renewed by now; SKIP LOCKED lets several clocks share it."""
