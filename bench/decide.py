@@ -72,7 +72,7 @@ def rule(chance: random.Random, place: int, flow: Json) -> Rule:
 
 def event(chance: random.Random, place: int) -> Event:
     """One event of about 1,000 bytes."""
-    payload = {
+    payload: Json = {
         "session_id": f"s{place % 97}",
         "user_id": f"u{place % 31}",
         "role": chance.choice(ROLES),

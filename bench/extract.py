@@ -1,4 +1,4 @@
-"""How well the offline extractor reads: coverage on LoCoMo's own observations, precision on our labelled sentences, speed.
+"""How well the offline extractor reads: coverage of LoCoMo's own observations, precision on our sentences, speed.
 
     python bench/extract.py [path/to/locomo.json]
 
@@ -64,7 +64,9 @@ def pairs(candidates: list[Candidate]) -> set[tuple[str, str]]:
     """The attributes and values of `candidates`, exclusive or not."""
     found = {(c.attribute, c.value) for c in candidates if c.attribute and c.value}
     return found | {
-        (c.structured["attribute"], c.structured["value"]) for c in candidates if "attribute" in c.structured
+        ("not " * c.structured["negated"] + c.structured["attribute"], value)
+        for c in candidates
+        for value in c.structured.get("values", ())
     }
 
 
@@ -73,11 +75,14 @@ def precision(rows: list[Json]) -> tuple[int, int, int, list[str]]:
     right = extracted = expected = 0
     mistakes: list[str] = []
     for row in rows:
-        found = pairs(extract([labelled_message(row)]))
+        candidates = extract([labelled_message(row)])
+        found = pairs(candidates)
         wanted = {(a, v) for a, v in row["slots"]}
         right, extracted, expected = right + len(found & wanted), extracted + len(found), expected + len(wanted)
         if found != wanted:
             mistakes.append(f"{row['text']}\n    wrong {sorted(found - wanted)} missed {sorted(wanted - found)}")
+        if row.get("nothing") and candidates:
+            mistakes.append(f"{row['text']}\n    should say nothing, said {[c.content for c in candidates]}")
     return right, extracted, expected, mistakes
 
 

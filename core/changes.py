@@ -141,7 +141,7 @@ def _add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Auth
     reasons = {add.id: add.reason for add in adds}
     _record(tx, [_version_row(memories.snapshot(row), "add", reasons[row.id], author) for row in stored], author)
     _cite(tx, tenant_id, [(add.id, e) for add in adds for e in add.candidate.evidence])
-    entries = [index.MemoryEntry(str(a.id), a.candidate.content, a.candidate.subject, a.vector) for a in adds]
+    entries = [index.MemoryEntry(str(a.id), a.candidate.content, a.candidate.occurred_at, a.vector) for a in adds]
     index.put_memories(tx, tenant_id, owner.user_id, owner.group_id, entries)
 
 

@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     database_pool: Count = Field(8, description="Connections a process keeps open at the most.")
     broker_url: SecretStr | None = Field(None, description="Redis or RabbitMQ of your own; without it an embedded one.")
 
+    url: str | None = Field(None, description="Server that the commands talk to; else the stack on this home.")
+    api_key: SecretStr | None = Field(None, description="Key that the commands use; else the one of this home.")
+
     http_host: str = Field("127.0.0.1", description="Address the HTTP door listens on.")
     http_port: int = Field(8070, ge=0, le=65535, description="Port of the HTTP door.")
     metrics_host: str = Field("127.0.0.1", description="Address of the `/metrics` listener.")

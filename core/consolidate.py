@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import judge
-from core.changes import Add, Change, Confirm
+from core.changes import Add, Change, Confirm, Link
 from core.judge import Kind, Known, Verdict
-from core.types import Candidate
+from core.types import Candidate, Relation
+
+RELATED = 0.75
+"""Cosine from which two statements of one subject are about the same thing."""
 
 Vectors = NDArray[np.float32]
 
@@ -57,6 +60,18 @@ def decide(
             change = Add(candidate, "True until something later in the same batch.", vector, past=until)
         (adds if isinstance(change, Add) else confirms).append(change)  # type: ignore[arg-type]
     return [*_each_superseded_once(adds), *confirms]
+
+
+def links(decided: Sequence[Change], candidates: Sequence[Candidate], neighbours: Sequence[Sequence[Known]]) -> list[Link]:
+    """What new statements say more closely about something known of the same subject."""
+    near = {c.content: known for c, known in zip(candidates, neighbours, strict=True)}
+    return [
+        Link(add.id, Relation.REFINES, known.id)
+        for add in decided
+        if isinstance(add, Add) and not add.past
+        for known in near.get(add.candidate.content, ())
+        if known.subject == add.candidate.subject and (known.similarity or 0) >= RELATED
+    ]
 
 
 def _change(candidate: Candidate, vector: NDArray[np.float32], verdict: Verdict) -> Add | Confirm:

@@ -12,8 +12,6 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -22,8 +20,9 @@ import numpy as np
 import openai
 from numpy.typing import NDArray
 
-from core.errors import Later, Misconfigured, Never
+from core.errors import Misconfigured, Never
 from core.minilm import DIMENSION, MiniLM
+from core.remote import failure
 
 Floats = NDArray[np.float32]
 
@@ -37,7 +36,6 @@ _FILE_SHA256 = {
 }
 _WAY_OUT = "Run `imprint model install`, or set IMPRINT_EMBEDDING=openai."
 _REQUEST_TEXTS = 256  # texts sent to an endpoint at once: far below the 2,048 that OpenAI allows
-_RETRIABLE = frozenset({408, 409, 425, 429})
 
 
 class Embedder(Protocol):
@@ -110,9 +108,9 @@ class OpenAIEmbedder:
             if self._asks_dimension and "dimension" in str(refusal).lower():
                 self._asks_dimension = False  # older endpoints refuse the parameter and have one length only
                 return self._ask(texts)
-            raise _failure(refusal) from refusal
+            raise failure("The embedding endpoint", refusal) from refusal
         except openai.APIError as refusal:
-            raise _failure(refusal) from refusal
+            raise failure("The embedding endpoint", refusal) from refusal
         return [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
 
     def _checked(self, rows: list[list[float]], count: int) -> Floats:
@@ -235,28 +233,3 @@ def _unit(rows: Floats) -> Floats:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit: Floats = rows / np.maximum(lengths, np.float32(1e-12))
     return unit
-
-
-def _failure(refusal: openai.APIError) -> Later | Never:
-    if isinstance(refusal, openai.APIConnectionError):
-        return Later(f"The embedding endpoint cannot be reached: {refusal.message}")
-    if isinstance(refusal, openai.APIStatusError):
-        detail = f"The embedding endpoint answered {refusal.status_code}: {refusal.message[:300]}"
-        if refusal.status_code in _RETRIABLE or refusal.status_code >= 500:
-            return Later(detail, after=retry_after(refusal.response.headers))
-        return Never(detail)
-    return Never(f"The embedding endpoint's answer cannot be read: {refusal.message[:300]}")
-
-
-def retry_after(headers: Mapping[str, str]) -> timedelta | None:
-    """The pause that `Retry-After` asks for, in seconds or as a date (RFC 9110 §10.2.3); None if there is none."""
-    value = headers.get("retry-after", "").strip()
-    if not value:
-        return None
-    if re.fullmatch(r"\d+(\.\d+)?", value):
-        return timedelta(seconds=float(value))
-    try:
-        until = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(until.astimezone(UTC) - datetime.now(UTC), timedelta())

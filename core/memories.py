@@ -16,6 +16,7 @@ from sqlalchemy import text
 from core import judge
 from core.db import Tx
 from core.errors import NotFound
+from core.search.index import vector_literal
 from core.types import Candidate, Evidence, Json
 
 NEIGHBOURS = 5
@@ -85,17 +86,12 @@ def neighbours(
         "subjects": [c.subject for c in candidates],
         "attributes": [c.attribute for c in candidates],
     }
-    near = {"user": user_id, "vectors": [literal(v) for v in vectors], "limit": NEIGHBOURS}
+    near = {"user": user_id, "vectors": [vector_literal(v) for v in vectors], "limit": NEIGHBOURS}
     for query, values in ((_NEAR, near), (_SAME, same)):
         for row in tx.execute(query, values):
             known = _known(row)
             found[row.place - 1].setdefault(known.id, known)
     return [list(by_id.values()) for by_id in found]
-
-
-def literal(vector: NDArray[np.float32]) -> str:
-    """A vector in pgvector's notation."""
-    return "[" + ",".join(f"{x:.6g}" for x in vector) + "]"
 
 
 def snapshot(row: Any) -> Json:

@@ -79,6 +79,14 @@ deployment = Table(
     comment="What holds for the whole installation, such as the embedding model its vectors were made with.",
 )
 
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("process", Text, primary_key=True),
+    _time("at", null=False),
+    comment="When each kind of process last said that it works.",
+)
+
 tenants = Table(
     "tenants",
     metadata,
@@ -348,12 +356,15 @@ search_index = Table(
     Column("position", Integer, nullable=False, server_default=text("0")),
     Column("user_id", Text),
     Column("group_id", Text),
+    _time("occurred_at", null=False),
+    Column("told", SmallInteger, nullable=False, server_default=text("0"), comment="Terms outside of questions."),
+    _flag("timed"),
     Column("terms", SPARSEVEC(TERM_DIMENSIONS), nullable=False, comment="BM25 document weights by term id."),
     Column("own_terms", ARRAY(Integer), nullable=False, comment="Terms counted for this row in term_counts."),
     Column("embedding", HALFVEC, comment="Null until made: found by its words alone."),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),
     Index("search_index_of_group", "tenant_id", "group_id", "type", postgresql_where=text("group_id IS NOT NULL")),
-    Index("search_index_unembedded", "tenant_id", "user_id", postgresql_where=text("embedding IS NULL")),
+    Index("search_index_unembedded", "tenant_id", "session_id", postgresql_where=text("embedding IS NULL")),
 )
 
 term_counts = Table(

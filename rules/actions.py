@@ -40,7 +40,7 @@ class RunAgent(Model):
 
     action_type: Literal["run_agent"]
     target: Annotated[str, Field(description="The agent", examples=["memory_consolidator"])]
-    params: Params = {}
+    params: Params = Field(default_factory=dict)
 
     @field_validator("target")
     @classmethod
@@ -56,7 +56,7 @@ class Emit(Model):
 
     action_type: Literal["emit"]
     event_type: Annotated[str, AfterValidator(concrete_type), Field(examples=["policy.matched"])]
-    payload: Params = {}
+    payload: Params = Field(default_factory=dict)
 
 
 class Notify(Model):
@@ -72,7 +72,7 @@ class Webhook(Model):
 
     action_type: Literal["webhook"]
     url: Annotated[str, Field(max_length=2_000, description="http or https; the host must be allowed by the settings")]
-    headers: Annotated[dict[str, TemplatedText], Field(max_length=50)] = {}
+    headers: Annotated[dict[str, TemplatedText], Field(max_length=50)] = Field(default_factory=dict)
     payload: Annotated[Params | None, Field(description="What is posted; default: the event")] = None
 
     @field_validator("url")
@@ -96,7 +96,7 @@ class CeleryTask(Model):
     action_type: Literal["celery"]
     task: Annotated[str, Field(min_length=1, max_length=300, examples=["billing.tasks.recount"])]
     queue: Annotated[str, Field(min_length=1, max_length=200, description="A queue that the settings allow")]
-    kwargs: Params = {}
+    kwargs: Params = Field(default_factory=dict)
 
 
 Action = Annotated[RunAgent | Emit | Notify | Webhook | CeleryTask, Discriminator("action_type")]

@@ -158,7 +158,7 @@ def _range_probe(slot: _Slot, everyone: int) -> Probe:
 
 def _sweep(slot: _Slot, free: int) -> tuple[list[float], list[int], list[int]]:
     """Thresholds in order, the mask of a value equal to each, and the mask of a value before, between and after."""
-    bounds: dict[float, list[tuple[int, str]]] = {}
+    bounds: dict[Any, list[tuple[int, str]]] = {}
     mask = free
     for bit, leaf in slot.leaves:
         bounds.setdefault(leaf.value, []).append((bit, leaf.op))

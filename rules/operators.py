@@ -103,11 +103,15 @@ def same(left: object, right: object) -> bool | None:
         return left is right
     kinds = {kind(left), kind(right)}
     if len(kinds) == 1:
-        return key(left) == key(right)
+        return not _differ_in_size(left, right) and key(left) == key(right)
     if kinds == {"string", "time"}:
         moments = as_time(left), as_time(right)
         return None if None in moments else moments[0] == moments[1]
     return None
+
+
+def _differ_in_size(left: object, right: object) -> bool:
+    return isinstance(left, list | dict) and isinstance(right, list | dict) and len(left) != len(right)
 
 
 def _equal(expected: Any) -> Test:

@@ -80,9 +80,9 @@ def _way_out(text: str) -> str:
 def _suggestion(text: str, root: str) -> str:
     known = (*EVENT_FIELDS, *LOOKED_UP)
     near = difflib.get_close_matches(text, known, 1, 0.8)
-    if difflib.get_close_matches(root, ["payload"], 1, 0.75):
+    if not near and difflib.get_close_matches(root, ["payload"], 1, 0.75):
         near = [f"payload{text[len(root) :]}"]
-    elif text == root and text not in _LOOKED_UP_ROOTS:
+    elif not near and text == root and text not in _LOOKED_UP_ROOTS:
         near = [f"payload.{text}", *(name for name in LOOKED_UP if name.endswith(f".{text}"))]
     guess = f"did you mean {' or '.join(f'`{name}`' for name in near)}? " if text and near else ""
     return f"{guess}Known are: payload.…, {', '.join(known)}"

@@ -57,7 +57,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
 
 
 def oversized(document: object, nesting: int, nodes: int, text: int) -> Iterator[Problem]:
-    """At most one problem: the first place where a document is too deep, too large, or holds too long or bad a text."""
+    """At most one problem: the first place where a document is too deep, too large, or holds a text too long or bad."""
     waiting: list[tuple[str, object, int]] = [("", document, 1)]
     seen = 0
     while waiting:
@@ -94,9 +94,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _is_storable(text: str) -> bool:
-    return (text.isascii() and "\0" not in text) or not any(
-        sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text
-    )
+    return not any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def escaped(step: object) -> str:
@@ -124,15 +122,22 @@ def _pointer(location: tuple[int | str, ...], document: object) -> str:
     """The pointer of a location, without the steps that name a branch of the model and no place in the document."""
     pointer, here = "", document
     for place, step in enumerate(location):
-        is_last = place == len(location) - 1
-        if (isinstance(step, int) and isinstance(here, list) and step < len(here)) or (
-            isinstance(step, str) and isinstance(here, Mapping) and step in here
-        ):
-            here = here[step]
-        elif not is_last or isinstance(step, int) or step.startswith("<") or not isinstance(here, Mapping):
-            continue
-        pointer += f"/{escaped(step)}"
+        is_known, below = _below(here, step)
+        if is_known or (place == len(location) - 1 and _may_be_absent(here, step)):
+            pointer, here = f"{pointer}/{escaped(step)}", below
     return pointer
+
+
+def _below(here: object, step: int | str) -> tuple[bool, object]:
+    if isinstance(here, Mapping) and step in here:
+        return True, here[step]
+    if isinstance(here, list) and isinstance(step, int) and step < len(here):
+        return True, here[step]
+    return False, None
+
+
+def _may_be_absent(here: object, step: int | str) -> bool:
+    return isinstance(here, Mapping) and isinstance(step, str) and not step.startswith("<")
 
 
 def _detail(found: ErrorDetails, context: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:

@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple
 from core.types import Event
 from rules.conditions import Node, Predicate, compile_conditions, names_looked_up
 from rules.facts import MISSING, Facts, Lookup, OnMismatch, Similarity, nothing
-from rules.flows import Flow
 from rules.index import Index, conjuncts, family
 from rules.paths import event_getter, parse_path
 from rules.schema import Rule
+from rules.timing import Flow
 from rules.tree import Group, Leaf
 
 MAX_CACHED_TYPES = 4_096

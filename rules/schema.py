@@ -12,9 +12,33 @@ from core.types import Json
 from rules import paths, problems
 from rules.actions import Action, CeleryTask, Emit, Notify, RunAgent, Webhook
 from rules.fields import MAX_TEXT, Model, Moment, TypePattern, refuse
-from rules.flows import Concurrency, Cooldown, Count, Debounce, Flow, Sample, Schedule, Throttle
 from rules.operators import OPERATORS
+from rules.timing import Concurrency, Cooldown, Count, Debounce, Flow, Sample, Schedule, Throttle
 from rules.tree import MAX_LEAVES, Condition, Group, Leaf, Reference
+
+__all__ = [
+    "Action",
+    "CeleryTask",
+    "Concurrency",
+    "Cooldown",
+    "Count",
+    "Debounce",
+    "Emit",
+    "Flow",
+    "Group",
+    "Leaf",
+    "Notify",
+    "Reference",
+    "Rule",
+    "RunAgent",
+    "Sample",
+    "Schedule",
+    "Throttle",
+    "Webhook",
+    "document",
+    "json_schema",
+    "parse",
+]
 
 MAX_DEPTH = 8
 MAX_ACTIONS = 20
@@ -49,7 +73,10 @@ class Rule(Model):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9_.-]{1,100}$", description="Unique in its tenant")]
     description: Annotated[str, Field(max_length=MAX_TEXT, description="Why this rule exists")] = ""
-    tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=50)] = []
+    tags: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=100)]],
+        Field(max_length=50, description="To find rules by"),
+    ] = Field(default_factory=list)
     event_type: Annotated[
         EventTypes | None,
         Field(
@@ -78,7 +105,7 @@ class Rule(Model):
     group: Annotated[
         str | None, Field(min_length=1, max_length=100, description="Of the rules in a group only the first fires")
     ] = None
-    enabled: bool = True
+    enabled: Annotated[bool, Field(description="A rule that is not enabled is held back")] = True
     starts_at: Annotated[Moment | None, Field(description="Held back before this time")] = None
     ends_at: Annotated[Moment | None, Field(description="Held back from this time on")] = None
 
@@ -116,28 +143,26 @@ def parse(document: object, agents: Collection[str] | None = None) -> Rule:
     return rule
 
 
-FIELDS: Final[dict[str, tuple[str, ...]]] = {
-    name: tuple(model.model_fields)
-    for name, model in {
-        "": Rule,
-        "schedule": Schedule,
-        "flow": Flow,
-        "debounce": Debounce,
-        "count": Count,
-        "cooldown": Cooldown,
-        "throttle": Throttle,
-        "sample": Sample,
-        "concurrency": Concurrency,
-        "<leaf>": Leaf,
-        "<group>": Group,
-        "<reference>": Reference,
-        "run_agent": RunAgent,
-        "emit": Emit,
-        "notify": Notify,
-        "webhook": Webhook,
-        "celery": CeleryTask,
-    }.items()
+_PARTS: Final[dict[str, type[Model]]] = {
+    "": Rule,
+    "schedule": Schedule,
+    "flow": Flow,
+    "debounce": Debounce,
+    "count": Count,
+    "cooldown": Cooldown,
+    "throttle": Throttle,
+    "sample": Sample,
+    "concurrency": Concurrency,
+    "<leaf>": Leaf,
+    "<group>": Group,
+    "<reference>": Reference,
+    "run_agent": RunAgent,
+    "emit": Emit,
+    "notify": Notify,
+    "webhook": Webhook,
+    "celery": CeleryTask,
 }
+FIELDS: Final = {name: tuple(model.model_fields) for name, model in _PARTS.items()}
 
 
 def _beyond_limits(rule: Rule) -> Iterator[Problem]:
@@ -149,7 +174,7 @@ def _beyond_limits(rule: Rule) -> Iterator[Problem]:
             yield Problem(pointer, f"conditions may be {MAX_DEPTH} deep; split the rule in two")
         if isinstance(node, Leaf):
             leaves += 1
-            yield from _item_outside(pointer, node, in_item=in_item)
+            yield from _misplaced(pointer, node, in_item=in_item)
     if leaves > MAX_LEAVES:
         yield Problem("/conditions", f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
 
@@ -167,17 +192,25 @@ def _nodes(node: Leaf | Group, pointer: str, depth: int, *, in_item: bool) -> It
         yield from _nodes(node.value, f"{pointer}/value", depth + 1, in_item=True)
 
 
-def _item_outside(pointer: str, leaf: Leaf, *, in_item: bool) -> Iterator[Problem]:
-    if in_item:
-        return
-    named = {f"{pointer}/field": leaf.field}
+_SCANS: Final = frozenset({"in", "not_in", "contains_any", "contains_all", "iequals"})
+
+
+def _misplaced(pointer: str, leaf: Leaf, *, in_item: bool) -> Iterator[Problem]:
+    """Fields at the wrong side of a quantifier; within it the work must stay in proportion to the event's size."""
+    root = paths.parse_path(leaf.field).root
+    if (root == "item") is not in_item:
+        yield Problem(f"{pointer}/field", _INSIDE if in_item else _OUTSIDE)
     if isinstance(leaf.value, Reference):
-        named[f"{pointer}/value/field"] = leaf.value.field
-    for place, text in named.items():
-        if paths.parse_path(text).root == "item":
-            yield Problem(
-                place, "`item` exists only in the condition of `any_of` or `all_of`; did you mean `payload.…`?"
-            )
+        is_item = paths.parse_path(leaf.value.field).root == "item"
+        if is_item and not in_item:
+            yield Problem(f"{pointer}/value/field", _OUTSIDE)
+        elif in_item and not is_item and leaf.op in _SCANS:
+            detail = f"within `any_of` and `all_of`, `{leaf.op}` compares with a literal or another part of `item`"
+            yield Problem(f"{pointer}/value/field", detail)
+
+
+_OUTSIDE: Final = "`item` exists only in the condition of `any_of` or `all_of`; did you mean `payload.…`?"
+_INSIDE: Final = "within `any_of` and `all_of` a field starts with `item`; put what concerns the event beside them"
 
 
 def document(rule: Rule) -> Json:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 import structlog
 from sqlalchemy import text
@@ -15,9 +15,10 @@ from sqlalchemy import text
 from core.db import Tx
 from core.errors import Conflict, Invalid, NotFound
 from core.types import Json
-from rules import defaults
+from rules import defaults, standing
 from rules.ruleset import Ruleset
 from rules.schema import Rule, parse
+from rules.targets import TARGETS
 
 log = structlog.get_logger()
 
@@ -76,7 +77,6 @@ def save(
     tenant_id: str,
     document: Json,
     *,
-    agents: Collection[str],
     author: str,
     comment: str | None = None,
     if_version: int | None = None,
@@ -85,7 +85,7 @@ def save(
 
     Invalid: the document is no rule. Conflict: `if_version` is not the version in force.
     """
-    rule = parse(document, agents)
+    rule = checked(document)
     row = tx.execute(_LOCKED, {"name": rule.name}).one_or_none()
     _require_version(row.version if row and row.deleted_at is None else 0, if_version)
     if row is not None and row.deleted_at is None and row.document == document:
@@ -94,23 +94,31 @@ def save(
     return Stored(rule.name, version, document)
 
 
+def checked(document: object) -> Rule:
+    """The rule that a document describes, if it can be put in force. Invalid names everything that speaks against it."""
+    rule = parse(document, TARGETS)
+    problems = list(standing.refusals(rule, cast(Json, document)))
+    if problems:
+        raise Invalid(problems)
+    return rule
+
+
 def delete(tx: Tx, tenant_id: str, name: str, *, author: str, if_version: int | None = None) -> None:
     """Take a rule out of force; its versions stay."""
     _require_version(get(tx, name).version, if_version)
     _put(tx, tenant_id, name, None, author, "deleted")
 
 
-def install_defaults(tx: Tx, tenant_id: str, agents: Collection[str]) -> None:
+def install_defaults(tx: Tx, tenant_id: str) -> None:
     """The rules a new tenant begins with."""
     for document in defaults.load():
-        save(tx, tenant_id, document, agents=agents, author="imprint", comment="default rule")
+        save(tx, tenant_id, document, author="imprint", comment="default rule")
 
 
 class Book:
     """The rule sets of all tenants as one process knows them, read again when any rule has changed."""
 
-    def __init__(self, agents: Collection[str], poll_s: float) -> None:
-        self._agents = agents
+    def __init__(self, poll_s: float) -> None:
         self._poll_s = poll_s
         self._checked = float("-inf")
         self._fingerprint: tuple[int, int] | None = None
@@ -136,7 +144,7 @@ class Book:
         by_tenant: defaultdict[str, list[tuple[Rule, int]]] = defaultdict(list)
         for row in tx.execute(_ALL):
             try:
-                by_tenant[row.tenant_id].append((parse(row.document, self._agents), row.version))
+                by_tenant[row.tenant_id].append((parse(row.document, TARGETS), row.version))
             except Invalid as error:
                 # Saved by another version of the service: the others stay in force.
                 log.error("rules.unreadable", tenant=row.tenant_id, rule=row.name, error=str(error))

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.errors import Problem
 from core.types import Event, Json
-from rules import paths
+from rules import paths, problems
 from rules.facts import MISSING
 
 _TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
@@ -86,7 +86,7 @@ def _faults(value: Any, pointer: str) -> Iterator[Problem]:
             yield from _faults(item, f"{pointer}/{place}")
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from _faults(item, f"{pointer}/{name}")
+            yield from _faults(item, f"{pointer}/{problems.escaped(name)}")
 
 
 def _fault_of_text(text: str) -> str | None:

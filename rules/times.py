@@ -23,11 +23,14 @@ def parse_time(text: str) -> datetime | None:
 
 
 def as_time(value: object) -> datetime | None:
-    """A moment from a time or an RFC 3339 string; None for everything else."""
+    """A moment from a time or an RFC 3339 string; None for everything else.
+
+    A time is taken to UTC, since Python calls no two times equal of which one is in the hour that a zone repeats.
+    """
     if isinstance(value, str):
         return parse_time(value)
     if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
     return None
 
 

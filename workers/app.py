@@ -1,8 +1,10 @@
-"""Celery, set up as production runs it. The tasks have no thoughts: they hand dispatch ids to the ledger."""
+"""Celery, set up as production runs it. Its one task has no thoughts: it hands dispatch ids to the ledger."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
+from uuid import UUID
 
 from celery import Celery
 from celery.signals import worker_process_init, worker_process_shutdown
@@ -11,11 +13,8 @@ from prometheus_client import multiprocess
 
 from core import log
 from core.config import Settings
-from workers import ledger
-from workers.wiring import Services, services
-
-TASK = "imprint.run"
-"""The one task there is: run these dispatches of a tenant, in order."""
+from workers import ledger, relay, wiring
+from workers.ledger import Ledger
 
 QUEUES = ("io", "cpu")
 """`io` waits for models and other services, `cpu` computes; a process of each never holds the other up."""
@@ -23,7 +22,7 @@ QUEUES = ("io", "cpu")
 VISIBILITY_MARGIN_SECONDS = 300
 """Redis hands a task out again when it was not acknowledged in time; that time must lie above the longest task."""
 
-SOFT_SHUTDOWN_SECONDS = 5
+SOFT_SHUTDOWN_SECONDS = 3
 """What a worker has in hand may finish within this time; after it, leases bring the work back."""
 
 
@@ -41,11 +40,11 @@ def create(settings: Settings, broker_url: str) -> Celery:
         task_queues=[Queue(name, Exchange("imprint.work", type="direct"), routing_key=name) for name in QUEUES],
         task_default_queue="io",
         task_default_exchange="imprint.work",
+        task_default_exchange_type="direct",
         task_default_routing_key="io",
         task_create_missing_queues=False,
         worker_prefetch_multiplier=1,
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
-        worker_enable_soft_shutdown_on_idle=False,
         worker_send_task_events=False,
         worker_hijack_root_logger=False,
         worker_cancel_long_running_tasks_on_connection_loss=True,
@@ -55,28 +54,33 @@ def create(settings: Settings, broker_url: str) -> Celery:
     return app
 
 
-def register(app: Celery, settings: Settings) -> None:
-    """Give a worker its task, and each of its processes the services it works with."""
-    held: list[Services] = []
+def with_task(app: Celery, settings: Settings) -> Celery:
+    """Give a worker its task, and each of its processes a ledger of its own: connections do not survive a fork."""
+    held: list[Ledger] = []
 
-    @app.task(name=TASK)
+    @app.task(name=relay.TASK)  # type: ignore[untyped-decorator]
     def run(tenant_id: str, dispatch_ids: list[str]) -> None:
-        ledger.run_all(held[0], tenant_id, dispatch_ids)
+        following = []
+        for dispatch_id in dispatch_ids:
+            following += ledger.run(held[0], tenant_id, UUID(dispatch_id))
+        relay.send(app, following)
 
     def begin(**_: Any) -> None:
         log.configure(settings.log_level, settings.log_format, "worker")
-        held[:] = [services(settings)]
+        held[:] = [wiring.ledger(settings)]
 
     def end(**_: Any) -> None:
-        held[0].close()
-        multiprocess.mark_process_dead(_pid())
+        held[0].db.close()
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            multiprocess.mark_process_dead(os.getpid())
 
     worker_process_init.connect(begin, weak=False)
     worker_process_shutdown.connect(end, weak=False)
+    return app
 
 
 def _transport(settings: Settings, broker_url: str) -> dict[str, Any]:
-    if not broker_url.startswith(("redis", "rediss")):
+    if not broker_url.startswith(("redis:", "rediss:")):
         return {"confirm_publish": True}
     return {
         "visibility_timeout": settings.task_seconds + VISIBILITY_MARGIN_SECONDS,

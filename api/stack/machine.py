@@ -34,18 +34,22 @@ def packaged(package: str, pattern: str) -> Path:
     return found[0].resolve()
 
 
-def account_for(*paths: Path) -> Account | None:
+def account_for(data: Path, *paths: Path) -> Account | None:
     """The user that root hands PostgreSQL to, which refuses to run as root; None for anyone but root.
 
-    Where one of `paths` lies in a folder closed to that user, it keeps the right to walk through.
+    It is the owner of `data` where that exists. Where one of `paths` lies in a folder closed to others,
+    the user keeps the right to walk through.
 
     Raises:
         Misconfigured: there is no such user.
     """
     if os.geteuid() != 0:
         return None
+    passage = not all(_open_to_others(path) for path in paths)
+    if data.exists() and data.stat().st_uid != 0:
+        return Account(data.stat().st_uid, data.stat().st_gid, passage)
     user = _first_user("postgres", "nobody")
-    return Account(user.pw_uid, user.pw_gid, passage=not all(_open_to_others(path) for path in paths))
+    return Account(user.pw_uid, user.pw_gid, passage)
 
 
 def server_env() -> Mapping[str, str]:

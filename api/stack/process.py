@@ -25,6 +25,7 @@ from core.errors import Misconfigured
 LOG_BYTES_KEPT = 10 * 1024 * 1024
 POLL_S = 0.02
 KILL_WAIT_S = 3.0
+RECLAIM_GRACE_S = 3.0  # what is reclaimed was told to end when its parent died
 LAST_WORDS_BYTES = 8192
 FATAL_WORDS = ("FATAL", "PANIC", "No space left", "rror:")
 
@@ -133,7 +134,7 @@ def spawn(  # noqa: PLR0913 - a process has this many sides
     return Process(home, name, popen, log_start)
 
 
-def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, grace_s: float = 5.0) -> bool:
+def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, grace_s: float = RECLAIM_GRACE_S) -> bool:
     """End what an earlier run left alive under this name; tells whether there was any.
 
     Raises:

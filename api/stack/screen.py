@@ -28,23 +28,25 @@ class Screen:
         self._err.print(f"[red]{escape(' '.join(line.split()))}[/red]", soft_wrap=True)
 
     def show(self, watched: Sequence[Watched], http_url: str, home: Path) -> None:
-        """The table of processes, with the address of the API above and the data directory under it."""
+        """The table of processes, then where the API answers and where data and logs are."""
         self._out.print(table(watched, http_url, home))
+        self.say(f"Imprint is ready at {http_url}; data and logs are in {home}.")
+        self.say("Ctrl-C ends all of it; the data stays.")
 
 
 def table(watched: Sequence[Watched], http_url: str, home: Path) -> Table:
     """Name, pid, place, state and restarts of each process."""
-    rows = Table(title=f"Imprint is ready at {http_url}", caption=f"data and logs: {home} · Ctrl-C ends all of it")
+    rows = Table()
     for heading in ("process", "pid", "where", "state", "restarts"):
         rows.add_column(heading, justify="right" if heading in {"pid", "restarts"} else "left", overflow="fold")
     for entry in watched:
         member = entry.member
         where = http_url if member.name == "api" else _short(member.where, home)
-        pid = str(member.pid or "external")
-        rows.add_row(member.name, pid, escape(where), entry.state, str(entry.restarts))
+        state = entry.state if member.pid else "external"
+        rows.add_row(member.name, str(member.pid or "-"), escape(where), state, str(entry.restarts))
     return rows
 
 
 def _short(where: str, home: Path) -> str:
-    """A log is named from the data directory, which stands under the table."""
+    """A log is named from the data directory, which is told under the table."""
     return where.removeprefix(f"{home}/")

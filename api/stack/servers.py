@@ -171,8 +171,8 @@ class Postgres(_Local):
                 refusal of PostgreSQL in its own words.
         """
         process.furnish_home(self.home)
-        process.reclaim(self.home, self.name, self.farewell)
-        self._account = machine.account_for(self._binaries, self.home)
+        process.reclaim(self.home, self.name, self.farewell, STOP_GRACE_S)
+        self._account = machine.account_for(self.data, self._binaries, self.home)
         if not self.data.exists():
             self._initialise()
         _discard_stale_postmaster_pid(self.data)

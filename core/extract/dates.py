@@ -13,11 +13,8 @@ from enum import StrEnum
 from functools import lru_cache
 
 import dateparser
-from dateutil.relativedelta import relativedelta
 
-MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
+MONTHS = "January February March April May June July August September October November December".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 SEASONS = {"winter": 1, "spring": 4, "summer": 7, "fall": 10, "autumn": 10}
 NUMBERS = dict(
@@ -27,6 +24,8 @@ NUMBERS_ZH = {c: n for n, c in enumerate("零一二三四五六七八九十")} |
 
 
 class Precision(StrEnum):
+    """How exactly a date is known."""
+
     DAY = "day"
     WEEK = "week"
     MONTH = "month"
@@ -52,8 +51,10 @@ _MONTHNAMES = "|".join(MONTHS)
 _MONTH_SHORT = _MONTHNAMES + "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 
 _ENGLISH = re.compile(
-    r"(?<![\w-])(?P<lead>(?:since|from|until|till|by|before|after|for|of|during|around|over|on|in|at|through|to)\s+)?(?:"
-    r"(?P<day>(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday(?: morning| afternoon| evening| night)?|"
+    r"(?<![\w-])(?P<lead>(?:since|from|until|till|by|before|after|for|of|during|around|over|on|in|at|through|"
+    r"to)\s+)?(?:"
+    r"(?P<day>(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday(?: morning| afternoon| evening|"
+    r" night)?|"
     r"last night|tonight|today|this (?:morning|afternoon|evening)|tomorrow(?: morning| afternoon| evening| night)?)"
     rf"|(?P<which>last|this past|past|this coming|coming|this|next) (?P<weekday>{_DAYNAMES})(?! best)"
     rf"|(?P<which2>last|this past|this|next) (?P<span>week(?:end)?|month|year|{'|'.join(SEASONS)})"
@@ -68,7 +69,8 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _IN_MONTH = re.compile(
-    rf"(?<![\w-])(?P<lead>in|since|until|till|by|during|early in|late in|back in) (?P<bare>(?:early |mid-?|late )?(?P<name>{'|'.join(m for m in MONTHS)}))\b(?!,? \d)",
+    rf"(?<![\w-])(?P<lead>in|since|until|till|by|during|early in|late in|back in) (?P<bare>(?:early |mid-?|"
+    rf"late )?(?P<name>{'|'.join(m for m in MONTHS)}))\b(?!,? \d)",
 )
 _ON_DAY = re.compile(rf"(?<![\w-])on (?P<name>{_DAYNAMES})(?!\w|s\b)", re.IGNORECASE)
 _IN_UNITS = re.compile(rf"(?<![\w-])in {_NUM} (?P<unit>day|week|month|year)s?(?!\w| of\b)", re.IGNORECASE)
@@ -80,7 +82,8 @@ _PAST_HINT = re.compile(
     re.IGNORECASE,
 )
 _FUTURE_HINT = re.compile(
-    r"\b(?:will|going to|plan(?:s|ning)?|hop(?:e|es|ing) to|want(?:s)? to|looking forward|upcoming|am \w+ing|are \w+ing|"
+    r"\b(?:will|going to|plan(?:s|ning)?|hop(?:e|es|ing) to|want(?:s)? to|looking forward|upcoming|am \w+ing|"
+    r"are \w+ing|"
     r"is \w+ing|would like|intend|shall)\b",
     re.IGNORECASE,
 )
@@ -132,6 +135,8 @@ def _placed(match: re.Match[str], text: str, when: datetime, precision: Precisio
     """Without its own preposition after another one, before a possessive, and as the subject of a sentence."""
     lead, start = match["lead"], match.start()
     bare = re.sub(r"^(?:on|in) ", "", shown)
+    if precision is Precision.WEEK and text[match.end() :].startswith(("'s", "’s")):
+        return Found(start, match.end(), when, precision, match.group())
     if lead and lead.strip().lower() not in {"on", "in", "at"}:
         shown = f"{lead}{bare}"
     elif re.match(r"['’]s\b| (?:was|is|will be|has been)\b", text[match.end() :]) and not lead:
@@ -217,7 +222,8 @@ def _shifted(base: datetime, count: int, unit: str) -> Resolved:
         when = day + timedelta(weeks=count) - timedelta(days=day.weekday())
         return when, Precision.WEEK, f"in the week of {_day_name(when)}"
     if unit == "month":
-        when = (day + relativedelta(months=count)).replace(day=1)
+        months = day.year * 12 + day.month - 1 + count
+        when = day.replace(year=months // 12, month=months % 12 + 1, day=1)
         return when, Precision.MONTH, f"in {_month_name(when)}"
     when = _year(base, base.year + count)
     return when, Precision.YEAR, f"in {when.year}"
@@ -321,9 +327,12 @@ _YEARS_ZH = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年":
 _UNITS_ZH = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
 
 _CHINESE = re.compile(
-    r"(?P<day>大前天|大后天|前天|前晚|昨天|昨日|昨晚|今天|今日|今早|今晚|明天|明早|明晚|明日|后天)(?:的)?(?P<part>早上|上午|中午|下午|晚上)?"
-    r"|(?P<step>上上|下下|上|这|本|下)(?:个)?(?P<span>周末|(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])?|月(?!球|亮))"
-    r"|(?P<year>大前年|前年|去年|今年|明年|后年)(?:的)?(?:(?P<ymonth>\d{1,2}|十[一二]?|[一二三四五六七八九])月份?(?:(?P<yday>\d{1,2})[日号])?)?"
+    r"(?P<day>大前天|大后天|前天|前晚|昨天|昨日|昨晚|今天|今日|今早|今晚|明天|明早|明晚|明日|"
+    r"后天)(?:的)?(?P<part>早上|上午|中午|下午|晚上)?"
+    r"|(?P<step>上上|下下|上|这|本|下)(?:个)?(?P<span>周末|(?:周|星期|"
+    r"礼拜)(?P<weekday>[一二三四五六日天])?|月(?!球|亮))"
+    r"|(?P<year>大前年|前年|去年|今年|明年|后年)(?:的)?(?:(?P<ymonth>\d{1,2}|十[一二]?|"
+    r"[一二三四五六七八九])月份?(?:(?P<yday>\d{1,2})[日号])?)?"
     r"|(?P<n>\d{1,3}|半|[一两二三四五六七八九十]{1,3})(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以|之)?(?P<dir>前|后)"
     r"|(?P<ayear>(?:19|20)\d{2})年(?:(?P<amonth>\d{1,2})月份?(?:(?P<aday>\d{1,2})[日号])?)?"
     r"|(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:份|(?P<mday>\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?"
@@ -400,7 +409,12 @@ def _dated_zh(start: datetime, month: str | None, day: str | None) -> Resolved:
 
 def _shown_zh(resolved: Resolved, unit: str) -> Resolved:
     when, precision, _ = resolved
-    forms = {"day": _day_zh(when), "week": f"{_day_zh(when)}那一周", "month": f"{when.year}年{when.month}月", "year": f"{when.year}年"}
+    forms = {
+        "day": _day_zh(when),
+        "week": f"{_day_zh(when)}那一周",
+        "month": f"{when.year}年{when.month}月",
+        "year": f"{when.year}年",
+    }
     return when, precision, forms[unit]
 
 

@@ -5,18 +5,32 @@ from __future__ import annotations
 import re
 
 _FILLERS = (
-    r"hey|hi|hello|yo|yeah|yep|yup|yes|nope|no(?= problem| worries|,|!)|nah|sure(?: thing)?|definitely|absolutely|totally|wow|woah|whoa|oh(?: my| no| yeah| yes| wow| man)?|"
-    r"ah|aw+|ooh|haha\w*|lol|hmm+|well|okay|ok|alright|so|and|but|or|also|plus|anyway|anyways|by the way|btw|fyi|honestly|"
-    r"frankly|to be honest|tbh|in fact|of course|obviously|luckily|fortunately|unfortunately|sadly|man|dude|like|you know|"
-    r"i mean|right|exactly|true|cool|nice|great|awesome|amazing|sweet|perfect|same here|me too|agreed|good question|speaking of which|"
-    r"that said|that being said|guess what|believe it or not|as (?:i|you) (?:said|know|mentioned)|thanks(?: so much| a lot| a bunch| again)?|thank you(?: so much)?|"
-    r"congrats|sorry|first of all|as for me|for me|personally|besides|otherwise|apparently|basically|btw|p\.?s\.?|quick update|update|"
+    r"hey|hi|hello|yo|yeah|yep|yup|yes|nope|no(?= problem| worries|,|!)|nah|sure(?: thing)?|definitely|absolutely|"
+    r"totally|wow|woah|whoa|oh(?: my| no| yeah| yes| wow| man)?|"
+    r"ah|aw+|ooh|haha\w*|lol|hmm+|well|okay|ok|alright|so|and|but|or|also|plus|anyway|anyways|by the way|btw|fyi|"
+    r"honestly|"
+    r"frankly|to be honest|tbh|in fact|of course|obviously|luckily|fortunately|unfortunately|sadly|man|dude|like|"
+    r"you know|"
+    r"i mean|right|exactly|true|cool|nice|great|awesome|amazing|sweet|perfect|same here|me too|agreed|"
+    r"good question|speaking of which|"
+    r"that said|that being said|guess what|believe it or not|as (?:i|you) (?:said|know|mentioned)|"
+    r"thanks(?: so much| a lot| a bunch| again| for \\w+)?|thank you(?: so much)?|"
+    r"congrats|sorry|first of all|as for me|for me|personally|besides|otherwise|apparently|basically|btw|p\.?s\.?|"
+    r"quick update|update|"
     r"actually|correction|in that case|i think|i guess|i believe|i feel like|i'd say|let me tell you|hopefully|gosh|"
-    r"just so you know|for context|for what it's worth|for the record|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?: that)?|don't forget(?: that)?"
+    r"just so you know|on another note|what can i say|long story short|for context|for what it's worth|"
+    r"for the record|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?: that)?|"
+    r"don't forget(?: that)?"
 )
-_BARE = r"and|but|so|also|plus|or|like|oh|yeah|well|actually|i think|i guess|i believe|i feel like|i mean|honestly|btw|fyi|by the way|please remember(?: that)?|remember that|please note(?: that)?|note that|don't forget that|for context|unfortunately|luckily"
+_BARE = (
+    r"and|but|so|also|plus|or|like|oh|yeah|well|actually|i think|i guess|i believe|i feel like|i mean|honestly|"
+    r"btw|fyi|by the way|please remember(?: that)?|remember that|please note(?: that)?|note that|"
+    r"don't forget that|for context|unfortunately|luckily"
+)
 _LEAD = re.compile(
-    rf"^(?:(?:{_FILLERS})(?:,? (?P<name>[A-Z][a-z]+))?(?:\s*[,!.:;—–…-]+\s*|\s+-\s+)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|in|last|it|the|this|there|yesterday|today|next|when|since|that)\b)|[,;:!.\-–—…\s]+)",
+    rf"^(?:(?:{_FILLERS})(?:,? (?P<name>[A-Z][a-z]+))?(?:\s*[,!.:;—–…-]+\s*|\s+-\s+)|speaking of [\w' ]+,\s*|"
+    rf"(?:and|but|so|then|plus|or) (?!then\b|far\b|much\b|many\b)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|in|"
+    rf"last|it|the|this|there|yesterday|today|next|when|since|that)\b)|[,;:!.()\-–—…\s]+)",
     re.IGNORECASE,
 )
 
@@ -30,14 +44,29 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bI'm\b", "I am"),
         (r"\b(I|we|you|they)'ve\b", r"\1 have"),
         (r"\b(I|we|you|they|he|she|it|that|this|there)'ll\b", r"\1 will"),
-        (r"\b(I|we|you|they|he|she|it)'d (?=(?:really |absolutely |definitely |actually )?(?:like|love|rather|prefer|be|want|hate|say|do|go)\b)", r"\1 would "),
+        (
+            r"\b(I|we|you|they|he|she|it)'d (?=(?:really |absolutely |definitely |actually )?(?:like|love|"
+            r"rather|prefer|"
+            r"be|want|hate|say|do|go)\b)",
+            r"\1 would ",
+        ),
         (r"\b(I|we|you|they|he|she|it)'d (?=better\b)", r"\1 had "),
         (r"\b(I|we|you|they|he|she|it)'d (?=\w+(?:ed|en|wn|ne)\b|never|always|already|been|had|just)", r"\1 had "),
         (r"\b(I|we|you|they|he|she|it)'d\b", r"\1 would"),
         (r"\b(we|you|they)'re\b", r"\1 are"),
-        (r"\b(he|she|it|that|this|there|here|everything|nothing|everyone)'s (?=been\b|got\b|had\b|become\b|made\b|taken\b|given\b)", r"\1 has "),
+        (
+            r"\b(he|she|it|that|this|there|here|everything|nothing|everyone)'s (?=been\b|got\b|had\b|become\b|made\b|"
+            r"taken\b|given\b)",
+            r"\1 has ",
+        ),
         (r"\b(he|she|it|that|this|there|here|everything|nothing|everyone|who|what)'s\b", r"\1 is"),
         (r"\b([a-z]+ing)'s (?=a|an|the|my|so|really|been|not|great|fun)\b", r"\1 is "),
+        (
+            r"\b(name|birthday|job|number|email|husband|wife|budget|boss)'s (?=(?:[A-Z]|\d|on|the|a|an|not|"
+            r"\$)\w*)(?!name|"
+            r"birthday|job)",
+            r"\1 is ",
+        ),
         (r"\bcan't\b|\bcant\b", "cannot"),
         (r"\bwon't\b", "will not"),
         (r"\bain't\b", "is not"),
@@ -57,26 +86,73 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_PARTICIPLE = (
-    r"been|had|got|gotten|seen|done|gone|made|taken|given|met|found|known|learned|started|finished|tried|read|written|"
-    r"visited|worked|lived|used"
+_REMINDER = re.compile(
+    r"^(?:[^,.;!?]{1,60} )?(?:that|it|this) (?:is|was|(?:really |always |just )?remind(?:s|"
+    r"ed) me)(?: of)?(?: exactly| also| probably)? "
+    r"(?:why|how much|one of the (?:main )?reasons(?: why)?|the reason(?: why)?) (?=I\b)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"\s*(?:[,;]|[-–—]|\band\b|\bso\b|\bbut\b)\s*(?:so |and |just |please |hey )*(?:let us|let's|let me|"
+    r"check (?:it|this|them|these|that|out)|take a look|look at|"
+    r"wish me luck|what about|how about|you (?:know|should|can|could|will|must|earned|have|are)|thanks?|haha|lol|"
+    r"(?:I )?hope you|(?:I )?know what I mean|"
+    r"(?:I )?can(?:no|')t wait)\b[^,;]*$",
+    re.IGNORECASE,
 )
 _PAST = (
-    r"went|got|lost|made|met|had|took|found|bought|won|started|finished|saw|ran|moved|quit|left|joined|tried|read|wrote|"
-    r"gave|built|began|spent|visited|learned|signed up|picked up|came|brought|watched|adopted|attended|launched|opened|decided|"
-    r"hiked|played|used to|grew up|graduated|celebrated|received|sold|cooked|baked|painted|drew|fell|broke|hosted|volunteered"
+    r"went|got|lost|made|met|had|took|found|bought|won|started|finished|saw|ran|moved|quit|left|joined|tried|read|"
+    r"wrote|"
+    r"gave|built|began|spent|visited|learned|signed up|picked up|came|brought|watched|adopted|attended|launched|"
+    r"opened|decided|"
+    r"hiked|played|used to|grew up|graduated|celebrated|received|sold|cooked|baked|painted|drew|fell|broke|hosted|"
+    r"volunteered"
 )
 _GERUND = (
-    r"going to|planning|working|looking forward|hoping|trying|thinking of|thinking about|considering|learning|studying|living|"
-    r"training|preparing|reading|watching|saving|starting|getting ready|heading|finishing up|still \w+ing|currently \w+ing|visiting|moving|"
-    r"taking (?:a|an|up)|allergic|vegetarian|vegan|married|single|engaged|divorced|excited to|happy to|stoked to|keen on|passionate about|"
+    r"going to|planning|working|looking forward|hoping|trying|thinking of|thinking about|considering|learning|"
+    r"studying|living|"
+    r"training|preparing|reading|watching|saving|starting|getting ready|heading|finishing up|still \w+ing|"
+    r"currently \w+ing|visiting|moving|"
+    r"taking (?:a|an|up)|allergic|vegetarian|vegan|married|single|engaged|divorced|excited to|happy to|stoked to|"
+    r"keen on|passionate about|"
     r"based in|originally from|born (?:in|on)|a (?:big|huge) fan"
 )
 _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(rf"^(?P<adv>(?:just|also|recently|finally|already|actually|even|still) )?(?P<rest>(?:{_PAST})\b(?!,| by\b| my (?:day|heart)))", re.IGNORECASE), "I "),
-    (re.compile(r"^(?P<adv>(?:just|also|recently|finally|already|never|always) )?(?P<rest>(?:been|never been|had been)\b)", re.IGNORECASE), "I have "),
-    (re.compile(rf"^(?P<adv>(?:just|also|currently|now|still) )?(?P<rest>(?:{_GERUND})\b(?! (?:is|was|has been)\b))", re.IGNORECASE), "I am "),
-    (re.compile(r"^(?P<adv>(?:really|also|still|always|usually|never|just) )?(?P<rest>(?:love|loved|enjoy|hate|prefer|want to|need to|have to|plan to|hope to|work at|work for|work as|live in|like to) )", re.IGNORECASE), "I "),
+    (
+        re.compile(
+            rf"^(?P<adv>(?:just|also|recently|finally|already|actually|even|still) )?(?P<rest>(?:{_PAST})\b(?!,| by\b|"
+            rf" my (?:day|heart)))",
+            re.IGNORECASE,
+        ),
+        "I ",
+    ),
+    (
+        re.compile(
+            r"^(?P<adv>(?:just|also|recently|finally|already|never|always) )?(?P<rest>(?:been|never been|had been)\b)",
+            re.IGNORECASE,
+        ),
+        "I have ",
+    ),
+    (
+        re.compile(
+            rf"^(?P<adv>(?:just|also|currently|now|still) )?(?P<rest>(?:{_GERUND})\b(?!(?:(?! and | but | so |"
+            rf"[,;-]).)*\b(?:is|are|was|were|has|have been|can|will|makes?|gives?|helps?|brings?|takes?|requires?|"
+            rf"fascinates?)\b))",
+            re.IGNORECASE,
+        ),
+        "I am ",
+    ),
+    (
+        re.compile(
+            r"^(?P<adv>(?:really|also|still|always|usually|never|just) )?(?P<rest>(?:(?:love|loved)(?! and\b|"
+            r" is\b| it\b|"
+            r" that\b| the\b| this\b| your\b| how\b)|hate|prefer|want to|need to|have to|plan to|hope to|"
+            r"work at|work for|"
+            r"work as|live in|like to) )",
+            re.IGNORECASE,
+        ),
+        "I ",
+    ),
     (re.compile(r"^(?P<adv>)(?P<rest>(?:do|did) not (?:like|eat|drink|have|want|smoke)\b)", re.IGNORECASE), "I "),
 )
 
@@ -85,7 +161,8 @@ def cleaned(sentence: str, names: frozenset[str]) -> str:
     """`sentence` without what leads into it, with contractions spelled out and an elided "I" put back."""
     for pattern, full in _EXPANSIONS:
         sentence = pattern.sub(full, sentence)
-    sentence = _without_lead(sentence, names)
+    sentence = _REMINDER.sub("", _without_lead(sentence, names))
+    sentence = _TAIL.sub("", sentence)
     for pattern, subject in _ELIDED:
         match = pattern.match(sentence)
         if match:

@@ -7,43 +7,47 @@ language (a slot, an instruction, a plan, a habit, an event), weighed, dated, an
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from core.extract import dates, english, patterns_en, patterns_zh, rewrite, sentences, worth
-from core.extract.reading import Cue, Slot, Theme
+from core.extract.reading import Slot, Tables, Theme
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
 ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "agent", "chatgpt", "claude", "gemini", "copilot", "system"})
-LONGEST_MESSAGE = 4000
-"""Characters. Beyond it a message is a pasted document; what its author says about themselves stands at its start."""
+_WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]")
+LONGEST_MESSAGE = 1500
+"""Characters. A longer message holds a pasted document; its author's own words are its first and last paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """A message and what is known around it: who speaks to whom, what was asked before, what is new in it."""
+
+    message: Message
+    speaker: str
+    addressee: str | None
+    names: frozenset[str]
+    answers: bool
+    novelty: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence that asserts something: as written, in plain words, with its dates, by whom and to whom."""
+    """A sentence that asserts something: as written, in plain words, with its dates and slots."""
 
     quote: str
+    place: int
     plain: str
     chinese: bool
     found: tuple[dates.Found, ...]
-    message: Message
-    speaker: str
-    addressee: str | None
-    context: str
+    slots: tuple[Slot, ...]
+    talk: _Talk
 
 
 def extract(messages: Sequence[Message]) -> list[Candidate]:
     """The candidates that `messages` (one conversation, in order) state, in the order in which they were said."""
-    names = {m.speaker for m in messages if m.speaker}
-    candidates: list[Candidate] = []
-    for message in messages:
-        speaker = speaker_of(message)
-        if speaker:
-            others = sorted(names - {speaker})
-            candidates += _of_message(message, speaker, others[0] if len(others) == 1 else None, frozenset(others))
-    return candidates
+    return [candidate for talk in _talks(messages) for candidate in _of_message(talk)]
 
 
 def speaker_of(message: Message) -> str | None:
@@ -55,100 +59,172 @@ def speaker_of(message: Message) -> str | None:
     return None
 
 
-def _of_message(message: Message, speaker: str, addressee: str | None, names: frozenset[str]) -> list[Candidate]:
-    candidates: list[Candidate] = []
-    context = message.content[:LONGEST_MESSAGE]
-    for quote in sentences.split(context):
-        said = _said(quote, message, speaker, addressee, names, context)
-        if said:
-            candidates += _candidates(said)
-    return candidates
+def _own_words(message: Message) -> str:
+    text = message.content
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    paragraphs = [p for p in re.split(r"\n\s*\n", text) if p.strip()]
+    return "\n".join(p[:LONGEST_MESSAGE] for p in dict.fromkeys((paragraphs[0], paragraphs[-1])))
 
 
-def _said(
-    quote: str, message: Message, speaker: str, addressee: str | None, names: frozenset[str], context: str
-) -> _Said | None:
+def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
+    names = {m.speaker for m in messages if m.speaker and speaker_of(m)}
+    seen: set[str] = set()
+    asked = False
+    for message in messages:
+        words = set(_WORD.findall(_own_words(message).lower()))
+        speaker = speaker_of(message)
+        if speaker:
+            others = sorted(names - {speaker})
+            addressee = others[0] if len(others) == 1 else None
+            novelty = len(words - seen) / len(words) if words else 0.0
+            yield _Talk(message, speaker, addressee, frozenset(others), asked, novelty)
+        seen |= words
+        asked = "?" in message.content or "？" in message.content
+
+
+def _of_message(talk: _Talk) -> list[Candidate]:
+    text = _own_words(talk.message)
+    said = [one for place, quote in enumerate(sentences.split(text)) if (one := _said(quote, place, talk))]
+    instructions = [one for one in said if _tables(one).instruction.search(one.plain)]
+    told = [one for one in said if one not in instructions]
+    # People who talk to each other encourage ("never give up"); only an assistant is given standing instructions.
+    wishes = [] if talk.names else [one for one in instructions if not _tables(one).one_off.search(one.plain)]
+    return [_instruction(one) for one in wishes] + [c for group in _kept(told, talk) for c in _candidates(group)]
+
+
+def _tables(one: _Said) -> Tables:
+    return patterns_zh.TABLES if one.chinese else patterns_en.TABLES
+
+
+def _said(quote: str, place: int, talk: _Talk) -> _Said | None:
     asserted = sentences.asserted(quote)
     if asserted is None:
         return None
     chinese = sentences.is_chinese(asserted)
-    plain = asserted if chinese else english.cleaned(asserted, names)
-    found = tuple(dates.find(plain, message.occurred_at, chinese=chinese))
-    return _Said(quote, plain, chinese, found, message, speaker, addressee, context)
+    plain = asserted if chinese else english.cleaned(asserted, talk.names)
+    found = tuple(dates.find(plain, talk.message.occurred_at, chinese=chinese))
+    slots = _slots_zh(plain, found) if chinese else patterns_en.slots(plain)
+    return _Said(quote, place, plain, chinese, found, tuple(slots), talk)
 
 
-def _candidates(said: _Said) -> list[Candidate]:
-    tables = patterns_zh if said.chinese else patterns_en
-    if tables.INSTRUCTION.search(said.plain):
-        return [] if tables.ONE_OFF.search(said.plain) else [_instruction(said)]
-    slots = _slots(said)
-    if not slots and worth.of(said.plain) < worth.THRESHOLD:
-        return []
-    base = _statement(said, tables.CATEGORIES, tables.THEMES, corrects=bool(tables.CORRECTION.search(said.plain)))
-    return [_filled(base, slot) for slot in slots] or [base]
+def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
+    """The statements worth keeping, each with the sentence right after it that leans on it ("It helps me relax")."""
+    statements = [one for one in said if one.slots or _states(one)]
+    setting = worth.Setting(
+        talk.message.content,
+        max(talk.message.position, 1),
+        talk.answers,
+        any(one.found for one in statements),
+        talk.novelty,
+    )
+    wanted = bool(statements) and worth.of([one.plain for one in statements], setting) >= worth.THRESHOLD
+    groups: list[list[_Said]] = []
+    for one in statements:
+        leans = not one.chinese and bool(worth.ANAPHORIC.search(one.plain))
+        if leans and wanted and groups and len(groups[-1]) == 1 and groups[-1][0].place == one.place - 1:
+            groups[-1].append(one)
+        elif (one.slots and not leans) or (wanted and not leans and worth.weigh(one.plain) >= worth.LIGHTEST):
+            groups.append([one])
+    return groups
 
 
-def _slots(said: _Said) -> list[Slot]:
-    if not said.chinese:
-        return patterns_en.slots(said.plain)
-    undated = said.plain
-    for one in reversed(said.found):
+def _states(one: _Said) -> bool:
+    return worth.is_statement_zh(one.plain) if one.chinese else worth.is_statement(one.plain)
+
+
+def _candidates(group: list[_Said]) -> list[Candidate]:
+    """One statement as it was said for the first attribute; each further attribute in a sentence of its own."""
+    base = _statement(group)
+    by_attribute: dict[str, list[Slot]] = {}
+    for slot in group[0].slots:
+        by_attribute.setdefault(slot.attribute, []).append(slot)
+    filled = [_filled(base, slots) for slots in by_attribute.values()]
+    further = [
+        replace(c, content=_plainly(c, s, chinese=group[0].chinese))
+        for c, s in zip(filled, by_attribute.values(), strict=True)
+    ]
+    return [*filled[:1], *further[1:]] or [base]
+
+
+def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
+    """An attribute and its value as a short sentence."""
+    stated = (patterns_zh if chinese else patterns_en).TABLES.stated
+    attribute, pattern = slots[0].attribute, slots[0].pattern
+    form: str = stated.get(attribute) or stated.get(attribute.split(".")[0]) or stated[""]
+    if pattern.negated:
+        form = stated[f"not {attribute}"]
+    value = ("、" if chinese else " and ").join(slot.value for slot in slots)
+    return form.format(who=candidate.subject, value=value, what=attribute.split(".")[-1].replace("_", " "))
+
+
+def _slots_zh(plain: str, found: Sequence[dates.Found]) -> list[Slot]:
+    """A date may stand between the subject and its verb, so the tables see the sentence without and with its dates."""
+    undated = plain
+    for one in reversed(found):
         undated = undated[: one.start] + undated[one.end :]
-    slots = {slot.attribute: slot for slot in patterns_zh.slots(undated) + patterns_zh.slots(said.plain)}
-    return list(slots.values())
+    as_said = patterns_zh.slots(plain)
+    known = {slot.attribute for slot in as_said}
+    return as_said + [slot for slot in patterns_zh.slots(undated) if slot.attribute not in known]
 
 
-def _content(said: _Said) -> str:
-    text = dates.written_out(said.plain, list(said.found))
-    if said.chinese:
-        return rewrite.third_person_zh(text, said.speaker, said.addressee)
-    text = rewrite.third_person(text, said.speaker, said.addressee, said.context)
+def _content(group: list[_Said]) -> str:
+    return ("" if group[0].chinese else " ").join(_sentence(one) for one in group)
+
+
+def _sentence(one: _Said) -> str:
+    text, talk = dates.written_out(one.plain, list(one.found)), one.talk
+    if one.chinese:
+        return rewrite.third_person_zh(text, talk.speaker, talk.addressee)
+    text = rewrite.third_person(text, talk.speaker, talk.addressee, _own_words(talk.message))
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _evidence(said: _Said) -> tuple[Evidence, ...]:
-    message = said.message
-    return (Evidence(message.session_id, message.id, message.event_id, said.quote),)
+def _evidence(group: list[_Said]) -> tuple[Evidence, ...]:
+    message = group[0].talk.message
+    quote = ("" if group[0].chinese else " ").join(one.quote for one in group)
+    return (Evidence(message.session_id, message.id, message.event_id, quote),)
 
 
-def _instruction(said: _Said) -> Candidate:
-    wish = said.plain.rstrip(".!。！")
-    content = f"{said.speaker}的要求：{wish}。" if said.chinese else f'{said.speaker} asks: "{wish}."'
+def _instruction(one: _Said) -> Candidate:
+    wish, speaker = one.plain.rstrip(".!。！"), one.talk.speaker
+    content = f"{speaker}的长期要求：{wish}。" if one.chinese else f"{speaker}'s standing instruction: {wish}."
     return Candidate(
-        content, Category.INSTRUCTION, Topic.PREFERENCE, said.speaker, _evidence(said), said.message.occurred_at,
+        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, _evidence([one]), one.talk.message.occurred_at,
         kind=Kind.PROCEDURAL, importance=0.9, confidence=0.85,
     )  # fmt: skip
 
 
-def _statement(said: _Said, cues: Sequence[Cue], themes: Sequence[Theme], *, corrects: bool) -> Candidate:
-    cue = next((c for c in cues if c.regex.search(said.plain)), None)
+def _statement(group: list[_Said]) -> Candidate:
+    first = group[0]
+    tables = _tables(first)
+    cue = next((c for c in tables.categories if c.regex.search(first.plain)), None)
     category = cue.category if cue else Category.FACT
-    topic = next((t.topic for t in themes if t.regex.search(said.plain)), Topic.OTHER)
+    found = [one for said in group for one in said.found]
     return Candidate(
-        _content(said), category, topic, said.speaker, _evidence(said), _when(said),
+        _content(group), category, _topic(first.plain, tables.themes), first.talk.speaker, _evidence(group),
+        found[0].when if found else first.talk.message.occurred_at,
         kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
-        importance=cue.importance if cue else 0.5, confidence=0.6, corrects=corrects, structured=_dated(said),
+        importance=cue.importance if cue else 0.5, confidence=0.6,
+        corrects=bool(tables.correction.search(first.plain) or tables.correction.search(first.quote)),
+        structured={"date_precision": found[0].precision.value} if found else {},
     )  # fmt: skip
 
 
-def _when(said: _Said) -> datetime:
-    return said.found[0].when if said.found else said.message.occurred_at
+def _topic(plain: str, themes: Sequence[Theme]) -> Topic:
+    return next((theme.topic for theme in themes if theme.regex.search(plain)), Topic.OTHER)
 
 
-def _dated(said: _Said) -> dict[str, object]:
-    return {"date_precision": said.found[0].precision.value} if said.found else {}
-
-
-def _filled(base: Candidate, slot: Slot) -> Candidate:
-    pattern = slot.pattern
+def _filled(base: Candidate, slots: list[Slot]) -> Candidate:
+    """`base` with its attribute: one value in the slot, or those that may stand side by side in `structured`."""
+    slot, pattern = slots[0], slots[0].pattern
     exclusive = pattern.exclusive and not pattern.negated
-    structured = dict(base.structured)
-    if not exclusive:
-        structured |= {"attribute": slot.attribute, "value": slot.value, "negated": pattern.negated}
+    side_by_side = {"attribute": slot.attribute, "values": [s.value for s in slots], "negated": pattern.negated}
     return replace(
         base, category=pattern.category, topic=pattern.topic, kind=Kind.SEMANTIC, importance=pattern.importance,
         confidence=0.85, subject=_about(base.subject, slot), attribute=slot.attribute if exclusive else None,
-        value=slot.value if exclusive else None, corrects=base.corrects or pattern.corrects, structured=structured,
+        value=slot.value if exclusive else None, corrects=base.corrects or pattern.corrects,
+        structured=base.structured if exclusive else base.structured | side_by_side,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from core.types import Category, Topic
@@ -55,3 +55,16 @@ class Theme:
 
     topic: Topic
     regex: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What one language's sentences say: everything that reads a sentence, beside its slots."""
+
+    slots: Callable[[str], list[Slot]]
+    instruction: re.Pattern[str]
+    one_off: re.Pattern[str]
+    correction: re.Pattern[str]
+    categories: tuple[Cue, ...]
+    themes: tuple[Theme, ...]
+    stated: Mapping[str, str]

@@ -12,36 +12,50 @@ _ADVERBS = (
     "really just also always never usually often still currently recently actually only even already mostly sometimes "
     "finally definitely probably absolutely generally normally typically rarely hardly barely now then truly totally "
     "honestly simply mainly certainly regularly occasionally frequently personally both all basically eventually "
-    "originally officially strongly especially particularly kind sort of deeply highly seriously mostly firmly strictly "
+    "originally officially strongly especially particularly kind sort of deeply highly seriously "
+    "mostly firmly strictly "
     "gladly happily proudly literally almost nearly quite soon ever too".split()
 )
 _ADVERB_SET = frozenset(_ADVERBS)
 _UNCHANGED = frozenset(
     "will would can could should must might may shall had was did cannot ought been used went got made met took found "
-    "bought won saw ran left quit wrote gave built began spent came brought lost felt thought knew told said grew became "
-    "heard kept taught sold fell broke drew drove ate drank slept spoke stood sat sang swam threw understood wore held paid "
-    "sent caught chose fought flew forgot led lent rode rose shot stuck struck swore tore woke rewrote redid forgave froze "
-    "hid dug fed fled bent bled bred dealt dreamt leapt learnt lit meant meditated hung laid lay let put cut hit hurt set "
+    "bought won saw ran left quit wrote gave built began spent came brought lost felt thought knew "
+    "told said grew became "
+    "heard kept taught sold fell broke drew drove ate drank slept spoke stood sat sang swam threw "
+    "understood wore held paid "
+    "sent caught chose fought flew forgot led lent rode rose shot stuck struck swore tore woke "
+    "rewrote redid forgave froze "
+    "hid dug fed fled bent bled bred dealt dreamt leapt learnt lit meant meditated hung laid lay "
+    "let put cut hit hurt set "
     "shut split spread bet cost burst cast upset overcame underwent undertook withdrew "
     "s not who whom that which and or but with in on at for to from as the a an".split()
 )
 _PRESENT_ED = frozenset("need feed speed proceed succeed exceed breed bleed weed seed heed embed".split())
-_BASE = frozenset(
-    "live work love like enjoy want need have play go run study teach speak eat drink drive own use make take try plan hope "
-    "prefer hate know think feel believe write paint draw cook bake dance sing swim hike travel visit help volunteer coach "
+BASE_VERBS = frozenset(
+    "live work love like enjoy want need have play go run study teach speak eat drink drive own use "
+    "make take try plan hope "
+    "prefer hate know think feel believe write paint draw cook bake dance sing swim hike travel "
+    "visit help volunteer coach "
     "practice train read watch collect grow keep spend get give find see meet look start do am come bring build create "
-    "design code develop manage lead sell buy save earn pay wake sleep walk ride cycle bike climb ski surf fish hunt garden "
-    "knit sew listen record perform compete attend tend care worry miss value appreciate support struggle suffer dislike "
-    "avoid wear wish dream believe consider commute jog meditate stretch relax rest stay remember follow share teach".split()
+    "design code develop manage lead sell buy save earn pay wake sleep walk ride cycle bike climb "
+    "ski surf fish hunt garden "
+    "knit sew listen record perform compete attend tend care worry miss value appreciate support "
+    "struggle suffer dislike "
+    "avoid wear wish dream believe consider commute jog meditate stretch relax rest stay remember "
+    "follow share teach".split()
 )
 _KIN = r"(?:[Mm]y|[Oo]ur) (?:[a-z]+(?:-[a-z]+)? ){0,2}?[a-z]+(?: [A-Z][a-z]+)?"
+_CLAUSE = r"(?:^|(?<=, )|(?<=\band )|(?<=\bbecause )|(?<=\bso )|(?<=\bwhen )|(?<=\bthat )|(?<=\bwhere )|(?<=\bsince ))"
 _JOINT = re.compile(
-    rf"\b(?:(?P<first>{_KIN}),? and I\b|(?:[Mm]e|I) and (?P<second>{_KIN})(?= [a-z])|(?P<named>[A-Z][a-z]+),? and I\b)"
+    rf"{_CLAUSE}(?:(?P<first>{_KIN}) and I\b|(?:[Mm]e|I) and (?P<second>{_KIN})(?= [a-z])|"
+    rf"(?P<named>[A-Z][a-z]+) and I\b)(?! am\b| was\b)"
 )
-_TOKEN = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|[^A-Za-z]+")
+_TOKEN = re.compile(r"[\"“][^\"“”]*[\"”]|[A-Za-z]+(?:-[A-Za-z]+)+|[A-Za-z]+(?:'[a-z]+)?|[^A-Za-z\"“]+|.")
 _TOGETHER = re.compile(
-    r"\b(?:with|and) (?:my|our) (?P<who>(?:whole |entire |little )?(?:family|husband|wife|partner|kids|children|friends?|girlfriend|boyfriend|"
-    r"son|daughter|team|teammates|colleagues|coworkers|parents|mom|mum|dad|brother|sister|siblings|dogs?|fianc[ée]e?|roommates?|band|crew|church|club))\b"
+    r"\b(?:with|and) (?:my|our) (?P<who>(?:whole |entire |little )?(?:family|husband|wife|partner|kids|children|"
+    r"friends?|girlfriend|boyfriend|"
+    r"son|daughter|team|teammates|colleagues|coworkers|parents|mom|mum|dad|brother|sister|siblings|dogs?|"
+    r"fianc[ée]e?|roommates?|band|crew|church|club))\b"
 )
 
 
@@ -59,15 +73,15 @@ class _Voice:
 def third_person(sentence: str, name: str, addressee: str | None = None, context: str = "") -> str:
     """`sentence` (contractions spelled out) about `name`; "you" becomes `addressee`; `context` says who "we" are."""
     voice = _Voice(name, addressee, _company(context, sentence))
-    tokens = _TOKEN.findall(_joined(sentence, name))
+    tokens = _TOKEN.findall(_joined(sentence))
     out: list[str] = []
     agree = False
     for place, token in enumerate(tokens):
-        replaced, verb_follows = _replacement(token, tokens, place, voice, starts=not "".join(out).strip())
+        replaced, verb_follows = _replacement(token, tokens, place, voice)
         if verb_follows is not None:
             agree = verb_follows
         elif agree and token.strip() and token[0].isalpha() and not _is_adverb(token):
-            replaced, agree = _agreed(token, tokens, place, voice), False
+            replaced, agree = _agreed(token, tokens), False
         out.append(replaced)
     text = _coordinated("".join(out), name)
     return text[:1].upper() + text[1:] if not text.startswith(name) else text
@@ -81,8 +95,8 @@ def _company(context: str, sentence: str) -> str | None:
     return f"their {together['who']}" if together else "others"
 
 
-def _joined(sentence: str, name: str) -> str:
-    """ "my wife and I" is one subject in the plural: the name first."""
+def _joined(sentence: str) -> str:
+    """Two people as one subject ("my wife and I"): it is in the plural: the name first."""
     match = _JOINT.search(sentence)
     if not match:
         return sentence
@@ -94,34 +108,38 @@ def _is_adverb(token: str) -> bool:
     return token.lower() in _ADVERB_SET
 
 
-def _replacement(
-    token: str, tokens: list[str], place: int, voice: _Voice, *, starts: bool
-) -> tuple[str, bool | None]:
+def _replacement(token: str, tokens: list[str], place: int, voice: _Voice) -> tuple[str, bool | None]:
     """What stands for `token`, and whether a verb that must agree with a single person follows (None: no change)."""
     if "\x00" in token:
         voice.named = voice.subject = True
         return token.replace("\x00", voice.name), False
     low = token.lower()
+    if token[0].isupper() and place and token != "I":  # "The Last of Us": part of a title
+        return token, None
     if token == "I":
         first = not voice.subject
         voice.subject = voice.named = True
-        return (voice.name, True) if first else (_they(tokens, place), False)
+        inverted = "".join(tokens[max(place - 2, 0) : place]).strip().lower() in _INVERTING
+        return (voice.name, not inverted) if first else (_they(tokens, place), False)
     if low in {"we", "us"}:
         alone = low == "we" and not voice.subject and voice.company is None
         return _plural(low, voice), alone
     if low in {"my", "our"}:
-        shown = "their" if voice.subject else f"{voice.name}'s"
+        shown = "their" if voice.named else f"{voice.name}'s"
         voice.named = True
-        return shown.capitalize() if starts and voice.subject else shown, None
+        return shown, None
     if low in _OBJECTS:
-        shown = _OBJECTS[low].format(name=voice.name)
+        shown = _OBJECTS[low] if voice.subject or low.endswith(("self", "selves")) else _NAMED[low].format(voice.name)
+        voice.subject = voice.named = True
         return shown, None
     if low in {"you", "your", "yours", "yourself"} and voice.addressee:
         return (voice.addressee if low in {"you", "yourself"} else f"{voice.addressee}'s"), None
     return token, None
 
 
-_OBJECTS = {"me": "{name}", "myself": "themselves", "mine": "{name}'s", "ours": "theirs", "ourselves": "themselves"}
+_OBJECTS = {"me": "them", "myself": "themselves", "mine": "theirs", "ours": "theirs", "ourselves": "themselves"}
+_NAMED = {"me": "{}", "mine": "{}'s", "ours": "{}'s"}
+_INVERTING = frozenset("can could do did does will would should have had may might must am was".split())
 
 
 def _they(tokens: list[str], place: int) -> str:
@@ -143,7 +161,7 @@ def _plural(low: str, voice: _Voice) -> str:
     return f"{voice.name} and {voice.company}" if voice.company else voice.name
 
 
-def _agreed(token: str, tokens: list[str], place: int, voice: _Voice) -> str:
+def _agreed(token: str, tokens: list[str]) -> str:
     """The verb after the name: am → is, have → has, live → lives; the past and modals stay."""
     low = token.lower()
     irregular = {"am": "is", "have": "has", "do": "does", "go": "goes", "was": "was", "are": "is"}
@@ -165,22 +183,31 @@ def with_s(verb: str) -> str:
     return f"{verb}s"
 
 
-_FIRST_VERB = re.compile(r"^(?:[a-z]+ly |also |always |still |usually |often )*(?P<verb>is|has|does|[a-z]+s)\b(?P<between>[^.;!?]*?)(?=,? (?:and|but|or) )")
-_SECOND_VERB = re.compile(r",? (?:and|but|or) (?P<adv>(?:[a-z]+ly |also |always |still |usually |often |then )*)(?P<verb>[a-z]+)\b(?= (?!is\b|are\b|was\b)\w)")
+_FIRST_VERB = re.compile(
+    r"^(?:[a-z]+ly |also |always |still |usually |often )*(?P<verb>is|has|does|"
+    r"[a-z]+s)\b(?P<between>[^.;!?]*?)(?=,? (?:and|but|or) )"
+)
+_SECOND_VERB = re.compile(
+    r",? (?:and|but|or) (?P<adv>(?:[a-z]+ly |also |always |still |usually |often |"
+    r"then )*)(?P<verb>[a-z]+)\b(?= (?!is\b|are\b|was\b)\w)"
+)
 
 
 def _coordinated(text: str, name: str) -> str:
-    """ "Ada lives here and work there" → "… and works there": the second verb of one subject agrees too."""
+    """The second verb of one subject agrees too."""
     start = text.find(name)
     if start < 0:
         return text
     rest = text[start + len(name) :].lstrip()
     offset = len(text) - len(rest)
     first = _FIRST_VERB.match(rest)
-    if not first or re.search(r"\b(?:to|will|would|can|could|should|not|who|that|they|going)\b", first["between"]):
+    if not first or re.search(
+        r"\b(?:to|will|would|can|could|should|not|who|that|they|going|how|what|which|where|is|are|was|because|it)\b",
+        first["between"],
+    ):
         return text
     second = _SECOND_VERB.match(rest, first.end())
-    if not second or second["verb"] not in _BASE:
+    if not second or second["verb"] not in BASE_VERBS:
         return text
     verb = second["verb"]
     shown = {"am": "is", "have": "has", "do": "does"}.get(verb) or with_s(verb)
@@ -190,11 +217,25 @@ def _coordinated(text: str, name: str) -> str:
 
 def third_person_zh(sentence: str, name: str, addressee: str | None = None) -> str:
     """The same for Chinese: 我 → the name at its first mention and 自己 where the sentence already has it as owner."""
-    text = re.sub(r"^(?:其实|对了|嗯|哦|啊|那个|不过|但是|而且|所以|然后|另外|还有|顺便说一下|说实话|老实说|是的|对|好的|哈哈+)[，,、！!\s]*", "", sentence)
-    text = re.sub(r"我们(?:家|公司|学校|团队|班)", lambda m: f"{name}的{m.group()[2:]}" if m.group() != "我们家" else f"{name}家", text)
+    text = re.sub(
+        r"^(?:其实|对了|嗯|哦|啊|那个|不过|但是|而且|所以|然后|另外|还有|顺便说一下|说实话|老实说|是的|"
+        r"对|好的|哈哈+)[，,、！!\s]*",
+        "",
+        sentence,
+    )
+    text = re.sub(
+        r"我们(?:家|公司|学校|团队|班)",
+        lambda m: f"{name}的{m.group()[2:]}" if m.group() != "我们家" else f"{name}家",
+        text,
+    )
     text = text.replace("我们俩", f"{name}和同伴").replace("我们", f"{name}和其他人").replace("咱们", f"{name}和其他人")
     text = re.sub(r"我自己", name, text)
-    text = re.sub(r"我(?=(?:爸|妈|哥|姐|弟|妹|老婆|老公|妻子|丈夫|太太|先生|儿子|女儿|孩子|男朋友|女朋友|男友|女友|爷爷|奶奶|外公|外婆|父亲|母亲|父母|老板|同事|朋友|家|公司|生日|名字))", f"{name}的", text)
+    text = re.sub(
+        r"我(?=(?:爸|妈|哥|姐|弟|妹|老婆|老公|妻子|丈夫|太太|先生|儿子|女儿|孩子|男朋友|女朋友|男友|女友|"
+        r"爷爷|奶奶|外公|外婆|父亲|母亲|父母|老板|同事|朋友|家|公司|生日|名字))",
+        f"{name}的",
+        text,
+    )
     text = text.replace("我", name)
     text = re.sub(r"您|你(?!好)", addressee or "助手", text)
     return text if text.startswith(name) or name in text else f"{name}：{text}"

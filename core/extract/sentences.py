@@ -13,7 +13,10 @@ ABBREVIATIONS = frozenset(
 )
 
 _BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
-_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？；])[”’」』）]*\s*|\n+|(?<=[\U0001F300-\U0001FAFF])\s+(?=[A-Z])")
+_END = re.compile(
+    r"(?<=[.!?…])\s+|(?<=[.!?…])[\"'”’)\]]+\s+(?![a-z])|(?<=[。！？；])[”’」』）]*\s*|\n+|"
+    r"(?<=[\U0001F300-\U0001FAFF])\s+(?=[A-Z])"
+)
 _LAST_WORD = re.compile(r"(\S+)\.$")
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 _EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
@@ -25,39 +28,61 @@ _SPEECH_EN = re.compile(
     r"quotes?|quoted|goes|reads?|sings?|sang|lyrics?|line|according to)\b",
     re.IGNORECASE,
 )
-_SPEECH_ZH = re.compile(r"(?:说|问|喊|写道|回答|告诉我|表示|台词|歌词)(?:过|了|道)?[:：,，]?\s*[“\"「『]|听说|据说|(?:他|她|人家|朋友|老板|有人)说")
+_SPEECH_ZH = re.compile(
+    r"(?:说|问|喊|写道|回答|告诉我|表示|台词|歌词)(?:过|了|道)?[:：,，]?\s*[“\"「『]|听说|据说|(?:他|"
+    r"她|人家|朋友|老板|有人)说"
+)
 _REPORTED = re.compile(
-    r"\b(?:says?|said|told (?:me|us|him|her|them)|claims?|claimed|thinks?|thought|believes?|asked (?:me )?(?:if|whether))"
-    r"(?: that)? (?:I|my|we)\b|^(?:he|she|they|someone|somebody|people|everyone|[A-Z]\w+) (?:says?|said|told|claims?)\b",
+    r"\b(?:says?|said|told (?:me|us|him|her|them)|claims?|claimed|thinks?|thought|believes?|asked (?:me )?(?:if|"
+    r"whether))"
+    r"(?: that)? (?:I|my|we)\b|^(?:he|she|they|someone|somebody|people|everyone|[A-Z]\w+) (?:says?|said|told|"
+    r"claims?)\b",
 )
 _HYPOTHETICAL_EN = re.compile(
-    r"^(?:even )?(?:if|what if|suppose|supposing|imagine|assume|assuming|say|let's say|let us say|pretend|unless|in case|"
+    r"^(?:even )?(?:if|what if|suppose|supposing|imagine|assume|assuming|say|let's say|let us say|pretend|unless|"
+    r"in case|"
     r"whether|had I|were I|hypothetically|should I)\b"
     r"|\b(?:I|we) wish\b|\bif only\b|\b(?:would|could|should|might) have\b|\bif (?:I|we|it|he|she|they|you|my)\b"
     r"|\b(?:I|we) (?:would|could|might|may)(?! like| love| rather| never| always| really| not)\b"
     r"|\bhypothetical|\bin (?:my|a|the) (?:dreams?|story|novel|game|movie|another life|alternate)\b|\bin theory\b"
-    r"|\bpretend(?:ing)? (?:to be|that|I)\b|\bas if\b|\bas though\b|\bfor (?:example|instance)\b|\bdreamed (?:that|of|I)\b"
+    r"|\bpretend(?:ing)? (?:to be|that|I)\b|\bas if\b|\bas though\b|\bfor (?:example|instance)\b|"
+    r"\bdreamed (?:that|of|I)\b"
     r"|\bI (?:almost|nearly) \w+ed\b|\bmaybe (?:I|we)\b|\bperhaps (?:I|we)\b|\bjust kidding\b|\bkidding\b",
     re.IGNORECASE,
 )
 _HYPOTHETICAL_ZH = re.compile(
-    r"如果|假如|要是|假设|万一|倘若|要不是|我(?:真)?希望我|但愿|恨不得|(?:真|好)想(?:变成|当个|是)|就好了|比如说?|例如|梦见|梦到|开玩笑|也许我|可能会|说不定"
+    r"如果|假如|要是|假设|万一|倘若|要不是|我(?:真)?希望我|但愿|恨不得|(?:真|好)想(?:变成|当个|是)|"
+    r"就好了|比如说?|例如|梦见|梦到|开玩笑|也许我|可能会|说不定"
 )
 _QUESTION_EN = re.compile(
-    r"^(?:and |so |but |or |hey |well |oh |also |then )*(?:what|how|why|when|where|who|whom|whose|which|do|does|did|is|are|am|was|were|can|could|"
-    r"would|will|should|shall|have you|has|had you|any|anything|isn't|aren't|don't you|didn't|wanna|ever)\b(?!.*\bI (?:was|am) a kid\b)"
+    r"^(?:and |so |but |or |hey |well |oh |also |then )*(?:what|how|why|when|where|who|whom|whose|which|do|does|"
+    r"did|is|are|am|was|were|can|could|"
+    r"would|will|should|shall|have you|has|had you|any|anything|isn't|aren't|don't you|didn't|wanna|"
+    r"ever)\b(?!.*\bI (?:was|am) a kid\b)"
     r".*\b(?:you|your|I|we|it|he|she|they|the|this|that|there|my)\b",
     re.IGNORECASE,
 )
 _QUESTION_ZH = re.compile(
-    r"[吗呢么](?:[。.!！]|$)|^(?:请问|怎么|什么|为什么|哪|谁|几|多少|能不能|可不可以|是不是|有没有)|(?:怎么样|怎么办|怎么做|好不好|行不行|对不对)(?:[。.]|$)"
+    r"[吗呢么](?:[。.!！]|$)|^(?:请问|怎么|什么|为什么|哪|谁|几|多少|能不能|可不可以|是不是|有没有)|"
+    r"(?:怎么样|怎么办|怎么做|好不好|行不行|对不对)(?:[。.]|$)"
+)
+_REQUEST = re.compile(
+    r"^(?:please |now |ok |okay |then )*(?:write|draft|compose|create|generate|translate|summari[sz]e|rewrite|"
+    r"explain|act as|tell me|give me|help me|show me|"
+    r"make (?:me|a|it|this)|list|describe|fix|find|suggest|recommend|correct|proofread|edit|convert|pretend|"
+    r"role-?play|consider|compare|calculate|analy[sz]e)\b"
+    r"(?!.*\b(?:from now on|going forward|always|in future|in the future|every time|whenever)\b)",
+    re.IGNORECASE,
 )
 _ASKING_TAIL = re.compile(
-    r"^(?P<said>.{8,}?)(?:[,;—–]| - |\.\.\.)\s*(?:so |and |but |do you |then )?(?:what|how|why|when|where|who|which|can|could|would|will|"
+    r"^(?P<said>.{8,}?)(?:[,;—–]| - |\.\.\.)\s*(?:so |and |but |do you |then )?(?:what|how|why|when|where|who|"
+    r"which|can|could|would|will|"
     r"do|does|did|is|are|have|any|should|got)\b[^,;]*\?$",
     re.IGNORECASE,
 )
-_ASKING_TAIL_ZH = re.compile(r"^(?P<said>.{4,}?)[，,](?:[^，,]*(?:吗|呢|什么|怎么|哪|谁|几|多少|能不能|可以|推荐|有没有)[^，,]*)[？?]$")
+_ASKING_TAIL_ZH = re.compile(
+    r"^(?P<said>.{4,}?)[，,](?:[^，,]*(?:吗|呢|什么|怎么|哪|谁|几|多少|能不能|可以|推荐|有没有)[^，,]*)[？?]$"
+)
 
 
 def is_chinese(text: str) -> bool:
@@ -92,7 +117,7 @@ def asserted(sentence: str) -> str | None:
         sentence = tail["said"].strip()
     if chinese:
         return None if _QUESTION_ZH.search(sentence) or is_hypothetical(sentence) or is_quoted(sentence) else sentence
-    if _QUESTION_EN.match(sentence) and not sentence.endswith((".", "!")):
+    if _REQUEST.match(sentence) or (_QUESTION_EN.match(sentence) and not sentence.endswith((".", "!"))):
         return None
     return None if is_hypothetical(sentence) or is_quoted(sentence) else sentence
 

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 THRESHOLD = 0.0
 """A message below it is small talk."""
 
+LIGHTEST = 1.0
+"""A statement below it is left out even of a message that is kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cue:
@@ -38,7 +41,7 @@ def _cue(name: str, weight: float, pattern: str) -> Cue:
     return Cue(name, weight, re.compile(pattern, re.IGNORECASE))
 
 
-BIAS = -2.0
+BIAS = -2.2
 LENGTH, OPENING, ANSWER, DATE, NOVELTY = 0.5, 0.5, 0.5, 0.8, 0.9
 
 STATEMENT: tuple[Cue, ...] = (
@@ -49,67 +52,150 @@ STATEMENT: tuple[Cue, ...] = (
     _cue(
         "a step taken",
         0.5,
-        r"\b(?:decided|reali[sz]\w+|signed up|joined|started|launched|opened|adopted|got into|created|organi[sz]\w+|hosted|bought|planned|"
+        r"\b(?:decided|reali[sz]\w+|signed up|joined|started|launched|opened|adopted|got into|created|organi[sz]\w+|"
+        r"hosted|bought|planned|"
         r"considering|researching|applied|working on|took up)\b",
     ),
     _cue(
         "family",
         0.45,
-        r"\b(?:kids?|children|sons?|daughter|husband|wife|mom|mother|dad|father|sister|brother|family|grand\w+|cousin|aunt|uncle|parents?)\b",
+        r"\b(?:kids?|children|sons?|daughter|husband|wife|mom|mother|dad|father|sister|brother|family|grand\w+|cousin|"
+        r"aunt|uncle|parents?)\b",
     ),
     _cue(
         "pastime",
         0.55,
-        r"\b(?:paint\w*|danc\w+|hik\w+|camp\w+|read\w*|books?|novel|writ\w+|script|screenplay|cook\w*|bak\w+|recipe|game\w*|tournament|"
-        r"guitar|piano|violin|music|photo\w*|yoga|run(?:ning)?|swim\w*|volunteer\w*|garden\w*|pottery|knit\w*|basketball|movie\w*|"
+        r"\b(?:paint\w*|danc\w+|hik\w+|camp\w+|read\w*|books?|novel|writ\w+|script|screenplay|cook\w*|bak\w+|recipe|"
+        r"game\w*|tournament|"
+        r"guitar|piano|violin|music|photo\w*|yoga|run(?:ning)?|swim\w*|volunteer\w*|garden\w*|pottery|knit\w*|"
+        r"basketball|movie\w*|"
         r"series|travel\w*|trip|vacation|roadtrip)\b",
     ),
     _cue(
         "community",
         0.9,
-        r"\b(?:community|charity|shelter|support group|campaign|election|fundrais\w+|donat\w+|veterans?|homeless|event|festival|"
+        r"\b(?:community|charity|shelter|support group|campaign|election|fundrais\w+|donat\w+|veterans?|homeless|"
+        r"event|festival|"
         r"conference|parade)\b",
     ),
-    _cue("study", 0.25, r"\b(?:class(?:es)?|course|school|college|university|degree|learn\w*|studying|exam\w*|workshop|seminar|education)\b"),
-    _cue("work", 0.1, r"\b(?:job|work\w*|business|career|company|boss|project|store|studio|client\w*|customers?|internship|interview)\b"),
+    _cue(
+        "study",
+        0.25,
+        r"\b(?:class(?:es)?|course|school|college|university|degree|learn\w*|studying|exam\w*|workshop|seminar|"
+        r"education)\b",
+    ),
+    _cue(
+        "work",
+        0.1,
+        r"\b(?:job|work\w*|business|career|company|boss|project|store|studio|client\w*|customers?|internship|"
+        r"interview)\b",
+    ),
     _cue("number", 0.5, r"\b\d+\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen|hundred)\b"),
-    _cue("what it does to one", 0.35, r"\b(?:(?:helps?|makes?|gives?|brings?|keeps?|inspire[sd]?|motivate[sd]?|reminds?)|made|helped|gave) me\b"),
+    _cue(
+        "what it does to one",
+        0.35,
+        r"\b(?:(?:helps?|makes?|gives?|brings?|keeps?|inspire[sd]?|motivate[sd]?|reminds?)|made|helped|gave) me\b",
+    ),
     _cue("a reason", 0.2, r"\bbecause\b|\bso that\b|\bin order\b|\bsince\b"),
     _cue("a name or title", 0.4, r"(?-i:(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|[\"“]\w)"),
-    _cue("vague", -0.5, r"\b(?:something|everything|anything|stuff|things|it all|moments?|journey|vibe\w*|energy|idea)\b"),
+    _cue(
+        "a turn of life",
+        1.5,
+        r"\b(?:died|passed away|pregnant|gave birth|was born|divorce|married|engaged|diagnosed|surgery|fired|laid off|"
+        r"promoted|graduated|"
+        r"retired|accident|broke up|broke my|got accepted|got into)\b",
+    ),
+    _cue(
+        "vague", -0.5, r"\b(?:something|everything|anything|stuff|things|it all|moments?|journey|vibe\w*|energy|idea)\b"
+    ),
     _cue("anticipation alone", -0.4, r"\bcannot wait\b|\blooking forward\b|\bexcited\b"),
-    _cue("courtesy", -0.3, r"\bI am (?:so |really |very |super )?(?:glad|happy|proud|sorry|grateful|thankful|lucky|sure|here)\b"),
+    _cue(
+        "courtesy",
+        -0.3,
+        r"\bI am (?:so |really |very |super )?(?:glad|happy|proud|sorry|grateful|thankful|lucky|sure|here)\b",
+    ),
     _cue("possibility", -0.25, r"\b(?:can|could|will|would|might)\b"),
     _cue("negation", -0.2, r"\bnot\b|\bnever\b|\bcannot\b"),
 )
 MESSAGE: tuple[Cue, ...] = (
     _cue("asks", -0.4, r"\?"),
-    _cue("leave-taking", -0.4, r"\b(?:bye|see you|talk soon|talk to you|take care|take it easy|later|catch up|good luck|have fun)\b"),
+    _cue(
+        "leave-taking",
+        -0.4,
+        r"\b(?:bye|see you|talk soon|talk to you|take care|take it easy|later|catch up|good luck|have fun)\b",
+    ),
     _cue("turns to something else", 0.3, r"\b(?:by the way|btw|guess what|oh,|anyway)\b"),
 )
 
 SMALL_TALK = re.compile(
-    r"\bI (?:\w+ )?(?:hope|appreciate|agree|bet|wonder|see|hear|wish|guess so|know (?:what|how|that|it|you|right)|understand|suppose|can imagine|can tell|can see|could not agree|completely get|get it|got this|told you)\b(?! that my)"
-    r"|\bI am (?:\w+ )?(?:glad|sorry|proud|sure|here for|there for|all ears|jealous|curious|impressed|rooting|in (?:your|awe)|on it|down|game|so happy for|happy for|happy (?:to hear|that)|excited for you|doing (?:good|great|well|fine|ok|okay|alright)|good|fine|ok|okay|great|afraid|just (?:kidding|saying)|up for it|not sure|wondering|curious|looking for (?:some )?(?:recommendations|advice|suggestions|ideas|tips)|interested in (?:knowing|learning more|hearing)|trying to (?:decide|figure out|find|understand))\b"
-    r"|\b(?:cannot|can not) wait\b(?! to (?:start|move|begin|go|visit|perform|show))|\b(?:I|we) will (?:\w+ )?(?:let|check (?:it|them|that|those|out)|try (?:my|it|that|to)|do (?:my|that|it)|be (?:there|here|sure)|keep (?:you|that|going|it|pushing|trying|in mind)|never (?:forget|give)|definitely|remember|miss|see|make sure|look into|take that|give it|take a look|have to|need to)\b"
-    r"|\blet me\b|\bmeans? (?:a lot|so much|the world)\b|\bmeant (?:a lot|so much)\b|\b(?:thank|thanks|congrats|congratulations)\b|\bgood luck\b|\blooking forward to (?:it|that|seeing|hearing|catching)\b"
-    r"|\bI (?:would|will) (?:\w+ )?(?:love|like|be happy|be glad|appreciate)(?: to)? (?:see|hear|know|check|help|try it|learn more|get (?:some|your)|join|any|some|it|that|if|to (?:see|hear|know|help|get|ask))\b"
-    r"|\bI (?:\w+ )?(?:love|like|enjoy) (?:it|that|this|those|these|them|how|your|the way|your|hearing|seeing|what)\b|\bthat is (?:what|how|why)\b.{0,20}$"
-    r"|\bI (?:\w+ )?need (?:help|some help|advice|your|recommendations?|suggestions?|to know|a (?:recipe|list|plan|summary|translation))\b|\bI (?:have|had|got) (?:a |some |another )?(?:quick |few |more )?questions?\b|\bI want to (?:know|ask|make sure|hear|see if)\b|\bI was (?:wondering|hoping|thinking (?:if|maybe))\b|\bI (?:am|was) asking\b"
-    r"|\bcount me in\b|\bI (?:do not|did not) (?:know|think|mean|get|understand|remember|mind|realize|realise)\b|\bwe (?:got|can do|will get|can|should|are in|have got) (?:this|it|together|through)\b|\b(?:we|I) should\b|\bone step at a time\b|\bI feel (?:you|that|the same|ya|it)\b"
-    r"|\bhere is (?:a|the|my|some|one)\b|\bcheck (?:it|this|them|out)\b|\btake a look\b|\b(?:pic|photo|picture|snap) (?:of|from|I)\b.{0,40}$(?<=\bit)|\bI (?:can )?(?:totally|completely|really|definitely) (?:get|relate|feel|hear)\b|\bto be honest$|\bI (?:just )?(?:sent|attached|uploaded|pasted|shared)\b|\bI have heard\b|\bI mean\b",
+    r"\bmy (?:god|goodness|gosh|bad|pleasure|apologies|condolences|dear)\b|\bI (?:\w+ )?(?:hope|appreciate|agree|"
+    r"bet|wonder|see|hear|wish|guess so|know (?:what|how|that|it|you|right)|understand|suppose|can imagine|"
+    r"can tell|can see|could not agree|completely get|get it|got this|told you)\b(?! that my)"
+    r"|\bI am (?:\w+ )?(?:glad|sorry|proud|sure|here for|there for|all ears|jealous|curious|impressed|rooting|"
+    r"in (?:your|awe)|on it|down|game|so happy for|happy for|happy (?:to hear|that)|excited for you|doing (?:good|"
+    r"great|well|fine|ok|okay|alright)|good|fine|ok|okay|great|afraid|just (?:kidding|saying)|up for it|not sure|"
+    r"wondering|curious|looking for (?:\w+ ){0,6}(?:recommendations?|advice|suggestions?|ideas?|tips?|options?|"
+    r"resources?|ways)|(?:more |also |particularly )*interested in (?:knowing|learning more|hearing|exploring|"
+    r"trying)|intrigued|(?:more |also )?concerned about|open to|meaning to ask|trying to (?:decide|figure out|"
+    r"find|understand))\b"
+    r"|\b(?:cannot|can not) wait\b(?! to (?:start|move|begin|go|visit|perform|show))|\b(?:I|"
+    r"we) will (?:\w+ )?(?:let|check (?:it|them|that|those|out)|try (?:my|it|that|to)|do (?:my|that|it)|"
+    r"be (?:there|here|sure)|keep (?:you|that|going|it|pushing|trying|in mind)|never (?:forget|give)|definitely|"
+    r"remember|miss|see|make sure|look into|take that|give it|take a look|have to|need to)\b"
+    r"|\blet me\b|\bmeans? (?:a lot|so much|the world)\b|\bmeant (?:a lot|so much)\b|\b(?:thank|thanks|congrats|"
+    r"congratulations)\b|\bgood luck\b|\blooking forward to (?:it|that|seeing|hearing|catching)\b"
+    r"|\bI (?:would|will) (?:\w+ )?(?:love|like|be happy|be glad|appreciate)(?: to)? (?:see|hear|know|check|help|"
+    r"try it|learn more|get (?:some|your)|join|any|some|it|that|if|to (?:see|hear|know|help|get|ask))\b"
+    r"|\bI have (?:\w+ )?been (?:doing )?(?:\w+ )?(?:great|good|well|ok|okay|fine|alright|busy)\b.{0,20}$|"
+    r"\bI (?:\w+ )?(?:love|like|enjoy)d? the (?![A-Z]|outdoors|beach|ocean|sea\b|mountains|countryside|snow|rain|"
+    r"cold|heat)"
+    r"|\bI would like (?:to (?:adjust|add|include|get|have|focus|use|explore|discuss|start (?:by|with)|order|"
+    r"request|understand|find|be|make|keep|change|create|book)|some|a|an|more)\b|\bI find (?:it|that|this)\b|"
+    r"\bmeaning to ask\b|\bI did not ask\b"
+    r"|\bI (?:\w+ )?(?:love|like|enjoy) (?:it|that|this|those|these|them|how|your|the way|your|hearing|seeing|"
+    r"what)\b|\bthat is (?:what|how|why)\b.{0,20}$"
+    r"|\bI (?:\w+ )?need (?:help|some help|advice|your|recommendations?|suggestions?|to know|a (?:recipe|list|"
+    r"plan|summary|translation))\b|\bI (?:have|had|got) (?:a |some |another )?(?:quick |few |more )?questions?\b|"
+    r"\bI want to (?:know|ask|make sure|hear|see if)\b|\bI was (?:wondering|hoping|thinking (?:if|maybe))\b|"
+    r"\bI (?:am|was) asking\b"
+    r"|\bcount me in\b|\bI (?:do not|did not) (?:know|think|mean|get|understand|remember|mind|realize|realise)\b|"
+    r"\bwe (?:got|can do|will get|can|should|are in|have got) (?:this|it|together|through)\b|\b(?:we|I) should\b|"
+    r"\bone step at a time\b|\bI feel (?:you|that|the same|ya|it)\b"
+    r"|\bhere (?:is|are) (?:a|the|my|our|some|one)\b|\bcheck (?:it|this|them|out)\b|\btake a look\b|\b(?:pic|"
+    r"photo|picture|snap) (?:of|from|I)\b.{0,40}$(?<=\bit)|\bI (?:can )?(?:totally|completely|really|"
+    r"definitely) (?:get|relate|feel|hear)\b|\bto be honest$|\bI (?:just )?(?:sent|attached|uploaded|pasted|"
+    r"shared)\b|\bI have heard\b|\bI mean\b",
     re.IGNORECASE,
 )
-ANAPHORIC = re.compile(r"^(?:it|this|that|they|these|those|he|she|there|here|him|her|them|one|both|another|which|who)\b|^(?:I|we) (?:\w+ )?(?:love|like|did|do|made|got|had|saw|bought|took|tried|found|enjoy\w*|use\w*|want\w*|call\w*) (?:it|this|that|them|those|these|one|so|some)\b(?! \w+ (?:called|named))", re.IGNORECASE)
+ANAPHORIC = re.compile(
+    r"^(?:it|this|that|they|these|those|he|she|there|here|him|her|them|one|both|another|which|who|reminds?|makes?|"
+    r"gives?|helps?|sounds?|looks?|seems?|feels?|brings?)\b|^(?:I|we) (?:\w+ )?(?:love|like|did|do|made|got|had|"
+    r"saw|bought|took|tried|found|enjoy\w*|use\w*|want\w*|call\w*) (?:it|this|that|them|those|these|one|so|"
+    r"some)\b(?! \w+ (?:called|named))|\b(?:on|at|with|for|about|of|to) (?:it|that|this|them)[.!]?$|^(?:I|"
+    r"we) \w+ another (?:at|in|on|one)\b|^(?:especially|even|even though|although|though|like|such as)\b",
+    re.IGNORECASE,
+)
 FIRST_PERSON = re.compile(r"\b(?:I|my|we|our|me|us|mine)\b", re.IGNORECASE)
 _ADDRESSED = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
-_BROKEN = re.compile(r"^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|why)\b(?!.*,)|\b(?:and|but|or|to|the|a|my|because|so|that)[.!]?$", re.IGNORECASE)
+_BROKEN = re.compile(
+    r"^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|why)\b(?!.*,)|\b(?:and|"
+    r"but|or|to|the|a|my|because|so|that)[.!]?$",
+    re.IGNORECASE,
+)
+_SELF_ZH = re.compile(r"我|咱")
+_SMALL_TALK_ZH = re.compile(
+    r"谢谢|感谢|你好|您好|再见|拜拜|晚安|不好意思|抱歉|没关系|我觉得(?:你|这|那|不错|挺好)|我(?:想|"
+    r"要)(?:问|知道|了解|请教|咨询|请你|让你|听听)|帮我|给我(?!爸|妈|儿子|女儿|老婆|"
+    r"老公|的)|"
+    r"我(?:明白|懂|知道|理解|同意|不知道|不确定|不懂|不明白|也是|也觉得)(?:了|啦)?(?:[，。！,.!]|$)|"
+    r"加油|恭喜|我的天|我去[！!，]|等我|告诉我|教我|我看看|我试试|需要你|你能|你可以|我先"
+)
 
 
 def is_statement(plain: str) -> bool:
     """Whether `plain` (English) states something of its speaker that can be understood alone: not a courtesy."""
     return (
-        len(plain.split()) >= 4
+        len(plain.split()) >= 3
         and bool(FIRST_PERSON.search(plain))
         and not _ADDRESSED.search(plain)
         and not SMALL_TALK.search(plain)
@@ -117,10 +203,18 @@ def is_statement(plain: str) -> bool:
     )
 
 
+def is_statement_zh(plain: str) -> bool:
+    """The same for Chinese: it speaks of oneself, says more than a few words, and is no courtesy."""
+    return len(plain) >= 6 and bool(_SELF_ZH.search(plain)) and not _SMALL_TALK_ZH.search(plain)
+
+
+def weigh(statement: str) -> float:
+    """The worth of one statement (plain English) apart from what surrounds it."""
+    return LENGTH * math.log1p(len(statement.split())) + sum(c.weight for c in STATEMENT if c.regex.search(statement))
+
+
 def of(statements: list[str], setting: Setting) -> float:
     """The worth of a message with these `statements` (plain English): at least `THRESHOLD` to be kept."""
-    text = " ".join(statements)
-    total = BIAS + LENGTH * math.log1p(len(text.split()))
+    total = BIAS + weigh(" ".join(statements))
     total += OPENING / setting.position + ANSWER * setting.answers + DATE * setting.dated + NOVELTY * setting.novelty
-    total += sum(cue.weight for cue in STATEMENT if cue.regex.search(text))
     return total + sum(cue.weight for cue in MESSAGE if cue.regex.search(setting.message))

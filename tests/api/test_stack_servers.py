@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -26,6 +27,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory whose path is longer than a unix socket's may be."""
     folder = tmp_path_factory.mktemp("stack") / ("a-long-name-" * 10)
     folder.mkdir()
+    made = Postgres(folder, durable=False)  # making a data directory that is synced takes its time on a busy disk
+    made.start()
+    made.stop()
     return folder
 
 
@@ -111,13 +115,14 @@ def test_a_postgres_that_an_earlier_run_left_alive_is_ended_and_replaced(home: P
 
 
 def test_a_postmaster_pid_that_now_belongs_to_a_stranger_does_not_stop_the_start(home: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as stranger:
-        server = Postgres(home)
-        server.start()
-        server.stop()
+    server = Postgres(home)
+    owner = server.data.stat()
+    sleep = ["sleep", "60"]
+    user = owner.st_uid if os.geteuid() == 0 else None  # PostgreSQL fears only processes of its own user
+    with subprocess.Popen(sleep, start_new_session=True, user=user) as stranger:
         stale = server.data / "postmaster.pid"
-        stale.write_text(f"{stranger.pid}\n{server.data}\n1\n{server.port}\n\n127.0.0.1\n0 0\nready\n")
-        os.chown(stale, server.data.stat().st_uid, server.data.stat().st_gid)
+        stale.write_text(f"{stranger.pid}\n{server.data}\n1\n5432\n\n127.0.0.1\n0 0\nready\n")
+        os.chown(stale, owner.st_uid, owner.st_gid)
         try:
             server.start()
             assert stranger.poll() is None
@@ -201,7 +206,7 @@ def test_what_is_queued_is_found_again_after_a_restart_of_the_broker(home: Path,
 
 def test_a_port_that_someone_took_meanwhile_is_given_up_for_another(home: Path) -> None:
     remembered = run_files.port(home, "broker")
-    with run_files.socket.create_server(("127.0.0.1", remembered)):
+    with socket.create_server(("127.0.0.1", remembered)):
         server = Broker(home)
         try:
             server.start()

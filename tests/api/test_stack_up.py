@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import psycopg
 import pytest
@@ -46,10 +47,10 @@ def prepare(env):
         raise Misconfigured("the migration does not fit")
     Path(env["IMPRINT_HOME"], "seen.json").write_text(json.dumps(dict(env)))
 
-home, port, quiet, failing, once, database = json.loads(sys.argv[1])
+home, port, quiet, failing, stubborn, once, database = json.loads(sys.argv[1])
 children = [
     Child("worker-io", [sys.executable, "-c", SLEEP]),
-    Child("worker-cpu", [sys.executable, "-c", STUBBORN]),
+    Child("worker-cpu", [sys.executable, "-c", STUBBORN if stubborn else SLEEP]),
     Child("api", [sys.executable, "-c", API, str(port)]),
 ]
 done = (lambda: print("done once")) if once else None
@@ -67,16 +68,25 @@ class Run:
         *,
         quiet: bool = False,
         failing: str = "",
+        stubborn: bool = False,
         once: bool = False,
         database: str | None = None,
     ) -> None:
-        told = json.dumps([str(home), port, quiet, failing, once, database])
+        told = json.dumps([str(home), port, quiet, failing, stubborn, once, database])
         self.lines: list[str] = []
         self.popen = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, told], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.popen.poll() is None:
+            self.popen.kill()
+        self.finish()
 
     def _read(self) -> None:
         assert self.popen.stdout
@@ -110,14 +120,13 @@ def is_running(pid: int) -> bool:
     return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
 
 
-def processes_of(home: Path) -> list[str]:
-    listed = subprocess.run(["ps", "-eo", "pid,pgid,args"], capture_output=True, text=True, check=True)
-    return [line for line in listed.stdout.splitlines() if str(home) in line and "-c" not in line.split()[2:4]]
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("up").resolve()
+    folder = tmp_path_factory.mktemp("up").resolve()
+    made = Postgres(folder, durable=False)  # making a data directory that is synced takes its time on a busy disk
+    made.start()
+    made.stop()
+    return folder
 
 
 @pytest.fixture
@@ -128,12 +137,11 @@ def port() -> int:
 
 @pytest.fixture
 def running(home: Path, port: int) -> Iterator[Run]:
-    run = Run(home, port)
-    assert run.wait_for("Ctrl-C ends all of it"), run.lines
-    yield run
-    if run.popen.poll() is None:
+    with Run(home, port) as run:
+        assert run.wait_for("Ctrl-C ends all"), run.lines
+        yield run
         run.popen.send_signal(signal.SIGTERM)
-    run.finish()
+        run.finish()
 
 
 def test_the_screen_says_what_runs_where_and_commands_find_it(home: Path, port: int, running: Run) -> None:
@@ -152,14 +160,16 @@ def test_the_screen_says_what_runs_where_and_commands_find_it(home: Path, port: 
     assert (seen["IMPRINT_DATABASE_URL"], seen["IMPRINT_BROKER_URL"]) == (stack["database_url"], stack["broker_url"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("number", "stubborn"), [(signal.SIGTERM, True), (signal.SIGINT, False)])
 def test_a_signal_ends_everything_within_10_s_with_nothing_left(
-    home: Path, running: Run, number: signal.Signals
+    home: Path, port: int, number: signal.Signals, *, stubborn: bool
 ) -> None:
-    pids = [pid_of(home, name) for name in NAMES]
-    begin = time.monotonic()
-    running.popen.send_signal(number)
-    code, _ = running.finish()
+    with Run(home, port, stubborn=stubborn) as run:
+        assert run.wait_for("Ctrl-C ends all"), run.lines
+        pids = [pid_of(home, name) for name in NAMES]
+        begin = time.monotonic()
+        run.popen.send_signal(number)
+        code, _ = run.finish()
     assert time.monotonic() - begin < 10.0
     assert code == 0
     assert not [pid for pid in pids if is_running(pid)]
@@ -181,17 +191,16 @@ def test_killed_processes_are_started_again_and_it_is_said_aloud(home: Path, run
 
 
 def test_after_a_kill_9_of_the_supervisor_the_next_up_finds_everything_well(home: Path, port: int) -> None:
-    first = Run(home, port)
-    first.wait_for("Ctrl-C ends all of it")
-    stubborn = pid_of(home, "worker-cpu")
-    first.popen.kill()
-    first.finish()
-    second = Run(home, port)
-    assert second.wait_for("Ended a worker-cpu that an earlier run had left behind.")
-    assert second.wait_for("Ctrl-C ends all of it")
-    assert not is_running(stubborn)
-    second.popen.send_signal(signal.SIGTERM)
-    assert second.finish()[0] == 0
+    with Run(home, port, stubborn=True) as first:
+        assert first.wait_for("Ctrl-C ends all")
+        stubborn = pid_of(home, "worker-cpu")
+        first.popen.kill()
+    with Run(home, port) as second:
+        assert second.wait_for("Ended a worker-cpu that an earlier run had left behind.")
+        assert second.wait_for("Ctrl-C ends all")
+        assert not is_running(stubborn)
+        second.popen.send_signal(signal.SIGTERM)
+        assert second.finish()[0] == 0
 
 
 def test_a_second_up_on_the_same_home_is_refused_in_one_line(home: Path, port: int, running: Run) -> None:
@@ -238,10 +247,10 @@ def test_with_something_to_do_once_it_does_it_and_ends(home: Path, port: int) ->
 
 
 def test_a_quiet_run_says_nothing(home: Path, port: int) -> None:
-    run = Run(home, port, quiet=True)
-    wait_until(lambda: process.pid_file(home, "api").exists())
-    run.popen.send_signal(signal.SIGTERM)
-    assert run.finish() == (0, "")
+    with Run(home, port, quiet=True) as run:
+        wait_until(lambda: process.pid_file(home, "api").exists())
+        run.popen.send_signal(signal.SIGTERM)
+        assert run.finish() == (0, "")
 
 
 def test_an_own_database_is_used_and_left_alone(home: Path, port: int, tmp_path: Path) -> None:

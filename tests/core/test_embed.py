@@ -17,7 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 from core import embed
-from core.embed import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder, retry_after
+from core.embed import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder
+from core.remote import retry_after
 from core.errors import Later, Misconfigured, Never
 from core.minilm import batches, gelu
 

@@ -55,6 +55,7 @@ def _registry() -> None:
     own = OWN_ROWS.replace("tenant_id", "id")
     op.execute("GRANT SELECT, INSERT ON tenants TO imprint_app")
     op.execute("GRANT SELECT ON tenants, deployment TO imprint_app, imprint_router")
+    op.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON heartbeats TO imprint_app, imprint_router")
     op.execute(f"CREATE POLICY own_row ON tenants TO imprint_app USING ({own}) WITH CHECK ({own})")
     op.execute("CREATE POLICY all_tenants ON tenants FOR SELECT TO imprint_router USING (true)")
     op.execute("GRANT USAGE ON SEQUENCE rule_revision TO imprint_app")

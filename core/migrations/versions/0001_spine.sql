@@ -8,6 +8,14 @@ CREATE TABLE deployment (
 
 COMMENT ON TABLE deployment IS 'What holds for the whole installation, such as the embedding model its vectors were made with.';
 
+CREATE TABLE heartbeats (
+    process TEXT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT heartbeats_pkey PRIMARY KEY (process)
+);
+
+COMMENT ON TABLE heartbeats IS 'When each kind of process last said that it works.';
+
 CREATE TABLE tenants (
     id TEXT NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE DEFAULT clock_timestamp() NOT NULL,
@@ -296,13 +304,16 @@ CREATE TABLE search_index (
     position INTEGER DEFAULT 0 NOT NULL,
     user_id TEXT,
     group_id TEXT,
+    occurred_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    told SMALLINT DEFAULT 0 NOT NULL,
+    timed BOOLEAN DEFAULT false NOT NULL,
     terms SPARSEVEC(999999937) NOT NULL,
     own_terms INTEGER[] NOT NULL,
     embedding HALFVEC,
     CONSTRAINT search_index_pkey PRIMARY KEY (tenant_id, type, session_id, ref)
 );
 
-CREATE INDEX search_index_unembedded ON search_index (tenant_id, user_id) WHERE embedding IS NULL;
+CREATE INDEX search_index_unembedded ON search_index (tenant_id, session_id) WHERE embedding IS NULL;
 
 CREATE INDEX search_index_of_group ON search_index (tenant_id, group_id, type) WHERE group_id IS NOT NULL;
 
@@ -313,6 +324,8 @@ COMMENT ON COLUMN search_index.type IS 'message or memory';
 COMMENT ON COLUMN search_index.session_id IS 'Empty for a memory.';
 
 COMMENT ON COLUMN search_index.ref IS 'The message''s id in its session, or the memory''s id.';
+
+COMMENT ON COLUMN search_index.told IS 'Terms outside of questions.';
 
 COMMENT ON COLUMN search_index.terms IS 'BM25 document weights by term id.';
 

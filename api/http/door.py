@@ -1,0 +1,157 @@
+"""What every endpoint shares: who is asking, what may be asked, and how a refusal looks (RFC 9457)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import structlog
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+
+from core import errors, metrics, tenants
+from core.bell import Bell
+from core.config import Settings
+from core.db import Database
+from core.embed import Embedder
+from core.tenants import Caller
+
+log = structlog.get_logger()
+
+STATUS: dict[type[errors.ImprintError], int] = {
+    errors.Invalid: 422,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.Unauthorized: 401,
+    errors.Forbidden: 403,
+    errors.Overloaded: 429,
+    errors.Later: 503,
+    errors.Never: 502,
+    errors.Misconfigured: 500,
+}
+
+KEY_SECONDS = 5.0
+"""How long a key that was found valid is not looked up again; a revoked one is refused after this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What the endpoints work with; one a process, at `app.state.door`."""
+
+    settings: Settings
+    db: Database
+    embedder: Embedder
+    bell: Bell
+    keys: dict[str, tuple[float, Caller]]
+
+
+def door(request: Request) -> Door:
+    found: Door = request.app.state.door
+    return found
+
+
+def caller(request: Request) -> Caller:
+    """Who holds the key in `Authorization: Bearer`; Unauthorized if nobody."""
+    word, _, key = request.headers.get("authorization", "").partition(" ")
+    if word.lower() != "bearer" or not key:
+        raise errors.Unauthorized
+    at = door(request)
+    known = at.keys.get(key)
+    if known is None or time.monotonic() - known[0] > KEY_SECONDS:
+        known = time.monotonic(), tenants.caller(at.db, key)
+        at.keys[key] = known
+    structlog.contextvars.bind_contextvars(tenant=known[1].tenant_id)
+    return known[1]
+
+
+def scope(name: str) -> Callable[[Caller], Caller]:
+    """A dependency: the caller, if their key has the scope."""
+
+    def check(who: Annotated[Caller, Depends(caller)]) -> Caller:
+        if not who.may(name):
+            raise errors.Forbidden(f"This key lacks the scope `{name}`. Create one with `imprint keys create --scopes {name}`.")
+        return who
+
+    return check
+
+
+async def body(request: Request) -> bytes:
+    """The request's body as it came."""
+    return await request.body()
+
+
+At = Annotated[Door, Depends(door)]
+Body = Annotated[bytes, Depends(body)]
+Publisher = Annotated[Caller, Depends(scope("publish"))]
+Reader = Annotated[Caller, Depends(scope("read"))]
+Writer = Annotated[Caller, Depends(scope("write"))]
+RuleEditor = Annotated[Caller, Depends(scope("rules"))]
+
+
+def problem(status: int, title: str, detail: str, faults: list[errors.Problem] | None = None) -> JSONResponse:
+    """An `application/problem+json` answer."""
+    content: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    if faults is not None:
+        content["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults]
+    return JSONResponse(content, status, media_type="application/problem+json")
+
+
+def install(app: FastAPI) -> None:
+    """Give the application its answers to errors, and its measuring of every request."""
+    app.add_exception_handler(errors.ImprintError, _on_ours)
+    app.add_exception_handler(RequestValidationError, _on_shape)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(OperationalError, _on_database)
+    app.add_exception_handler(Exception, _on_surprise)
+    app.middleware("http")(_measured)
+
+
+def _on_ours(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, errors.ImprintError):
+        raise error
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    faults = error.problems if isinstance(error, errors.Invalid) else None
+    answer = problem(status, type(error).__name__, error.detail, faults)
+    if isinstance(error, errors.Overloaded):
+        answer.headers["Retry-After"] = str(error.retry_after_s)
+    if isinstance(error, errors.Unauthorized):
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer
+
+
+def _on_shape(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), e["msg"]) for e in error.errors()]
+    return problem(422, "Invalid", "; ".join(f"{f.pointer}: {f.detail}" for f in faults), faults)
+
+
+def _on_http(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    return problem(error.status_code, str(error.detail), "See /docs for what there is.")
+
+
+def _on_database(_request: Request, error: Exception) -> Response:
+    log.error("http.database", error=str(error).splitlines()[0])
+    answer = problem(503, "Unavailable", "The database cannot be reached now. Nothing was accepted; send again.")
+    answer.headers["Retry-After"] = "1"
+    return answer
+
+
+def _on_surprise(_request: Request, error: Exception) -> Response:
+    log.error("http.surprise", exc_info=error)
+    return problem(500, "Internal error", "Something unexpected went wrong; the log of the server says what.")
+
+
+async def _measured(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
+    began = time.perf_counter()
+    response = await go_on(request)
+    route = getattr(request.scope.get("route"), "path", "none")
+    metrics.HTTP.labels(request.method, route, response.status_code).observe(time.perf_counter() - began)
+    return response

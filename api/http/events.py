@@ -1,0 +1,121 @@
+"""Publishing, reading and following events."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel
+
+from api import trace
+from api.http.door import At, Body, Publisher, Reader
+from api.shapes import event_json
+from core import events, intake, metrics
+from core.errors import Invalid, Overloaded
+from core.types import Json
+
+router = APIRouter(prefix="/v1", tags=["events"])
+
+SETTLE_SECONDS = 0.05
+"""How often a waiting settle looks again."""
+
+
+class AcceptedEvent(BaseModel):
+    id: str
+    duplicate: bool
+
+
+class Accepted(BaseModel):
+    """What became of a batch. `settle_token` names this place in the log for `GET /v1/settle`."""
+
+    accepted: int
+    duplicates: int
+    events: list[AcceptedEvent]
+    settle_token: str
+
+
+class Settled(BaseModel):
+    settled: bool
+    pending: int
+
+
+@router.post("/events", status_code=202)
+def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Accepted:
+    """Accept one event, an array, NDJSON or CloudEvents 1.0; answered after the commit."""
+    settings = at.settings
+    try:
+        batch = intake.parse(raw, request.headers, batch=settings.batch_events, event_bytes=settings.event_bytes)
+    except Invalid:
+        metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
+        raise
+    with at.db.tenant(who.tenant_id) as tx:
+        if events.backlog(tx, settings.backlog_events) >= settings.backlog_events:
+            metrics.EVENTS_REFUSED.labels("http", "overloaded").inc()
+            raise Overloaded
+        done = events.accept(tx, who.tenant_id, batch)
+    at.bell.ring()
+    fresh = len(batch) - done.duplicates
+    metrics.EVENTS_ACCEPTED.labels("http").inc(fresh)
+    metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)
+    return Accepted(
+        accepted=fresh,
+        duplicates=done.duplicates,
+        events=[AcceptedEvent(id=i, duplicate=d) for i, d in done.ids],
+        settle_token=events.settle_token(done.last_seq),
+    )
+
+
+@router.get("/events")
+def get_events(
+    at: At,
+    who: Reader,
+    type: Annotated[str | None, Query(description="A type, or a wildcard such as memory.*")] = None,  # noqa: A002
+    session_id: str | None = None,
+    user_id: str | None = None,
+    after: Annotated[int | None, Query(description="The `next` of the page before")] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> Json:
+    """Events, newest first."""
+    with at.db.tenant(who.tenant_id) as tx:
+        found = events.find(
+            tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit
+        )
+    following = str(found[-1].seq) if len(found) == limit else None
+    return {"items": [event_json(event) for event in found], "next": following}
+
+
+@router.get("/events/{event_id}")
+def get_event(at: At, who: Reader, event_id: str) -> Json:
+    """One event."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return event_json(events.get(tx, event_id))
+
+
+@router.get("/events/{event_id}/trace")
+def get_trace(at: At, who: Reader, event_id: str) -> Json:
+    """What an event set off: each rule with its condition tree, dispatches, changes, and the events that followed."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return trace.of(tx, events.get(tx, event_id))
+
+
+@router.get("/settle")
+def get_settle(
+    at: At,
+    who: Reader,
+    token: str,
+    timeout: Annotated[float, Query(ge=0, le=60)] = 20,  # noqa: ASYNC109 - part of the contract
+    flush: bool = False,  # noqa: FBT001, FBT002 - part of the contract
+) -> Settled:
+    """Wait until everything up to the token, and all that followed from it, has ended."""
+    seq, end = events.settle_seq(token), time.monotonic() + timeout
+    if flush:
+        with at.db.tenant(who.tenant_id) as tx:
+            events.flush(tx, seq)
+        at.bell.ring()
+    while True:
+        with at.db.tenant(who.tenant_id) as tx:
+            pending = events.pending(tx, seq)
+        if pending == 0 or time.monotonic() >= end:
+            return Settled(settled=pending == 0, pending=pending)
+        time.sleep(SETTLE_SECONDS)

@@ -1,0 +1,120 @@
+"""Asking."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from api.http.door import At, Reader
+from api.shapes import source_json, strength
+from core.errors import Invalid, Problem
+from core.search import query
+from core.search.query import Found, Method, Question
+from core.types import Category, Json, Kind, Topic
+
+router = APIRouter(prefix="/v1", tags=["search"])
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Span(BaseModel):
+    """A span of time; either end may be open."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    from_: AwareDatetime | None = Field(None, alias="from")
+    to: AwareDatetime | None = None
+
+
+class SearchRequest(BaseModel):
+    """What is asked, about whom, and what an answer must be like."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str | None = None
+    group_id: str | None = None
+    query: Annotated[str, Field(max_length=10_000)]
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    method: Method = "hybrid"
+    include: list[Literal["memories", "messages", "documents"]] = ["memories", "messages", "documents"]
+    kinds: list[Kind] = []
+    categories: list[Category] = []
+    topics: list[Topic] = []
+    tags: list[str] = []
+    session_id: str | None = None
+    time: Span = Span()
+    min_similarity: Annotated[float | None, Field(ge=-1, le=1)] = None
+    min_importance: Share | None = None
+    now: AwareDatetime | None = None
+    explain: bool = False
+
+
+@router.post("/search")
+def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
+    """What is known that matters to the query: memories and messages, each with its sources."""
+    if asked.user_id is None and asked.group_id is None:
+        raise Invalid([Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")])
+    began, now = time.perf_counter(), asked.now or datetime.now(UTC)
+    answer = query.search(at.db, who.tenant_id, _question(asked), at.embedder)
+    return {
+        "results": [_result(found, now, explain=asked.explain) for found in answer.results],
+        "total": answer.total,
+        "took_ms": round((time.perf_counter() - began) * 1000, 2),
+    }
+
+
+def _question(asked: SearchRequest) -> Question:
+    return Question(
+        query=asked.query,
+        user_id=asked.user_id,
+        group_id=asked.group_id,
+        limit=asked.limit,
+        method=asked.method,
+        include=frozenset(asked.include),
+        kinds=asked.kinds,
+        categories=asked.categories,
+        topics=asked.topics,
+        tags=asked.tags,
+        session_id=asked.session_id,
+        since=asked.time.from_,
+        until=asked.time.to,
+        min_similarity=asked.min_similarity,
+        min_importance=asked.min_importance,
+    )
+
+
+def _result(found: Found, now: datetime, *, explain: bool) -> Json:
+    hit = found.ranked.hit
+    scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
+    if explain:
+        scores["parts"] = found.ranked.parts
+    shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
+    own = _memory(found, now) if found.message is None else _message(found)
+    return {**own, **shared, "sources": [source_json(source) for source in found.sources]}
+
+
+def _memory(found: Found, now: datetime) -> Json:
+    names = (
+        "id content kind category topic importance confidence trust valid_from valid_to occurred_at subject attribute value"
+    ).split()
+    return {**{name: getattr(found.memory, name) for name in names}, "strength": strength(found.memory, now)}
+
+
+def _message(found: Found) -> Json:
+    message = found.message
+    if message is None:
+        raise ValueError(found)
+    names = ("kind", "category", "topic", "importance", "strength", "confidence", "trust", "valid_from", "valid_to")
+    return {
+        "id": message.id,
+        "content": message.content,
+        **dict.fromkeys(names),
+        "importance": message.importance,
+        "occurred_at": message.occurred_at,
+        "speaker": message.speaker,
+        "role": message.role,
+    }

@@ -1,0 +1,67 @@
+"""How things look in JSON, as the contract names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from core import forget
+from core.types import Event, Evidence, Json, Message
+
+MEMORY_FIELDS = (
+    "id user_id group_id session_id subject kind category topic content structured attribute value importance confidence "
+    "trust status occurred_at valid_from valid_to recorded_at updated_at expires_at half_life_days pinned tags version"
+).split()
+
+
+def event_json(event: Event) -> Json:
+    """An event as it was published, with its place in the log and in its chain."""
+    return {
+        "seq": event.seq,
+        "id": event.id,
+        "event_type": event.event_type,
+        "source": event.source,
+        "subject": event.subject,
+        "time": event.time,
+        "payload": event.payload,
+        "correlation_id": event.correlation_id,
+        "causation_id": event.causation_id,
+        "hop": event.hop,
+    }
+
+
+def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = None) -> Json:
+    """A memory with its evidence, and how alive it is now."""
+    return {
+        **{name: getattr(row, name) for name in MEMORY_FIELDS},
+        "strength": strength(row, now or datetime.now(UTC)),
+        "sources": [source_json(e) for e in evidence],
+    }
+
+
+def strength(row: Any, now: datetime) -> float:
+    """How alive a memory is at a moment, 0 to 1."""
+    last_used = row.last_used_at or row.recorded_at
+    alive = forget.strength(
+        row.importance, row.category, last_used, now, pinned=row.pinned, half_life_days=row.half_life_days
+    )
+    return round(alive, 4)
+
+
+def source_json(evidence: Evidence) -> Json:
+    return asdict(evidence)
+
+
+def message_json(message: Message) -> Json:
+    return asdict(message)
+
+
+def dispatch_json(row: Any) -> Json:
+    """A dispatch from its decision to its end."""
+    names = (
+        "id rule rule_version action_type target params status attempt sends error result created_at started_at ended_at "
+        "correlation_id hop"
+    ).split()
+    return {name: getattr(row, name) for name in names}

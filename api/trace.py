@@ -1,0 +1,72 @@
+"""The whole chain of an event: what each rule made of it, what was done, what came of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import text
+
+from api.shapes import dispatch_json, event_json
+from core import events, memories
+from core.db import Tx
+from core.types import Event, Json
+from rules import store
+from rules.conditions import explain
+from rules.facts import Facts
+from rules.ruleset import matches_type
+from rules.schema import Rule, parse
+
+
+def of(tx: Tx, event: Event) -> Json:
+    """Event → rules considered → dispatches → changes and memories → the events that followed."""
+    dispatches = tx.execute(_DISPATCHES, {"seq": event.seq}).all()
+    made = memories.made_by(tx, [d.id for d in dispatches])
+    return {
+        "event": event_json(event),
+        "rules": _rules(tx, event),
+        "dispatches": [dispatch_json(d) for d in dispatches],
+        "changes": [_change_json(version) for version in made],
+        "followed_by": [event_json(e) for e in events.followers(tx, event)],
+    }
+
+
+def _rules(tx: Tx, event: Event) -> list[Json]:
+    """Every rule for this type of event: its verdict as recorded, and its tree recomputed from the stored event."""
+    decided = {row.rule: row for row in tx.execute(_DECISIONS, {"seq": event.seq})}
+    considered = []
+    for stored in store.in_force(tx):
+        decision = decided.pop(stored.name, None)
+        rule = parse(stored.document)
+        if decision is not None or any(matches_type(pattern, event.event_type) for pattern in rule.event_types):
+            considered.append(_rule_json(tx, event, rule, stored.version, decision))
+    considered += [_decision_json(row) for row in decided.values()]  # Rules that are no longer in force.
+    return considered
+
+
+def _rule_json(tx: Tx, event: Event, rule: Rule, version: int, decision: Any) -> Json:
+    if decision is not None and decision.version != version:
+        document = store.document_of(tx, event.tenant_id, rule.name, decision.version)
+        rule = parse(document) if document else rule
+    tree = None if rule.conditions is None else explain(rule.conditions, Facts(event))
+    known = _decision_json(decision) if decision else {"rule": rule.name, "version": version, "verdict": "no match", "reason": None}
+    return {**known, "tree": tree}
+
+
+def _decision_json(row: Any) -> Json:
+    return {"rule": row.rule, "version": row.version, "verdict": row.verdict, "reason": row.reason}
+
+
+def _change_json(version: Any) -> Json:
+    return {
+        "memory_id": version.memory_id,
+        "version": version.version,
+        "change": version.change,
+        "reason": version.reason,
+        "content": version.content,
+        "dispatch_id": version.dispatch_id,
+    }
+
+
+_DISPATCHES = text("SELECT * FROM dispatches WHERE event_seq = :seq ORDER BY id")
+
+_DECISIONS = text("SELECT * FROM decisions WHERE event_seq = :seq ORDER BY rule")

@@ -1,0 +1,64 @@
+"""Who is at work: each kind of process says so every few seconds, and readiness is read from it."""
+
+from __future__ import annotations
+
+import threading
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from core.db import Database, Tx
+
+log = structlog.get_logger()
+
+BEAT_SECONDS = 1.0
+STALE_SECONDS = 10
+"""Without a beat for this long a process counts as gone."""
+
+WORKING = ("router", "clock", "worker-io", "worker-cpu")
+"""All of these must be at work for accepted events to be worked."""
+
+
+class Heart:
+    """Beats from a thread of its own until closed."""
+
+    def __init__(self, db: Database, process: str) -> None:
+        self._db = db
+        self._process = process
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                with self._db.queue() as tx:
+                    tx.execute(_BEAT, {"process": self._process})
+            except DBAPIError as error:
+                log.warning("heart.unheard", error=str(error).splitlines()[0])
+            if self._closed.wait(BEAT_SECONDS):
+                return
+
+
+def missing(tx: Tx) -> list[str]:
+    """The kinds of process that are not at work now."""
+    beating = {row.process for row in tx.execute(_BEATING, {"seconds": STALE_SECONDS})}
+    return [name for name in WORKING if name not in beating]
+
+
+def forget(tx: Tx) -> None:
+    """Begin anew: what beat in an earlier run says nothing about this one."""
+    tx.execute(text("DELETE FROM heartbeats"))
+
+
+_BEAT = text("""
+    INSERT INTO heartbeats (process, at) VALUES (:process, clock_timestamp())
+    ON CONFLICT (process) DO UPDATE SET at = excluded.at
+""")
+
+_BEATING = text("SELECT process FROM heartbeats WHERE at > clock_timestamp() - make_interval(secs => :seconds)")

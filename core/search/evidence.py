@@ -1,0 +1,38 @@
+"""What in a text promises that it answers something: that it tells and does not ask, and that it names a time."""
+
+from __future__ import annotations
+
+import re
+
+from core.text import terms
+
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")  # noqa: RUF001
+_QUESTION = ("?", "？")  # noqa: RUF001
+_TELLS_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|week|weekend|months?|years?|morning"
+    r"|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?\b"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+    r"|\b(?:19|20)\d\d\b|\b\d+ days\b"
+    r"|[昨今明前后]天|上周|下周|上个月|下个月|[去今明前]年|星期|周[一二三四五六日末]|\d+\s*[年月日号]|最近|以前",
+    re.IGNORECASE,
+)
+_ASKS_TIME = re.compile(
+    r"\b(?:when|how long|how recently|(?:what|which) (?:year|month|day|date|time))\b"
+    r"|什么时候|何时|多久|哪[一]?[天年]|[哪几]个?月|几[号点年]",
+    re.IGNORECASE,
+)
+
+
+def told(text: str) -> int:
+    """How many terms of `text` stand outside its questions."""
+    return sum(len(terms(part)) for part in _SENTENCE.findall(text) if not part.rstrip().endswith(_QUESTION))
+
+
+def tells_time(text: str) -> bool:
+    """Whether `text` says when: a date, a weekday, "last week", 昨天."""
+    return _TELLS_TIME.search(text) is not None
+
+
+def asks_time(question: str) -> bool:
+    """Whether `question` wants a time for its answer."""
+    return _ASKS_TIME.search(question) is not None

@@ -1,0 +1,234 @@
+"""The search index: one row for each message and each memory, with its words at once and its vector when it is made."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import text
+
+from core import sessions
+from core.db import Tx
+from core.errors import Conflict
+from core.search.evidence import tells_time, told
+from core.search.lexical import document_weights, message_terms
+from core.sessions import Session
+from core.tables import TERM_DIMENSIONS
+from core.text import term_id, terms
+from core.types import Message
+
+REACH = 2
+"""Places away in its session from which a message still takes words."""
+
+BATCH = 200
+"""Messages indexed by one dispatch before it lets others have their turn."""
+
+DOCUMENTS = 0
+"""The term under which the number of documents itself is counted; no word has this id."""
+
+EMBED_BATCH = 64
+"""Texts embedded by one dispatch: half a second of one core."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """A memory as the index sees it."""
+
+    ref: str
+    content: str
+    occurred_at: datetime
+    vector: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An index row about to be written."""
+
+    type: str
+    session_id: str
+    ref: str
+    position: int
+    user_id: str
+    group_id: str | None
+    occurred_at: datetime
+    weights: Mapping[int, float]
+    own_terms: Sequence[int]
+    told: int = 0
+    timed: bool = False
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A row that has no vector yet, and the text to make it from."""
+
+    type: str
+    session_id: str
+    ref: str
+    text: str
+
+
+def put_memories(
+    tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]
+) -> None:
+    """Index memories by their words, and by their vectors where those are at hand."""
+    rows = []
+    for entry in entries:
+        words = terms(entry.content)
+        own = sorted({term_id(word) for word in words})
+        weights = document_weights(words)
+        rows.append(Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector))
+    # The messages they were drawn from count their words already.
+    _put(tx, tenant_id, rows, counted=[])
+
+
+def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
+    """Index rows of a session's new messages, and of the last two before, which only now have their next neighbours.
+
+    `messages` begins far enough before the first new one that each written row knows the words on both sides.
+    """
+    spoken = [message_terms(m.content, m.speaker) for m in messages]
+    first = session.indexed_to - REACH + 1
+    return [_message_row(m, spoken, place) for place, m in enumerate(messages) if m.position >= first]
+
+
+def unindexed(tx: Tx, session: Session) -> list[Message]:
+    """The messages that `plan` needs: the new ones, a batch at most, and those before that they touch."""
+    before = 2 * REACH
+    return sessions.transcript(tx, session.id, after=max(0, session.indexed_to - before), limit=BATCH + before)
+
+
+def put_messages(tx: Tx, tenant_id: str, session: Session, rows: Sequence[Row]) -> None:
+    """Write the planned rows and move the session's cursor; Conflict: someone else has indexed it meanwhile."""
+    if not sessions.indexed(tx, session.id, old=session.indexed_to, new=rows[-1].position):
+        raise Conflict("Another worker has indexed this session meanwhile.")
+    _put(tx, tenant_id, rows, counted=[row for row in rows if row.position > session.indexed_to])
+
+
+def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:
+    """Rows of these sessions that lack a vector, a batch at most; another salt picks others first.
+
+    Nothing is locked while the model computes, so two workers could choose the same rows; salted, they rarely do.
+    """
+    rows = tx.execute(_UNEMBEDDED, {"sessions": list(session_ids), "limit": EMBED_BATCH, "salt": salt})
+    return [Unembedded("message", row.session_id, row.id, row.content) for row in rows]
+
+
+def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
+    """Give rows their vectors."""
+    values = {
+        "types": [row.type for row in rows],
+        "sessions": [row.session_id for row in rows],
+        "refs": [row.ref for row in rows],
+        "vectors": [vector_literal(v) for v in vectors],
+    }
+    tx.execute(_VECTORS, values)
+
+
+def vector_literal(vector: NDArray[np.float32]) -> str:
+    """A vector in pgvector's notation."""
+    return "[" + ",".join(f"{x:.6g}" for x in vector) + "]"
+
+
+def sparse_literal(weights: Mapping[int, float]) -> str:
+    """A sparse vector in pgvector's notation, whose indices begin with 1."""
+    inside = ",".join(f"{term}:{weight:.5g}" for term, weight in sorted(weights.items()))
+    return f"{{{inside}}}/{TERM_DIMENSIONS}"
+
+
+def owners(user_id: str | None, group_id: str | None) -> list[str]:
+    """The names under which term counts are kept."""
+    return [f"user:{user_id}"] * (user_id is not None) + [f"group:{group_id}"] * (group_id is not None)
+
+
+def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) -> Row:
+    near, further = ([spoken[at] for at in _beside(place, reach, len(spoken))] for reach in (1, REACH))
+    return Row(
+        type="message",
+        session_id=message.session_id,
+        ref=message.id,
+        position=message.position,
+        user_id=message.user_id,
+        group_id=message.group_id,
+        occurred_at=message.occurred_at,
+        weights=document_weights(spoken[place], near, further),
+        own_terms=sorted({term_id(word) for word in spoken[place]}),
+        told=told(message.content),
+        timed=tells_time(message.content),
+    )
+
+
+def _beside(place: int, distance: int, count: int) -> list[int]:
+    return [at for at in (place - distance, place + distance) if 0 <= at < count]
+
+
+def _put(tx: Tx, tenant_id: str, rows: Sequence[Row], counted: Sequence[Row]) -> None:
+    if not rows:
+        return
+    values = {
+        "tenant": tenant_id,
+        "types": [row.type for row in rows],
+        "sessions": [row.session_id for row in rows],
+        "refs": [row.ref for row in rows],
+        "positions": [row.position for row in rows],
+        "users": [row.user_id for row in rows],
+        "groups": [row.group_id for row in rows],
+        "terms": [sparse_literal(row.weights) for row in rows],
+        "times": [row.occurred_at for row in rows],
+        "told": [row.told for row in rows],
+        "timed": [row.timed for row in rows],
+        "own": [json.dumps(list(row.own_terms)) for row in rows],
+        "vectors": [None if row.vector is None else vector_literal(row.vector) for row in rows],
+    }
+    tx.execute(_PUT, values)
+    _count(tx, tenant_id, counted)
+
+
+def _count(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
+    """Add to the document frequencies; in one order, so that two writers of one user wait instead of deadlocking."""
+    counts: Counter[tuple[str, int]] = Counter()
+    for row in rows:
+        for owner in owners(row.user_id, row.group_id):
+            counts.update((owner, term) for term in (*row.own_terms, DOCUMENTS))
+    if counts:
+        pairs = sorted(counts)
+        values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
+        tx.execute(_COUNT, {"tenant": tenant_id, **values})
+
+
+_PUT = text("""
+    INSERT INTO search_index AS i (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told,
+                                   timed, terms, own_terms, embedding)
+    SELECT :tenant, type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms::sparsevec,
+           ARRAY(SELECT jsonb_array_elements_text(own::jsonb)::int), embedding::halfvec
+    FROM unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]), cast(:positions AS int[]),
+                cast(:users AS text[]), cast(:groups AS text[]), cast(:times AS timestamptz[]), cast(:told AS int[]), cast(:timed AS bool[]),
+                cast(:terms AS text[]), cast(:own AS text[]), cast(:vectors AS text[]))
+         AS r (type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms, own, embedding)
+    ON CONFLICT (tenant_id, type, session_id, ref) DO UPDATE SET terms = excluded.terms
+""")
+
+_COUNT = text("""
+    INSERT INTO term_counts AS c (tenant_id, owner, term, documents)
+    SELECT :tenant, * FROM unnest(cast(:owners AS text[]), cast(:terms AS int[]), cast(:counts AS int[]))
+    ON CONFLICT (tenant_id, owner, term) DO UPDATE SET documents = c.documents + excluded.documents
+""")
+
+_UNEMBEDDED = text("""
+    SELECT i.session_id, m.id, m.content FROM search_index i
+    JOIN messages m ON m.session_id = i.session_id AND m.id = i.ref
+    WHERE i.type = 'message' AND i.embedding IS NULL AND i.session_id = ANY(:sessions)
+    ORDER BY hashtext(i.ref || :salt) LIMIT :limit
+""")
+
+_VECTORS = text("""
+    UPDATE search_index i SET embedding = v.vector::halfvec
+    FROM unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]), cast(:vectors AS text[]))
+         AS v (type, session_id, ref, vector)
+    WHERE i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref
+""")

@@ -1,0 +1,247 @@
+"""Answering "what do I know that matters now?": one user's index rows by words and by vector, fused, with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core import memories, metrics, sessions
+from core.db import Database, Tx
+from core.embed import Embedder
+from core.search.evidence import asks_time, tells_time, told
+from core.search.index import DOCUMENTS, sparse_literal, vector_literal
+from core.search.lexical import document_weights, message_terms, query_weights
+from core.search.rank import Hit, Ranked, rank
+from core.text import term_id, terms
+from core.types import Evidence, Message
+
+Method = Literal["hybrid", "keyword", "vector"]
+
+READ_ALL = 3000
+"""A user with up to so many rows has them all ranked; of a larger store each arm names its best."""
+
+ARM_LIMIT = 300
+"""Rows that each arm names of a large store."""
+
+TAIL = 300
+"""Newest messages not yet indexed that are read as they are, so that a message is found from its commit on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, about whom, and what an answer must be like."""
+
+    query: str
+    user_id: str | None
+    group_id: str | None = None
+    limit: int = 10
+    method: Method = "hybrid"
+    include: frozenset[str] = frozenset({"memories", "messages", "documents"})
+    kinds: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    topics: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    session_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    min_similarity: float | None = None
+    min_importance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One result: a memory's row or a message, its place in the ranking, and what it cites."""
+
+    ranked: Ranked
+    sources: Sequence[Evidence]
+    message: Message | None = None
+    memory: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    results: Sequence[Found]
+    total: int
+
+
+def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Answer:
+    """The best results for a question, best first."""
+    with metrics.SEARCH.labels(question.method).time():
+        vector = _vector(embedder, question)
+        with db.tenant(tenant_id) as tx:
+            hits = _hits(tx, question, vector)
+            ranked = rank(hits, wants_time=asks_time(question.query), limit=question.limit)
+            return Answer(_found(tx, ranked), len(hits))
+
+
+def _vector(embedder: Embedder, question: Question) -> str | None:
+    """The question's vector, made before any transaction is open."""
+    if question.method == "keyword" or not question.query.strip():
+        return None
+    with metrics.EMBED.time():
+        return vector_literal(embedder.embed([question.query])[0])
+
+
+def _hits(tx: Tx, question: Question, vector: str | None) -> list[Hit]:
+    asked = {} if question.method == "vector" else _asked(tx, question)
+    values = _values(question) | {
+        "terms": sparse_literal(asked or {1: 0.0}),
+        "vector": vector,
+        "all": READ_ALL,
+        "arm": ARM_LIMIT,
+    }
+    rows = tx.execute(_ROWS, values).all()
+    if len(rows) > READ_ALL:
+        rows = tx.execute(_ARMS, values).all()
+    cites = _cites(tx, [row.ref for row in rows if row.type == "memory"])
+    hits = [_hit(row, cites) for row in rows if _near_enough(row, question)]
+    return [*hits, *_fresh(tx, question, asked)] if "messages" in question.include else hits
+
+
+def _asked(tx: Tx, question: Question) -> dict[int, float]:
+    """The question's terms with their weights, by how rare each is among what this user said."""
+    words = terms(question.query)
+    owner = f"user:{question.user_id}" if question.user_id is not None else f"group:{question.group_id}"
+    ids = [*{term_id(word) for word in words}, DOCUMENTS]
+    counts = {row.term: row.documents for row in tx.execute(_COUNTS, {"owner": owner, "terms": ids})}
+    return query_weights(words, counts, counts.get(DOCUMENTS, 0))
+
+
+def _values(question: Question) -> dict[str, Any]:
+    return {
+        "user": question.user_id,
+        "group": question.group_id,
+        "messages": "messages" in question.include,
+        "memories": "memories" in question.include,
+        "kinds": list(question.kinds) or None,
+        "categories": list(question.categories) or None,
+        "topics": list(question.topics) or None,
+        "tags": list(question.tags) or None,
+        "session": question.session_id,
+        "since": question.since,
+        "until": question.until,
+        "importance": question.min_importance,
+    }
+
+
+def _near_enough(row: Any, question: Question) -> bool:
+    return question.min_similarity is None or (row.cosine is not None and row.cosine >= question.min_similarity)
+
+
+def _hit(row: Any, cites: Mapping[str, tuple[str, ...]]) -> Hit:
+    if row.type == "memory":
+        return Hit(row.ref, "memory", row.lexical, row.cosine, cites=cites.get(row.ref, ()))
+    key = message_key(row.session_id, row.ref)
+    return Hit(key, "message", row.lexical, row.cosine, row.session_id, row.position, row.told, row.timed)
+
+
+def message_key(session_id: str, message_id: str) -> str:
+    """What tells a message from all others of a tenant: ids are unique within their session."""
+    return f"{session_id}\x1f{message_id}"
+
+
+def _cites(tx: Tx, memory_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    cited = memories.evidence(tx, [UUID(i) for i in memory_ids]) if memory_ids else {}
+    return {str(i): tuple(message_key(e.session_id, e.message_id) for e in found) for i, found in cited.items()}
+
+
+def _fresh(tx: Tx, question: Question, asked: Mapping[int, float]) -> list[Hit]:
+    """Hits among the messages that are accepted but not indexed yet, scored as the index would."""
+    rows = tx.execute(_TAIL, _values(question) | {"tail": TAIL})
+    return [_fresh_hit(sessions.message_of(row), asked) for row in rows]
+
+
+def _fresh_hit(message: Message, asked: Mapping[int, float]) -> Hit:
+    weights = document_weights(message_terms(message.content, message.speaker))
+    return Hit(
+        key=message_key(message.session_id, message.id),
+        type="message",
+        lexical=sum(weight * weights.get(term, 0.0) for term, weight in asked.items()),
+        cosine=None,
+        session_id=message.session_id,
+        position=message.position,
+        told=told(message.content),
+        timed=tells_time(message.content),
+    )
+
+
+def _found(tx: Tx, ranked: Sequence[Ranked]) -> list[Found]:
+    """The ranked hits with their texts and what they cite, in the same order."""
+    ids = [UUID(r.hit.key) for r in ranked if r.hit.type == "memory"]
+    rows, cited = memories.of_ids(tx, ids), memories.evidence(tx, ids)
+    spoken = _messages(tx, [r.hit.key for r in ranked if r.hit.type == "message"])
+    found = []
+    for item in ranked:
+        if item.hit.type == "memory":
+            memory_id = UUID(item.hit.key)
+            found.append(Found(item, cited.get(memory_id, []), memory=rows[memory_id]))
+        else:
+            message = spoken[item.hit.key]
+            found.append(Found(item, [_as_evidence(message)], message=message))
+    return found
+
+
+def _messages(tx: Tx, keys: Sequence[str]) -> dict[str, Message]:
+    pairs = [key.split("\x1f", 1) for key in keys]
+    rows = tx.execute(_MESSAGES, {"sessions": [s for s, _ in pairs], "ids": [i for _, i in pairs]})
+    return {message_key(row.session_id, row.id): sessions.message_of(row) for row in rows}
+
+
+def _as_evidence(message: Message) -> Evidence:
+    return Evidence(message.session_id, message.id, message.event_id, message.content)
+
+
+_COUNTS = text("SELECT term, documents FROM term_counts WHERE owner = :owner AND term = ANY(:terms)")
+
+_MATCHING = """
+    FROM search_index i
+    LEFT JOIN memories m ON m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+    WHERE (i.user_id = :user OR i.group_id = :group)
+      AND ((i.type = 'message' AND :messages) OR (i.type = 'memory' AND :memories AND m.status = 'active'
+           AND m.trust NOT IN ('rejected', 'quarantined')
+           AND (m.expires_at IS NULL OR m.expires_at > now())))
+      AND (cast(:session AS text) IS NULL OR coalesce(m.session_id, i.session_id) = :session)
+      AND (cast(:since AS timestamptz) IS NULL OR i.occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR i.occurred_at <= :until)
+      AND (i.type = 'message' OR ((cast(:kinds AS text[]) IS NULL OR m.kind = ANY(:kinds))
+           AND (cast(:categories AS text[]) IS NULL OR m.category = ANY(:categories))
+           AND (cast(:topics AS text[]) IS NULL OR m.topic = ANY(:topics))
+           AND (cast(:tags AS text[]) IS NULL OR m.tags && cast(:tags AS text[]))
+           AND (cast(:importance AS float8) IS NULL OR m.importance >= :importance)))
+"""
+"""A user's (or group's) index rows that the filters let through."""
+
+_SCORES = """
+    SELECT i.type, i.session_id, i.ref, i.position, i.told, i.timed,
+           -(i.terms <#> cast(:terms AS sparsevec)) AS lexical,
+           1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec)) AS cosine
+"""
+
+_ROWS = text(f"{_SCORES} {_MATCHING} LIMIT :all + 1")
+
+_ARMS = text(f"""
+    WITH scored AS MATERIALIZED ({_SCORES} {_MATCHING})
+    (SELECT * FROM scored ORDER BY lexical DESC LIMIT :arm)
+    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC LIMIT :arm)
+""")
+"""The best rows of each arm; a row that both name comes once."""
+
+_TAIL = text("""
+    SELECT m.* FROM sessions s
+    JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
+    WHERE s.indexed_to < s.message_count AND (m.user_id = :user OR m.group_id = :group)
+      AND (cast(:session AS text) IS NULL OR s.id = :session)
+      AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at <= :until)
+    ORDER BY m.event_seq DESC LIMIT :tail
+""")
+
+_MESSAGES = text("""
+    SELECT * FROM messages
+    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+""")

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from core.types import Json
+from rules import defaults
+from rules.ruleset import Ruleset
+from rules.schema import parse
+from tests.rules.samples import an_event
+
+AGENTS = ("memory_extractor", "memory_consolidator")
+DOCUMENTS = {str(document["name"]): document for document in defaults.load()}
+
+
+def test_the_rule_of_the_contract_is_there_word_for_word() -> None:
+    assert DOCUMENTS["consolidate_on_session_end"] == {
+        "name": "consolidate_on_session_end",
+        "event_type": "session.ended",
+        "conditions": {"all": [{"field": "payload.message_count", "op": ">=", "value": 3}]},
+        "action_mode": "auto",
+        "actions": [{"action_type": "run_agent", "target": "memory_consolidator"}],
+        "risk_level": "low",
+    }
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_default_rule_is_right_and_explains_itself(name: str) -> None:
+    rule = parse(DOCUMENTS[name], AGENTS)
+    assert len(rule.description) > 100 or name == "consolidate_on_session_end"
+
+
+@pytest.mark.parametrize(
+    ("event_type", "payload", "met"),
+    [
+        ("session.ended", {"message_count": 3}, ["consolidate_on_session_end"]),
+        ("session.ended", {"message_count": 2}, []),
+        ("session.ended", {}, []),
+        ("message.added", {"role": "user", "content": "I moved."}, ["extract_while_chatting"]),
+        ("message.added", {"role": "assistant", "content": "Where to?"}, ["extract_while_chatting"]),
+        ("message.added", {"role": "user", "content": ""}, []),
+        ("message.added", {"role": "system", "content": "Be kind."}, []),
+        ("message.added", {"role": "tool", "content": "{}", "importance": 0.7}, []),
+        ("message.added", {"role": "tool", "content": "{}", "importance": 0.71}, ["extract_important_now"]),
+        (
+            "message.added",
+            {"role": "user", "content": "I moved.", "importance": 1},
+            ["extract_important_now", "extract_while_chatting"],
+        ),
+    ],
+)
+def test_the_default_rules_meet_what_they_are_for(event_type: str, payload: Json, met: list[str]) -> None:
+    ruleset = Ruleset([(parse(document, AGENTS), 1) for document in DOCUMENTS.values()])
+    verdicts = ruleset.decide(an_event(payload, event_type=event_type))
+    assert [verdict.name for verdict in verdicts if verdict.fired] == met
+
+
+def test_the_end_of_a_session_ends_the_wait_of_that_session() -> None:
+    ruleset = Ruleset([(parse(document, AGENTS), 4) for document in DOCUMENTS.values()])
+    assert ruleset.flushed_by(an_event(event_type="session.ended")) == [("extract_while_chatting", 4, "session:s1")]

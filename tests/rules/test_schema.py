@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from core.errors import Invalid
+from core.types import Json
+from rules.operators import OPERATORS
+from rules.schema import Leaf, document, json_schema, parse
+from tests.rules.samples import RUN, a_document, a_leaf
+
+VERBATIM: Json = {
+    "name": "consolidate_on_session_end",
+    "event_type": "session.ended",
+    "conditions": {"all": [{"field": "payload.message_count", "op": ">=", "value": 3}]},
+    "action_mode": "auto",
+    "actions": [{"action_type": "run_agent", "target": "memory_consolidator"}],
+    "risk_level": "low",
+}
+EVERYTHING: Json = {
+    "name": "every.field_of-a.rule",
+    "description": "All at once",
+    "tags": ["a"],
+    "event_type": ["memory.*", "session.ended"],
+    "conditions": {
+        "all": [a_leaf("==", "a"), a_leaf("<", {"field": "payload.y"}), a_leaf("means", "moving", threshold=0.6)],
+        "any": [a_leaf("any_of", {"none": [a_leaf("matches", "^a", field="item.b")]}), a_leaf("missing")],
+        "none": [a_leaf("older_than", "7d", field="payload.at"), a_leaf("between", [1, 2])],
+    },
+    "flow": {
+        "debounce": {"seconds": 30, "max_wait_seconds": 120, "max_events": 10, "flush_on": ["session.ended"]},
+        "count": {"threshold": 50, "within_seconds": 3600, "key": ["payload.user_id"]},
+        "cooldown": {"seconds": 0.5},
+        "throttle": {"limit": 5, "per_seconds": 60},
+        "sample": {"ratio": 0.1, "key": ["payload.user_id", "source"]},
+        "concurrency": {"limit": 1, "on_conflict": "latest"},
+    },
+    "actions": [
+        {"action_type": "run_agent", "target": "memory_extractor", "params": {"deep": ["{{payload.user_id}}"]}},
+        {"action_type": "emit", "event_type": "policy.matched", "payload": {"who": "{{payload.user_id}}"}},
+        {"action_type": "notify", "channel": "ops", "template": "{{payload.user_id}} said it"},
+        {"action_type": "webhook", "url": "https://example.org/hook", "headers": {"x-user": "{{payload.user_id}}"}},
+        {"action_type": "celery", "task": "billing.recount", "queue": "billing", "kwargs": {"n": 1}},
+    ],
+    "action_mode": "approve",
+    "risk_level": "high",
+    "priority": -5,
+    "stop": True,
+    "group": "g",
+    "enabled": False,
+    "starts_at": "2026-11-21T10:00:00Z",
+    "ends_at": "2026-12-21T10:00:00+01:00",
+}
+SCHEDULED: Json = {
+    "name": "nightly",
+    "schedule": {"cron": "0 3 * * mon-fri", "timezone": "Europe/Lisbon", "for_each": "user"},
+    "actions": [RUN],
+}
+
+
+def problems_of(given: object, agents: list[str] | None = None) -> dict[str, str]:
+    with pytest.raises(Invalid) as caught:
+        parse(given, agents)
+    return {problem.pointer: problem.detail for problem in caught.value.problems}
+
+
+def test_the_rule_of_the_contract_works_as_it_stands() -> None:
+    assert document(parse(VERBATIM, ["memory_consolidator"])) == VERBATIM
+
+
+@pytest.mark.parametrize("given", [VERBATIM, SCHEDULED, a_document()])
+def test_a_rule_gives_back_the_document_it_came_from(given: Json) -> None:
+    assert document(parse(given)) == given
+
+
+def test_every_field_of_the_contract_is_understood() -> None:
+    rule = parse(EVERYTHING)
+    assert sorted(rule.flow.parts()) == ["concurrency", "cooldown", "count", "debounce", "sample", "throttle"]
+    assert parse(document(rule)) == rule
+
+
+def test_a_rule_that_says_little_has_the_documented_defaults() -> None:
+    rule = parse(a_document())
+    assert (rule.action_mode, rule.risk_level, rule.priority, rule.enabled, rule.stop) == (
+        "auto",
+        "low",
+        0,
+        True,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer", "detail"),
+    [
+        ({"nmae": 1}, "/nmae", "did you mean `name`?"),
+        ({"when": "x"}, "/when", "did you mean `event_type`?"),
+        ({"name": "Has Spaces"}, "/name", "[a-z0-9_.-]{1,100}"),
+        ({"name": "a" * 101}, "/name", "{1,100}"),
+        ({"name": "newline\n"}, "/name", "must fit"),
+        ({"event_type": None}, "/event_type", "either `event_type` or `schedule`"),
+        ({"schedule": {"every_seconds": 5}}, "/event_type", "either `event_type` or `schedule`"),
+        ({"event_type": "has space"}, "/event_type", "wildcard such as `memory.*`"),
+        ({"event_type": ["fine", ""]}, "/event_type/1", "wildcard"),
+        ({"event_type": []}, "/event_type", "at least 1"),
+        ({"event_type": 3}, "/event_type", "must be a text"),
+        ({"conditions": {}}, "/conditions", "leave `conditions` out"),
+        ({"conditions": {"all": []}}, "/conditions/all", "at least 1"),
+        ({"conditions": []}, "/conditions", "must be an object"),
+        ({"conditions": {"al": []}}, "/conditions/al", "did you mean `all`?"),
+        ({"conditions": {"not": []}}, "/conditions/not", "did you mean `none`?"),
+        ({"conditions": {"all": [a_leaf("=", 1)]}}, "/conditions/all/0/op", "did you mean `==`?"),
+        ({"conditions": {"all": [a_leaf("regex", 1)]}}, "/conditions/all/0/op", "did you mean `matches`?"),
+        ({"conditions": {"all": [a_leaf("containsany", 1)]}}, "/conditions/all/0/op", "did you mean `contains_any`?"),
+        ({"conditions": a_leaf("==", 1, field="paylod.x")}, "/conditions/field", "did you mean `payload.x`?"),
+        ({"conditions": a_leaf("==", {"field": "paylod.x"})}, "/conditions/value/field", "did you mean `payload.x`?"),
+        ({"conditions": {"filed": "x", "op": "exists"}}, "/conditions/filed", "did you mean `field`?"),
+        ({"conditions": a_leaf("==")}, "/conditions/value", "needs a value"),
+        ({"conditions": a_leaf("==", {"a": 1})}, "/conditions/value/a", "unknown field"),
+        ({"conditions": a_leaf("==", a_leaf("==", 1))}, "/conditions/value", "compare with a literal"),
+        ({"conditions": a_leaf("==", float("nan"))}, "/conditions/value", "finite"),
+        ({"conditions": a_leaf("exists", False)}, "/conditions/value", "use `missing`"),
+        ({"conditions": a_leaf("in", "user")}, "/conditions/value", "give a list"),
+        ({"conditions": a_leaf("in", [])}, "/conditions/value", "at least one value"),
+        ({"conditions": a_leaf("in", [["a"]])}, "/conditions/value/0", "a finite number"),
+        ({"conditions": a_leaf("in", ["a"] * 1001)}, "/conditions/value", "at most 1000"),
+        ({"conditions": a_leaf(">", True)}, "/conditions/value", "a number, a string"),
+        ({"conditions": a_leaf("between", [2, 1])}, "/conditions/value", "the lowest value comes first"),
+        ({"conditions": a_leaf("between", [1])}, "/conditions/value", "the lowest and the highest"),
+        ({"conditions": a_leaf("between", [1, "b"])}, "/conditions/value", "one kind"),
+        ({"conditions": a_leaf("matches", "(a")}, "/conditions/value", "missing )"),
+        ({"conditions": a_leaf("matches", "a(?=b)")}, "/conditions/value", "no look-around"),
+        ({"conditions": a_leaf("matches", "a" * 1001)}, "/conditions/value", "at most 1000"),
+        ({"conditions": a_leaf("matches", {"field": "payload.y"})}, "/conditions/value", "write the value itself"),
+        ({"conditions": a_leaf("older_than", "a week")}, "/conditions/value", "`7d`"),
+        ({"conditions": a_leaf("length_>", 1.5)}, "/conditions/value", "whole number"),
+        ({"conditions": a_leaf("means", " ")}, "/conditions/value", "what is meant"),
+        ({"conditions": a_leaf("==", 1, threshold=0.5)}, "/conditions/threshold", "belongs to `means`"),
+        ({"conditions": a_leaf("any_of", 1)}, "/conditions/value", "condition on `item`"),
+        ({"conditions": a_leaf("==", 1, field="item.x")}, "/conditions/field", "only in the condition of `any_of`"),
+        ({"conditions": a_leaf("==", {"field": "item"})}, "/conditions/value/field", "only in the condition"),
+        ({"conditions": a_leaf("any_of", a_leaf("==", 1))}, "/conditions/value/field", "starts with `item`"),
+        (
+            {"conditions": a_leaf("any_of", a_leaf("in", {"field": "payload.y"}, field="item"))},
+            "/conditions/value/value/field",
+            "a literal or another part of `item`",
+        ),
+        ({"flow": {"debouce": {}}}, "/flow/debouce", "did you mean `debounce`?"),
+        ({"flow": {"debounce": {}}}, "/flow/debounce/seconds", "required"),
+        ({"flow": {"debounce": {"seconds": "30"}}}, "/flow/debounce/seconds", "must be a number"),
+        ({"flow": {"debounce": {"seconds": True}}}, "/flow/debounce/seconds", "must be a number"),
+        ({"flow": {"debounce": {"seconds": 0}}}, "/flow/debounce/seconds", "above 0"),
+        (
+            {"flow": {"debounce": {"seconds": 9, "max_wait_seconds": 8}}},
+            "/flow/debounce/max_wait_seconds",
+            "not be below",
+        ),
+        ({"flow": {"sample": {"ratio": 1.1}}}, "/flow/sample/ratio", "at most 1"),
+        ({"flow": {"count": {"threshold": 5, "key": ["session.x"]}}}, "/flow/count/key/0", "unknown field"),
+        ({"flow": {"count": {"threshold": 5, "key": ["user.memory_count"]}}}, "/flow/count/key/0", "cannot make a key"),
+        (
+            {"flow": {"concurrency": {"limit": 1, "on_conflict": "drop"}}},
+            "/flow/concurrency/on_conflict",
+            "queue, skip",
+        ),
+        ({"actions": []}, "/actions", "at least 1"),
+        ({"actions": [{}]}, "/actions/0/action_type", "run_agent, emit"),
+        ({"actions": [{"action_type": "run_agnt"}]}, "/actions/0/action_type", "did you mean `run_agent`?"),
+        ({"actions": [RUN, {**RUN, "agent": "x"}]}, "/actions/1/agent", "did you mean `target`?"),
+        ({"actions": [{**RUN, "params": {"a": [{"b/c": "{{x"}]}}]}, "/actions/0/params/a/0/b~1c", "two braces"),
+        ({"actions": [{"action_type": "emit", "event_type": "a.*"}]}, "/actions/0/event_type", "wildcards are for"),
+        ({"actions": [{"action_type": "webhook", "url": "ftp://x"}]}, "/actions/0/url", "http or https"),
+        ({"actions": [{"action_type": "webhook", "url": "https://{{payload.h}}/"}]}, "/actions/0/url", "where to post"),
+        ({"risk_level": "hihg"}, "/risk_level", "did you mean `high`?"),
+        ({"enabled": "yes"}, "/enabled", "true or false"),
+        ({"priority": 1.0}, "/priority", "whole number"),
+        ({"starts_at": "tomorrow"}, "/starts_at", "RFC 3339"),
+        ({"starts_at": 5}, "/starts_at", "RFC 3339"),
+        ({"starts_at": "2026-01-02T00:00:00Z", "ends_at": "2026-01-01T00:00:00Z"}, "/ends_at", "after `starts_at`"),
+        ({"description": "a\0b"}, "/description", "NUL"),
+        ({"description": "\ud800"}, "/description", "surrogate"),
+        ({"description": "a" * 10_001}, "/description", "10000 are allowed"),
+    ],
+)
+def test_a_fault_has_its_place_and_its_way_out(fields: Json, pointer: str, detail: str) -> None:
+    found = problems_of(a_document(**fields))
+    assert pointer in found
+    assert detail in found[pointer]
+    assert len(found) == 1 or "op" in pointer or "filed" in pointer
+
+
+@pytest.mark.parametrize(
+    ("schedule", "pointer"),
+    [
+        ({}, "/schedule"),
+        ({"cron": "0 3 * * *", "every_seconds": 5}, "/schedule"),
+        ({"cron": "0 3 * *"}, "/schedule/cron"),
+        ({"cron": "60 * * * *"}, "/schedule/cron"),
+        ({"cron": "*/0 * * * *"}, "/schedule/cron"),
+        ({"cron": "5-1 * * * *"}, "/schedule/cron"),
+        ({"cron": "0 3 0 * *"}, "/schedule/cron"),
+        ({"cron": "@daily"}, "/schedule/cron"),
+        ({"every_seconds": 0}, "/schedule/every_seconds"),
+        ({"every_seconds": 60, "timezone": "Europe/Lissabon"}, "/schedule/timezone"),
+        ({"every_seconds": 60, "timezone": "../etc/passwd"}, "/schedule/timezone"),
+        ({"every_seconds": 60, "for_each": "session"}, "/schedule/for_each"),
+    ],
+)
+def test_a_schedule_that_is_none_is_refused(schedule: Json, pointer: str) -> None:
+    assert set(problems_of({"name": "r", "schedule": schedule, "actions": [RUN]})) == {pointer}
+
+
+@pytest.mark.parametrize("cron", ["*/5 * * * *", "0 3 * * *", "0,30 9-17 1-15/2 jan-mar SUN", "0 0 * * 7"])
+def test_the_usual_cron_lines_are_taken(cron: str) -> None:
+    parse({"name": "r", "schedule": {"cron": cron}, "actions": [RUN]})
+
+
+def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
+    found = problems_of(a_document(), ["memory_extracter", "notifier"])
+    assert "did you mean `memory_extracter`?" in found["/actions/0/target"]
+    assert "memory_extracter, notifier" in found["/actions/0/target"]
+
+
+def test_all_faults_are_told_at_once() -> None:
+    given = a_document(name="A", priority="1", conditions={"all": [a_leaf("=", 1), a_leaf("in", 1)]}, actions=[{}])
+    assert set(problems_of(given)) == {
+        "/name",
+        "/priority",
+        "/conditions/all/0/op",
+        "/conditions/all/1/value",
+        "/actions/0/action_type",
+    }
+
+
+@pytest.mark.parametrize("given", [None, [], "rule", 5, {}])
+def test_what_is_no_object_is_refused(given: object) -> None:
+    assert problems_of(given)
+
+
+def nested(depth: int) -> Json:
+    node: Json = a_leaf("exists")
+    for _ in range(depth - 1):
+        node = {"all": [node]}
+    return node
+
+
+def test_conditions_may_be_eight_deep_and_no_deeper() -> None:
+    parse(a_document(conditions=nested(8)))
+    assert list(problems_of(a_document(conditions=nested(9)))) == ["/conditions" + "/all/0" * 8]
+
+
+def test_a_document_nested_without_end_is_refused_and_not_followed() -> None:
+    assert "nested deeper" in next(iter(problems_of(a_document(conditions=nested(5_000))).values()))
+
+
+def test_a_rule_may_have_two_hundred_comparisons_and_no_more() -> None:
+    hundred = {"any": [a_leaf("exists")] * 100}
+    parse(a_document(conditions={"all": [hundred, hundred]}))
+    found = problems_of(a_document(conditions={"all": [hundred, hundred, a_leaf("exists")]}))
+    assert "there are 201 comparisons" in found["/conditions"]
+
+
+def test_a_document_of_too_many_values_is_refused() -> None:
+    assert "more than 20000 values" in problems_of(a_document(actions=[{**RUN, "params": {"a": [0] * 20_000}}]))[""]
+
+
+def test_the_schema_is_one_and_knows_what_the_parser_knows() -> None:
+    schema = json_schema()
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    for given in (VERBATIM, EVERYTHING, SCHEDULED):
+        validator.validate(given)
+    for wrong in (
+        a_document(nmae=1),
+        a_document(conditions={}),
+        a_document(conditions=a_leaf("=", 1)),
+        a_document(conditions=a_leaf("in", "user")),
+        a_document(conditions=a_leaf("any_of", 1)),
+        a_document(conditions=a_leaf("==")),
+        a_document(conditions=a_leaf("==", 1, field="paylod.x")),
+        a_document(schedule={"every_seconds": 1}),
+        a_document(actions=[{"action_type": "run_agnt", "target": "x"}]),
+    ):
+        assert not validator.is_valid(wrong)
+
+
+def test_the_schema_explains_every_operator_and_every_field_of_a_rule() -> None:
+    schema = json_schema()
+    leaf = schema["$defs"]["Leaf"]
+    assert {entry["const"] for entry in leaf["properties"]["op"]["oneOf"]} == set(OPERATORS)
+    assert all(entry["description"] for entry in leaf["properties"]["op"]["oneOf"])
+    undescribed = [name for name, field in schema["properties"].items() if "description" not in field]
+    assert undescribed == []
+
+
+def test_the_operators_of_the_model_are_those_of_the_table() -> None:
+    choices: Any = Leaf.model_fields["op"].annotation
+    assert set(choices.__args__) == set(OPERATORS)

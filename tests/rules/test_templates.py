@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rules.templates import fault, render
+from tests.rules.samples import an_event
+
+EVENT = an_event(
+    {"user_id": "ada", "n": 3, "flag": True, "tags": ["a"], "null": None, "evil": "{{payload.n}}", "名": "李"}
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "rendered"),
+    [
+        ("{{payload.user_id}}", "ada"),
+        ("{{ payload.n }}", 3),
+        ("{{payload.flag}}", True),
+        ("{{payload.tags}}", ["a"]),
+        ("{{payload.tags[0]}}", "a"),
+        ("{{payload.missing}}", None),
+        ("{{payload.null}}", None),
+        ("{{time}}", "2026-11-21T12:00:00+00:00"),
+        ("{{event_type}} by {{source}}", "message.added by support-bot"),
+        ("n={{payload.n}} {{payload.flag}} {{payload.tags}}", 'n=3 true ["a"]'),
+        ("[{{payload.missing}}|{{payload.null}}]", "[|]"),
+        ("{{payload.名}}!", "李!"),
+        ("plain {text}", "plain {text}"),
+        (7, 7),
+    ],
+)
+def test_a_template_is_replaced_by_the_field(value: Any, rendered: Any) -> None:
+    assert render(value, EVENT) == rendered
+
+
+def test_templates_are_replaced_at_any_depth_and_keys_stay() -> None:
+    given = {"{{payload.n}}": [{"deep": "{{payload.n}}"}]}
+    assert render(given, EVENT) == {"{{payload.n}}": [{"deep": 3}]}
+    assert given == {"{{payload.n}}": [{"deep": "{{payload.n}}"}]}
+
+
+def test_what_was_put_in_is_not_looked_at_again() -> None:
+    assert render("{{payload.evil}}", EVENT) == "{{payload.n}}"
+    assert render("say {{payload.evil}}", EVENT) == "say {{payload.n}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer", "detail"),
+    [
+        ("{{payloa.x}}", "", "did you mean `payload.x`"),
+        ({"a": ["fine", "{{payload.x"]}, "/a/1", "two braces"),
+        ("x}}", "", "two braces"),
+        ("{{}}", "", "Known are"),
+        ("{{session.message_count}}", "", "no field of the event"),
+        ("{{item.x}}", "", "no field of the event"),
+        ("{{1 + 1}}", "", "unknown field"),
+    ],
+)
+def test_a_template_that_cannot_be_filled_in_is_a_fault(value: Any, pointer: str, detail: str) -> None:
+    found = fault(value)
+    assert found is not None
+    assert found.pointer == pointer
+    assert detail in found.detail
+
+
+def test_values_without_faults_have_none() -> None:
+    assert fault({"a": ["{{payload.x}}", 1, None, "text"]}) is None

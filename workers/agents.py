@@ -1,0 +1,167 @@
+"""The agents: one table says who there is and on which queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+from sqlalchemy import text
+
+from core import events, metrics, sessions
+from core.config import Settings
+from core.db import Database, Tx
+from core.embed import Embedder
+from core.errors import Never
+from core.events import Cause, Emission
+from core.extract import llm, offline
+from core.extract import session as extraction
+from core.llm import Call, Client
+from core.search import index
+from core.types import Candidate, Json, Message
+from workers.ledger import Job, Outcome
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What agents work with."""
+
+    db: Database
+    embedder: Embedder
+    model: Client | None
+    settings: Settings
+
+
+def extract_session(tools: Tools, job: Job) -> Outcome:
+    """Extract what is new in the event's session, judge it against what is known, write it; the consolidator also links."""
+    session_id = job.params.get("session_id") or job.event.session_id
+    if not session_id:
+        raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
+    found = extraction.session(
+        tools.db,
+        job.tenant_id,
+        session_id,
+        extract=_extractor(tools, job),
+        embedder=tools.embedder,
+        limit=tools.settings.extract_messages,
+        link=job.target == "memory_consolidator",
+    )
+
+    def write(tx: Tx) -> Json:
+        counts = found.write(tx, job.author)
+        for name in ("added", "confirmed", "superseded"):
+            metrics.MEMORIES.labels(name).inc(counts.get(name, 0))
+        return counts
+
+    return Outcome(write, [(job.target, {"session_id": session_id})] if found.more else [])
+
+
+def index_messages(tools: Tools, job: Job) -> Outcome:
+    """Put the new messages of the named sessions into the search index, by their words; vectors follow."""
+    names = list(job.params.get("sessions", []))
+    with tools.db.tenant(job.tenant_id) as tx:
+        waiting = sessions.unindexed(tx, names)
+        read = [(session, index.unindexed(tx, session)) for session in waiting]
+    planned = [(session, index.plan(session, messages)) for session, messages in read]
+    more = [s.id for s, rows in planned if rows[-1].position < s.message_count]
+
+    def write(tx: Tx) -> Json:
+        for session, rows in planned:
+            index.put_messages(tx, job.tenant_id, session, rows)
+        return {"sessions": len(planned), "rows": sum(len(rows) for _, rows in planned)}
+
+    again = [(job.target, {"sessions": more})] if more else []
+    return Outcome(write, [*again, ("embedding_refresher", {"sessions": names})] if planned else [])
+
+
+def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
+    """Make the vectors that rows of the named sessions still lack, a batch at a time."""
+    names = list(job.params.get("sessions", []))
+    with tools.db.tenant(job.tenant_id) as tx:
+        rows = index.unembedded(tx, names, salt=str(job.id))
+    vectors = tools.embedder.embed([row.text for row in rows])
+
+    def write(tx: Tx) -> Json:
+        index.put_vectors(tx, rows, vectors)
+        return {"vectors": len(rows)}
+
+    more = len(rows) == index.EMBED_BATCH
+    return Outcome(write, [(job.target, {"sessions": names})] if more else [])
+
+
+def emit_event(_tools: Tools, job: Job) -> Outcome:
+    """Publish the event that a rule's `emit` action describes, in the chain of its cause."""
+    emission = Emission(job.params["event_type"], job.params.get("payload") or {})
+
+    def write(tx: Tx) -> Json:
+        events.emit(tx, job.tenant_id, Cause(job.event, job.id), [emission])
+        return {"event_type": emission.event_type}
+
+    return Outcome(write)
+
+
+def notify(_tools: Tools, job: Job) -> Outcome:
+    """Deliver a notification; the one channel there is so far is the log."""
+    channel, words = job.params["channel"], job.params["template"]
+    log.info("notification", channel=channel, text=words)
+    return Outcome(lambda _tx: {"channel": channel, "delivered": 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A named piece of work: what it does, and where it queues. `rules.targets` says which events follow from it."""
+
+    run: Callable[[Tools, Job], Outcome]
+    queue: str
+
+
+AGENTS: Mapping[str, Agent] = {
+    "memory_extractor": Agent(extract_session, "cpu"),
+    "memory_consolidator": Agent(extract_session, "cpu"),
+    "knowledge_indexer": Agent(index_messages, "cpu"),
+    "embedding_refresher": Agent(refresh_embeddings, "cpu"),
+    "event_emitter": Agent(emit_event, "io"),
+    "notifier": Agent(notify, "io"),
+}
+
+MODEL_USERS = frozenset({"memory_extractor", "memory_consolidator"})
+"""Agents that wait for a language model where one is configured, and then belong on the queue for waiting."""
+
+
+def queues(settings: Settings) -> dict[str, str]:
+    """On which queue each agent works."""
+    waits = settings.llm_base_url is not None
+    return {name: "io" if waits and name in MODEL_USERS else agent.queue for name, agent in AGENTS.items()}
+
+
+def bound(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:
+    """The agents, ready to run with these tools."""
+    return {name: partial(agent.run, tools) for name, agent in AGENTS.items()}
+
+
+def _extractor(tools: Tools, job: Job) -> extraction.Extract:
+    model = tools.model
+    if model is None:
+        return offline.extract
+
+    def extract(messages: Sequence[Message]) -> list[Candidate]:
+        return llm.extract(model, messages, partial(_note_call, tools.db, job))
+
+    return extract
+
+
+def _note_call(db: Database, job: Job, call: Call) -> None:
+    """Calls are paid for even when nothing comes of them, so each is written down at once."""
+    with db.tenant(job.tenant_id) as tx:
+        values = {name: getattr(call, name) for name in Call.__slots__}
+        tx.execute(_CALL, values | {"tenant": job.tenant_id, "dispatch": job.id})
+
+
+_CALL = text("""
+    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, latency_ms, outcome,
+                             answer)
+    VALUES (:tenant, :dispatch, :model, :prompt, :input_tokens, :output_tokens, :latency_ms, :outcome, :answer)
+""")

@@ -1,0 +1,133 @@
+"""Events that come over the bus: published with kombu to the topic exchange `imprint.events`, kept before acknowledged."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from kombu import Connection, Exchange, Queue
+from kombu.message import Message
+from sqlalchemy.exc import DBAPIError
+
+from core import events, intake, metrics, tenants
+from core.bell import BROKER_ERRORS, RETRY_SECONDS
+from core.db import Database
+from core.errors import Invalid, Unauthorized
+from core.types import DispatchStatus
+from workers import ledger
+from workers.ledger import NewDispatch
+
+log = structlog.get_logger()
+
+EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
+QUEUE = Queue("imprint.events", EXCHANGE, routing_key="#", durable=True)
+
+PREFETCH = 50
+"""Messages in hand at once; each is one transaction, so this bounds what a restart delivers again."""
+
+BODY_CHARACTERS = 10_000
+"""How much of an unreadable message is kept in its dead letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Where bus messages go, and how large they may be. `tenant`: whose they are when they carry no key."""
+
+    app: Database
+    tenant: str
+    batch: int
+    event_bytes: int
+    ring: Callable[[], None]
+
+
+class BusConsumer:
+    """Takes events off the bus in a thread of its own; reconnects for as long as it is open."""
+
+    def __init__(self, broker_url: str, intake_: Intake) -> None:
+        self._url = broker_url
+        self._intake = intake_
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="bus", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._thread.join(timeout=5)
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                with Connection(self._url, connect_timeout=2) as connection:
+                    self._consume(connection)
+            except (*BROKER_ERRORS, DBAPIError) as error:
+                log.warning("bus.lost", error=str(error))
+                self._closed.wait(RETRY_SECONDS)
+
+    def _consume(self, connection: Connection) -> None:
+        # Bodies are parsed here and not by kombu, so that one nobody can read becomes a dead letter and not a crash.
+        with connection.Consumer([QUEUE], on_message=self._on_message, prefetch_count=PREFETCH, accept=None):
+            while not self._closed.is_set():
+                try:
+                    connection.drain_events(timeout=0.5)
+                except (TimeoutError, socket.timeout):
+                    continue
+
+    def _on_message(self, message: Message) -> None:
+        take(self._intake, _bytes(message.body), message.headers or {}, message.content_type or "")
+        message.ack()
+
+
+def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
+    """Accept one bus message, or set it aside with its reason; when this returns, it is on disk."""
+    named = {str(k).lower(): str(v) for k, v in headers.items()} | {"content-type": content_type}
+    tenant_id = intake_.tenant
+    try:
+        tenant_id = _tenant(intake_, named)
+        batch = intake.parse(body, named, batch=intake_.batch, event_bytes=intake_.event_bytes)
+    except (Invalid, Unauthorized) as error:
+        _set_aside(intake_, tenant_id, body, str(error))
+        return
+    with intake_.app.tenant(tenant_id) as tx:
+        accepted = events.accept(tx, tenant_id, batch)
+    metrics.EVENTS_ACCEPTED.labels("bus").inc(len(batch) - accepted.duplicates)
+    metrics.EVENTS_DUPLICATE.labels("bus").inc(accepted.duplicates)
+    intake_.ring()
+
+
+def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:
+    """The tenant of the key in the header `authorization`; without one, the bus's own."""
+    word, _, key = headers.get("authorization", "").partition(" ")
+    if not word:
+        return intake_.tenant
+    who = tenants.caller(intake_.app, key)
+    if not who.may("publish"):
+        raise Unauthorized("The key in the message's `authorization` header lacks the scope `publish`.")
+    return who.tenant_id
+
+
+def _set_aside(intake_: Intake, tenant_id: str, body: bytes, reason: str) -> None:
+    metrics.EVENTS_REFUSED.labels("bus", "invalid").inc()
+    log.warning("bus.unreadable", error=reason)
+    letter = NewDispatch(
+        tenant_id=tenant_id,
+        action_type="accept",
+        target="bus",
+        queue="io",
+        params={"body": body.decode(errors="replace").replace("\x00", "\ufffd")[:BODY_CHARACTERS]},
+        event_seq=None,
+        root_seq=0,
+        correlation_id="",
+        hop=0,
+        status=DispatchStatus.DEAD,
+        error=reason,
+    )
+    with intake_.app.tenant(tenant_id) as tx:
+        ledger.insert(tx, [letter], resend_s=0)
+
+
+def _bytes(body: object) -> bytes:
+    return body if isinstance(body, bytes) else bytes(body) if isinstance(body, bytearray | memoryview) else str(body).encode()

@@ -1,0 +1,152 @@
+"""The long-running processes on the workers' side: router, clock and Celery workers."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+from celery.signals import worker_ready, worker_shutting_down
+from kombu.exceptions import OperationalError
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from core import db, metrics, schema
+from core.bell import Ear
+from core.config import Settings
+from core.db import Database
+from core.embedders import identity
+from core.heartbeat import Heart
+from workers import app as celery_app
+from workers import ledger, relay, router, wiring
+from workers.bus import BusConsumer, Intake
+
+log = structlog.get_logger()
+
+CONCURRENCY = {"io": 4, "cpu": 2}
+"""Processes of a worker: waiting takes many, computing as many as there are cores on a small machine."""
+
+TROUBLE_SECONDS = 1.0
+"""Pause after a lost database before the loop tries again."""
+
+GAUGE_SECONDS = 5.0
+"""How often the figures that only the database knows are read."""
+
+
+def run_router(settings: Settings) -> None:
+    """Route until told to stop: at each ring, and at each poll for what a lost ring would have missed."""
+    routing = wiring.router(settings)
+    app = db.connect(db.app_url(settings), settings.database_pool)
+    _require(routing.db, app, settings)
+    url = wiring.broker_url(settings)
+    celery = celery_app.create(settings, url)
+    woken = threading.Event()
+    ear, heart = Ear(url, woken.set), Heart(routing.db, "router")
+    bus = BusConsumer(
+        url, Intake(app, settings.bus_tenant, settings.batch_events, settings.event_bytes, woken.set)
+    )
+
+    def turn() -> None:
+        woken.clear()
+        count, owed = router.route(routing)
+        relay.send(celery, [*owed, *router.fire_due(routing)])
+        if count < routing.batch:
+            woken.wait(settings.poll_seconds)
+
+    try:
+        _loop(turn, woken)
+    finally:
+        for part in (ear, heart, bus, routing.db, app):
+            part.close()
+
+
+def run_clock(settings: Settings) -> None:
+    """Look for what is owed until told to stop, and keep the gauges current."""
+    routing = wiring.router(settings)
+    _require(routing.db, None, settings)
+    celery = celery_app.create(settings, wiring.broker_url(settings))
+    woken = threading.Event()
+    gauged = [float("-inf")]
+    heart = Heart(routing.db, "clock")
+
+    def turn() -> None:
+        with routing.db.queue() as tx:
+            owed = ledger.owed(tx, wiring.policy(settings))
+        relay.send(celery, owed)
+        metrics.DISPATCHES_RESENT.inc(len(owed))
+        if time.monotonic() - gauged[0] >= GAUGE_SECONDS:
+            gauge(routing.db)
+            gauged[0] = time.monotonic()
+        woken.wait(settings.sweep_seconds)
+
+    try:
+        _loop(turn, woken)
+    finally:
+        heart.close()
+        routing.db.close()
+
+
+def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
+    """A Celery worker for one queue, until told to stop."""
+    app = db.connect(db.app_url(settings), 1)
+    _require(None, app, settings)
+    app.close()  # Before the fork: its children must not share a connection.
+    hearts: list[Heart] = []
+    worker_ready.connect(lambda **_: hearts.append(Heart(app, f"worker-{queue}")), weak=False)
+    worker_shutting_down.connect(lambda **_: [heart.close() for heart in hearts], weak=False)
+    celery = celery_app.with_task(celery_app.create(settings, wiring.broker_url(settings)), settings)
+    options = [f"--queues={queue}", f"--concurrency={concurrency or CONCURRENCY[queue]}", f"--hostname={queue}@%h"]
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
+    celery.worker_main(["worker", "--pool=prefork", *options, *quiet])
+
+
+def gauge(database: Database) -> None:
+    """Read from the database what no process counts by itself."""
+    with database.queue() as tx:
+        waiting = tx.execute(_UNROUTED).one()
+        statuses = dict(tx.execute(_OPEN).tuples().all())
+        oldest = tx.execute(_OLDEST).scalar_one()
+    metrics.LOG_UNROUTED.set(waiting.count)
+    metrics.LOG_LAG.set(waiting.lag)
+    for status in ("pending", "running", "retrying", "dead"):
+        metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
+    metrics.DISPATCH_OLDEST.set(oldest)
+
+
+def _require(queue: Database | None, app: Database | None, settings: Settings) -> None:
+    for database in (queue, app):
+        if database is not None:
+            db.require_bound(database)
+            schema.require_current(database, identity(settings))
+
+
+def _loop(turn: Callable[[], None], woken: threading.Event) -> None:
+    """Take turns until SIGTERM or Ctrl-C; a database or broker that is away costs a pause, not the process."""
+    stopped = threading.Event()
+
+    def stop(*_: object) -> None:
+        stopped.set()
+        woken.set()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    while not stopped.is_set():
+        try:
+            turn()
+        except (DBAPIError, OperationalError) as error:
+            log.warning("turn.failed", error=str(error).splitlines()[0])
+            stopped.wait(TROUBLE_SECONDS)
+
+
+_UNROUTED = text("""
+    SELECT count(*) AS count, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
+    FROM (SELECT received_at FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT 100000) AS waiting
+""")
+
+_OPEN = text("SELECT status, count(*) FROM dispatches WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1")
+
+_OLDEST = text("""
+    SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches WHERE status = 'pending'
+""")

@@ -1,0 +1,66 @@
+"""Everything a process works with, wired once. Production values are the settings; a test passes its own."""
+
+from __future__ import annotations
+
+from core import db
+from core.config import Settings
+from core.db import Database
+from core.embed import CachedEmbedder, Embedder
+from core.embedders import embedder
+from core.errors import Misconfigured
+from core.llm import Client
+from rules.store import Book
+from workers import agents
+from workers.agents import Tools
+from workers.ledger import Ledger, Policy
+from workers.router import Router
+
+
+def policy(settings: Settings) -> Policy:
+    """The ledger's policy as it is set."""
+    return Policy(
+        lease=settings.lease_seconds,
+        resend=settings.resend_seconds,
+        retry_base=settings.retry_base_seconds,
+        retry_max=settings.retry_max_seconds,
+        attempts=settings.attempts,
+    )
+
+
+def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
+    """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
+    app = db.connect(db.app_url(settings), settings.database_pool)
+    cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
+    tools = Tools(app, cached, _model(settings), settings)
+    return Ledger(app, agents.bound(tools), agents.queues(settings), policy(settings))
+
+
+def router(settings: Settings) -> Router:
+    """What a router or clock process needs: the queue role and the rules; it sees no memory."""
+    queue = db.connect(db.router_url(settings), settings.database_pool)
+    return Router(
+        db=queue,
+        book=Book(settings.rules_poll_seconds),
+        queues=agents.queues(settings),
+        batch=settings.route_batch,
+        max_hops=settings.max_hops,
+        resend_s=settings.resend_seconds,
+    )
+
+
+def broker_url(settings: Settings) -> str:
+    """The broker from the settings, else of the stack that runs on this home."""
+    if settings.broker_url is not None:
+        return settings.broker_url.get_secret_value()
+    if "broker_url" in settings.stack:
+        return settings.stack["broker_url"]
+    raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")
+
+
+def _model(settings: Settings) -> Client | None:
+    if settings.llm_base_url is None:
+        return None
+    key = settings.llm_api_key.get_secret_value()
+    return Client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds)
+
+
