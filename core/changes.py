@@ -116,7 +116,7 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
         "seen": [a.supersedes.id for a in adds if a.supersedes] or None,
         "past": [a.candidate.attribute for a in adds if a.past],
     }
-    if tx.execute(_OVERTAKEN, values).first():
+    if tx.execute(_OVERTAKEN, values).first() is not None:
         raise Conflict("Another writer has stored something about the same while this was being judged.")
 
 

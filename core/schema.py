@@ -8,6 +8,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from psycopg import sql
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
 
@@ -61,11 +62,12 @@ def _ensure_role(connection: Connection, role: str, url: URL) -> None:
     if url.username != role:
         return  # A role of the operator's own, made and granted by them.
     exists = connection.execute(text("SELECT FROM pg_roles WHERE rolname = :role"), {"role": role}).first()
-    verb = "ALTER" if exists else "CREATE"
-    # The password is a hex digest or comes from the operator's own URL; utility statements take no parameters.
-    password = str(url.password).replace("'", "''")
-    connection.exec_driver_sql(f"{verb} ROLE {role} LOGIN PASSWORD '{password}'")
-    connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA public TO {role}")
+    verb = "CREATE" if exists is None else "ALTER"
+    # Utility statements take no parameters; and through psycopg alone, so that no error quotes the password.
+    with connection.connection.cursor() as cursor:
+        login = sql.SQL(verb + " ROLE {role} LOGIN PASSWORD {password}")
+        cursor.execute(login.format(role=sql.Identifier(role), password=sql.Literal(url.password)))
+        cursor.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {role}").format(role=sql.Identifier(role)))
 
 
 def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:

@@ -105,6 +105,8 @@ def _said(quote: str, place: int, talk: _Talk) -> _Said | None:
     plain = asserted if chinese else english.cleaned(asserted, talk.names)
     found = tuple(dates.find(plain, talk.message.occurred_at, chinese=chinese))
     slots = _slots_zh(plain, found) if chinese else patterns_en.slots(plain)
+    if any(slot.attribute == "birthday" for slot in slots):
+        found = ()  # it comes round every year, so no year is written into it
     return _Said(quote, place, plain, chinese, found, tuple(slots), talk)
 
 

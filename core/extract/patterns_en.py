@@ -772,7 +772,19 @@ STATED = {
 }
 """How an attribute reads as a sentence, by its full name or its first part."""
 _ONE_OF_SEVERAL = frozenset({"allergy", "language", "likes", "dislikes", "avoids"})
-_CANONICAL = {"mom": "mother", "mum": "mother", "dad": "father", "wife": "spouse", "husband": "spouse", "grandma": "grandmother", "grandpa": "grandfather", "puppy": "dog", "kitten": "cat", "bunny": "rabbit", "manager": "boss"}  # fmt: skip
+_CANONICAL = {
+    "mom": "mother",
+    "mum": "mother",
+    "dad": "father",
+    "wife": "spouse",
+    "husband": "spouse",
+    "grandma": "grandmother",
+    "grandpa": "grandfather",
+    "puppy": "dog",
+    "kitten": "cat",
+    "bunny": "rabbit",
+    "manager": "boss",
+}
 
 
 def slots(sentence: str) -> list[Slot]:

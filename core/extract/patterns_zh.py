@@ -16,7 +16,11 @@ ADV = (
     r"(?:现在|目前|一直|已经|还|也|最近|其实|就|都|特别|非常|很|真的|超|最|比较|从小|平时|今年|刚|"
     r"刚刚|终于|一般|有点|有些|真)*"
 )
-WHO = rf"(?:(?<![给跟和对让帮叫问])我(?:的)?(?P<kin>(?:{KIN}))?(?P<kinname>(?<=[婆子太人公夫生友妻妈亲爸哥姐弟妹儿女孩奶爷婆板室事友蜜])[A-Z][a-z]+)?{ADV})"
+WHO = (
+    rf"(?:(?<![给跟和对让帮叫问])我(?:的)?(?P<kin>(?:{KIN}))?"
+    r"(?P<kinname>(?<=[婆子太人公夫生友妻妈亲爸哥姐弟妹儿女孩奶爷婆板室事友蜜])[A-Z][a-z]+)?"
+    rf"{ADV})"
+)
 V = r"(?P<v>[^，。！？；、,.!?;\s（）()]{1,20}?)"
 END = (
     r"(?=$|[，。！？；、,.!?;\s（(]|了|的时候|因为|所以|但是|但|而且|已经|和我|跟我|多年|好几年|"
@@ -344,13 +348,48 @@ STATED = {
 }
 """How an attribute reads as a sentence, by its full name or its first part."""
 _CANONICAL = {
-    "老婆": "spouse", "妻子": "spouse", "太太": "spouse", "爱人": "spouse", "老公": "spouse", "丈夫": "spouse", "先生": "spouse",
-    "女朋友": "girlfriend", "女友": "girlfriend", "男朋友": "boyfriend", "男友": "boyfriend", "未婚妻": "fiancée", "未婚夫": "fiancé",
-    "妈妈": "mother", "母亲": "mother", "爸爸": "father", "父亲": "father", "老板": "boss", "哥哥": "brother", "弟弟": "brother",
-    "姐姐": "sister", "妹妹": "sister", "儿子": "son", "女儿": "daughter", "孩子": "child", "室友": "roommate", "朋友": "friend",
-    "闺蜜": "friend", "同事": "colleague", "狗": "dog", "小狗": "dog", "金毛": "dog", "柯基": "dog", "猫": "cat", "小猫": "cat",
-    "布偶": "cat", "橘猫": "cat", "兔子": "rabbit", "仓鼠": "hamster", "鹦鹉": "parrot", "乌龟": "turtle",
-}  # fmt: skip
+    "老婆": "spouse",
+    "妻子": "spouse",
+    "太太": "spouse",
+    "爱人": "spouse",
+    "老公": "spouse",
+    "丈夫": "spouse",
+    "先生": "spouse",
+    "女朋友": "girlfriend",
+    "女友": "girlfriend",
+    "男朋友": "boyfriend",
+    "男友": "boyfriend",
+    "未婚妻": "fiancée",
+    "未婚夫": "fiancé",
+    "妈妈": "mother",
+    "母亲": "mother",
+    "爸爸": "father",
+    "父亲": "father",
+    "老板": "boss",
+    "哥哥": "brother",
+    "弟弟": "brother",
+    "姐姐": "sister",
+    "妹妹": "sister",
+    "儿子": "son",
+    "女儿": "daughter",
+    "孩子": "child",
+    "室友": "roommate",
+    "朋友": "friend",
+    "闺蜜": "friend",
+    "同事": "colleague",
+    "狗": "dog",
+    "小狗": "dog",
+    "金毛": "dog",
+    "柯基": "dog",
+    "猫": "cat",
+    "小猫": "cat",
+    "布偶": "cat",
+    "橘猫": "cat",
+    "兔子": "rabbit",
+    "仓鼠": "hamster",
+    "鹦鹉": "parrot",
+    "乌龟": "turtle",
+}
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九十")} | {"两": 2}
 _DIETS = {
     "素食主义者": "vegetarian",
@@ -361,9 +400,25 @@ _DIETS = {
     "清真": "halal",
 }
 _CLASSES = {
-    "颜色": "color", "食物": "food", "菜": "dish", "水果": "fruit", "电影": "movie", "书": "book", "作家": "author", "歌": "song", "歌手": "singer",
-    "乐队": "band", "城市": "city", "运动": "sport", "季节": "season", "动物": "animal", "饮料": "drink", "游戏": "game", "科目": "subject", "餐厅": "restaurant",
-}  # fmt: skip
+    "颜色": "color",
+    "食物": "food",
+    "菜": "dish",
+    "水果": "fruit",
+    "电影": "movie",
+    "书": "book",
+    "作家": "author",
+    "歌": "song",
+    "歌手": "singer",
+    "乐队": "band",
+    "城市": "city",
+    "运动": "sport",
+    "季节": "season",
+    "动物": "animal",
+    "饮料": "drink",
+    "游戏": "game",
+    "科目": "subject",
+    "餐厅": "restaurant",
+}
 _SEVERAL = frozenset({"allergy", "language"})
 _EMPTY = re.compile(r"^(?:你|他|她|它|这|那|这个|那个|吃|喝|什么|一个人|自己|上|了|得|的|说|在|看|听)$|^(?:这|那)|你")
 

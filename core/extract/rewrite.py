@@ -96,7 +96,7 @@ def _company(context: str, sentence: str) -> str | None:
 
 
 def _joined(sentence: str) -> str:
-    """Two people as one subject ("my wife and I"): it is in the plural: the name first."""
+    """Two people as one subject ("my wife and I"): plural, the name first."""
     match = _JOINT.search(sentence)
     if not match:
         return sentence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 import dateparser
 
@@ -18,16 +18,27 @@ _NOT_NAMES = frozenset(
 )
 COUNTRIES = frozenset(
     "portugal spain france germany italy england scotland wales ireland uk britain usa us america "
-"canada mexico brazil argentina chile "
+    "canada mexico brazil argentina chile "
     "peru colombia china japan korea india pakistan bangladesh nepal thailand vietnam indonesia "
-"malaysia singapore philippines australia "
+    "malaysia singapore philippines australia "
     "sweden norway denmark finland iceland netherlands belgium switzerland austria poland czechia "
-"hungary romania bulgaria greece turkey "
+    "hungary romania bulgaria greece turkey "
     "russia ukraine egypt morocco nigeria kenya ghana ethiopia israel iran iraq taiwan croatia "
-"serbia slovenia slovakia estonia latvia "
+    "serbia slovenia slovakia estonia latvia "
     "lithuania luxembourg cuba jamaica uruguay ecuador bolivia venezuela panama lebanon jordan "
-"qatar tunisia algeria uganda tanzania".split()
-) | {"united states", "united kingdom", "south africa", "new zealand", "south korea", "saudi arabia", "costa rica", "sri lanka", "czech republic", "hong kong"}  # fmt: skip
+    "qatar tunisia algeria uganda tanzania".split()
+) | {
+    "united states",
+    "united kingdom",
+    "south africa",
+    "new zealand",
+    "south korea",
+    "saudi arabia",
+    "costa rica",
+    "sri lanka",
+    "czech republic",
+    "hong kong",
+}
 LANGUAGES = frozenset(
     "english spanish german french portuguese italian dutch swedish norwegian danish finnish polish "
     "czech russian ukrainian turkish "
@@ -227,7 +238,7 @@ _POINTING = re.compile(r"\b(?:you|your|it|them|they|that|this|these|those|there|
 
 
 def liked(value: str) -> str | None:
-    """What is liked or not: something nameable, no pronoun, no courtesy ("to hear that"), no reaction ("the colours")."""
+    """What is liked or not: something nameable, no pronoun, no courtesy, no reaction ("the colours")."""
     if _EMPTY_LIKES.match(value) or _THE.match(value) or _POINTING.search(value):
         return None
     cut = re.sub(r"^(?:to (?:eat|drink|have)|eating|drinking) ", "", value)
@@ -275,8 +286,10 @@ def birthday(value: str) -> str | None:
     if not re.search(r"\d", phrase) or not re.search(r"[A-Za-z]{3}|\d[-/.]\d", phrase):
         return None
     day = dateparser.parse(
-        phrase, languages=["en"], settings={"RELATIVE_BASE": datetime(2000, 1, 1), "REQUIRE_PARTS": ["day", "month"]}
-    )  # noqa: DTZ001
+        phrase,
+        languages=["en"],
+        settings={"RELATIVE_BASE": datetime(2000, 1, 1, tzinfo=UTC), "REQUIRE_PARTS": ["day", "month"]},
+    )
     if day is None:
         return None
     return f"{day:%Y-%m-%d}" if year else f"{day:%m-%d}"
