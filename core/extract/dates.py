@@ -51,7 +51,8 @@ _MONTHNAMES = "|".join(MONTHS)
 _MONTH_SHORT = _MONTHNAMES + "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 
 _ENGLISH = re.compile(
-    r"(?<![\w-])(?P<lead>(?:since|from|until|till|by|before|after|for|of|during|around|over|on|in|at|through|"
+    r"(?<![\w-])(?P<lead>(?:since|from|until|till|by|before|after|for|of|during|about|roughly|around|"
+    r"over|on|in|at|through|"
     r"to)\s+)?(?:"
     r"(?P<day>(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday(?: morning| afternoon| evening|"
     r" night)?|"
@@ -347,7 +348,8 @@ _CHINESE = re.compile(
     r"后天)(?:的)?(?P<part>早上|上午|中午|下午|晚上)?"
     r"|(?P<step>上上|下下|上|这|本|下)(?:个)?(?P<span>周末|(?:周|星期|"
     r"礼拜)(?P<weekday>[一二三四五六日天])?|月(?!球|亮))"
-    r"|(?P<year>大前年|前年|去年|今年|明年|后年)(?:的)?(?:(?P<ymonth>\d{1,2}|十[一二]?|"
+    r"|(?P<year>大前年|前年|去年|今年(?!满?[0-9一二三四五六七八九十]+岁)|明年|"
+    r"后年)(?:的)?(?:(?P<ymonth>\d{1,2}|十[一二]?|"
     r"[一二三四五六七八九])月份?(?:(?P<yday>\d{1,2})[日号])?)?"
     r"|(?P<n>\d{1,3}|半|[一两二三四五六七八九十]{1,3})(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以|之)?(?P<dir>前|后)"
     r"|(?P<ayear>(?:19|20)\d{2})年(?:(?P<amonth>\d{1,2})月份?(?:(?P<aday>\d{1,2})[日号])?)?"

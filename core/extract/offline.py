@@ -102,7 +102,7 @@ def _said(quote: str, place: int, talk: _Talk) -> _Said | None:
     if asserted is None:
         return None
     chinese = sentences.is_chinese(asserted)
-    plain = asserted if chinese else english.cleaned(asserted, talk.names)
+    plain = sentences.cleaned_zh(asserted) if chinese else english.cleaned(asserted, talk.names)
     found = tuple(dates.find(plain, talk.message.occurred_at, chinese=chinese))
     slots = _slots_zh(plain, found) if chinese else patterns_en.slots(plain)
     if any(slot.attribute == "birthday" for slot in slots):
@@ -184,7 +184,10 @@ def _sentence(one: _Said) -> str:
 
 def _evidence(group: list[_Said]) -> tuple[Evidence, ...]:
     message = group[0].talk.message
-    quote = ("" if group[0].chinese else " ").join(one.quote for one in group)
+    content, quote = message.content, group[0].quote
+    start, last = content.find(quote), group[-1].quote
+    if start >= 0 and last != quote:
+        quote = content[start : content.find(last, start) + len(last)]
     return (Evidence(message.session_id, message.id, message.event_id, quote),)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from core.extract import rewrite, values
-from core.extract.reading import Check, Cue, Pattern, Slot, Tables, Theme
+from core.extract.reading import Cue, Pattern, Slot, Tables, Theme
 from core.types import Category, Topic
 
 KIN = (
@@ -29,124 +29,127 @@ WHO = (
     rf"late )?(?:{KIN}))(?:,? (?P<kinname>[A-Z][a-z]+))?,?) {ADV}"
 )
 V = r"(?P<v>(?:(?:St|Dr|Mr|Mrs|Ms|Mt)\. )?[^,.;!?()]+?)"
-END = (
-    r"(?=$|[,.;!?()]| [-–—]| (?:and|but|because|since|so|which|who|when|while|where|although|though|with my|"
-    r"with our|at the moment|now|"
+_AFTER = (
+    r"but|because|since|so|which|who|when|while|where|although|though|with my|with our|at the moment|now|"
     r"these days|right now|currently|anymore|any more|instead|for (?:about |over |almost |nearly |the |\d|a |an |"
     r"two|three|four|five|six|seven|eight|nine|ten)|as of|until|"
     r"in order|to be|after|before|during|(?:last|next|this) (?:week|weekend|month|year|summer|winter|spring|fall|"
     r"autumn|morning|evening|afternoon|mon|tue|wed|thu|fri|sat|sun)\w*|yesterday|today|too|as well|from now|"
     r"starting|these|soon|back in|ago|in (?:(?:19|20)\d\d|early|late|mid|january|february|march|april|may|june|"
     r"july|august|september|october|november|december)\b|on (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
-    r"weekends|weekdays)|at the weekend|every (?:day|week|morning|night|month|evening|sunday|weekend))\b)"
+    r"weekends|weekdays)|at the weekend|every (?:day|week|morning|night|month|evening|sunday|weekend)"
 )
-LIST_END = END.replace(
-    "[,.;!?()]",
-    r"[.;!?()]|,? (?:but|so|because|which|who|plus|especially|as I|just) |, (?:and )?(?:I|it|they|we|my|the|so|"
-    r"but|especially|[a-z]+ing (?:my|me)|\w+ (?:is|are|was)|plus|as|and then)\b",
-).replace("(?:and|but|", "(?:and (?:I|it|my|we|then|the|am|have|would|so|can|feel|that|they|he|she)\\b|but|")
-F, P, K = Category.FACT, Category.PREFERENCE, Category.SKILL
+"""What comes after a value and is no part of it."""
+END = rf"(?=$|[,.;!?()]| [-–—]| (?:and|{_AFTER})\b)"
+_CLAUSE = r"I|it|they|we|my|the|so|but|especially|[a-z]+ing (?:my|me)|\w+ (?:is|are|was)|plus|as|and then"
+LIST_END = (
+    rf"(?=$|[.;!?()]| [-–—]|,? (?:but|so|because|which|who|plus|especially|as I|just) |, (?:and )?(?:{_CLAUSE})\b|"
+    rf" (?:and (?:I|it|my|we|then|the|am|have|would|so|can|feel|that|they|he|she)\b|(?:{_AFTER})\b))"
+)
+"""The same where "A, B and C" is the value."""
+P, K = Category.PREFERENCE, Category.SKILL
+_PARTS = {"{list_end}": LIST_END, "{free}": FREE, "{who}": WHO, "{v}": V, "{end}": END, "{adv}": ADV}
 
 
-def _row(
-    regex: str,
-    attribute: str,
-    topic: Topic,
-    importance: float,
-    check: Check | None = None,
-    category: Category = F,
-    *,
-    exclusive: bool = True,
-    corrects: bool = False,
-    negated: bool = False,
-) -> Pattern:
-    full = (
-        regex.replace("{free}", FREE)
-        .replace("{who}", WHO)
-        .replace("{v}", V)
-        .replace("{list_end}", LIST_END)
-        .replace("{end}", END)
-        .replace("{adv}", ADV)
-    )
-    compiled = re.compile(full, re.IGNORECASE)
-    return Pattern(compiled, attribute, category, topic, importance, check, exclusive, corrects, negated)
+def _re(regex: str) -> re.Pattern[str]:
+    """`regex` with its placeholders filled in."""
+    for name, part in _PARTS.items():
+        regex = regex.replace(name, part)
+    return re.compile(regex, re.IGNORECASE)
 
 
 SLOTS: tuple[Pattern, ...] = (
     # identity
-    _row(r"\bmy (?:full |real |legal )?name is {v}{end}", "name.full", Topic.PERSONAL, 0.9, values.person),
-    _row(
-        r"\b(?:please call me|you can call me|call me|I go by|everyone calls me|people call me|"
-        r"my friends call me) {v}{end}",
+    Pattern(_re(r"\bmy (?:full |real |legal )?name is {v}{end}"), "name.full", Topic.PERSONAL, 0.9, values.person),
+    Pattern(
+        _re(
+            r"\b(?:please call me|you can call me|call me|I go by|everyone calls me|people call me|"
+            r"my friends call me) {v}{end}"
+        ),
         "name.preferred",
         Topic.PERSONAL,
         0.9,
         values.person,
     ),
-    _row(
-        r"\bmy birthday is (?:on )?(?P<v>.+?)(?=[.!;]|,? (?:and|but|so)\b|$)",
+    Pattern(
+        _re(r"\bmy birthday is (?:on )?(?P<v>.+?)(?=[.!;]|,? (?:and|but|so)\b|$)"),
         "birthday",
         Topic.PERSONAL,
         0.9,
         values.birthday,
     ),
-    _row(
-        r"\bI was born on (?P<v>.+?)(?=[.!;]| in [A-Z]|,? (?:and|but|so)\b|$)",
+    Pattern(
+        _re(r"\bI was born on (?P<v>.+?)(?=[.!;]| in [A-Z]|,? (?:and|but|so)\b|$)"),
         "birthday",
         Topic.PERSONAL,
         0.9,
         values.birthday,
     ),
-    _row(r"{who}(?:am|is|was) born in (?P<v>(?:19|20)\d\d)\b", "birth.year", Topic.PERSONAL, 0.8),
-    _row(r"{who}(?:was|am|is) born (?:and raised )?in {v}{end}", "origin", Topic.PERSONAL, 0.75, values.place),
-    _row(r"{who}grew up in {v}{end}", "origin", Topic.PERSONAL, 0.7, values.place),
-    _row(r"{who}(?:am|is|come|comes) (?:originally )?from {v}{end}", "origin", Topic.PERSONAL, 0.7, values.place),
-    _row(r"\bmy (?:home ?town|home country) is {v}{end}", "origin", Topic.PERSONAL, 0.75, values.place),
-    _row(r"{who}(?:am|is) (?P<v>\d{1,2}|[a-z]+(?:[- ][a-z]+)?) years? old", "age", Topic.PERSONAL, 0.75, values.age),
-    _row(r"{who}(?:am|is) (?P<v>[1-9]\d)(?=[.,!]|$| and\b| now\b| years?\b)", "age", Topic.PERSONAL, 0.7, values.age),
-    _row(r"{who}turned (?P<v>\d{2}|thirty|forty|fifty|sixty|twenty)\b", "age", Topic.PERSONAL, 0.7, values.age),
-    _row(
-        r"\b(?:I am|my (?:gender )?pronouns are) (?P<v>(?:she|he|they)/(?:her|him|them)(?:/\w+)?)",
+    Pattern(_re(r"{who}(?:am|is|was) born in (?P<v>(?:19|20)\d\d)\b"), "birth.year", Topic.PERSONAL, 0.8),
+    Pattern(_re(r"{who}(?:was|am|is) born (?:and raised )?in {v}{end}"), "origin", Topic.PERSONAL, 0.75, values.place),
+    Pattern(_re(r"{who}grew up in {v}{end}"), "origin", Topic.PERSONAL, 0.7, values.place),
+    Pattern(
+        _re(r"{who}(?:am|is|come|comes) (?:originally )?from {v}{end}"), "origin", Topic.PERSONAL, 0.7, values.place
+    ),
+    Pattern(_re(r"\bmy (?:home ?town|home country) is {v}{end}"), "origin", Topic.PERSONAL, 0.75, values.place),
+    Pattern(
+        _re(r"{who}(?:am|is) (?P<v>\d{1,2}|[a-z]+(?:[- ][a-z]+)?) years? old"), "age", Topic.PERSONAL, 0.75, values.age
+    ),
+    Pattern(
+        _re(r"{who}(?:am|is) (?P<v>[1-9]\d)(?=[.,!]|$| and\b| now\b| years?\b)"), "age", Topic.PERSONAL, 0.7, values.age
+    ),
+    Pattern(_re(r"{who}turned (?P<v>\d{2}|thirty|forty|fifty|sixty|twenty)\b"), "age", Topic.PERSONAL, 0.7, values.age),
+    Pattern(
+        _re(r"\b(?:I am|my (?:gender )?pronouns are) (?P<v>(?:she|he|they)/(?:her|him|them)(?:/\w+)?)"),
         "pronouns",
         Topic.PERSONAL,
         0.85,
     ),
-    _row(
-        r"\bI am (?:a |an )?(?P<v>transgender|trans|non-binary|nonbinary|gay|lesbian|bisexual|queer|"
-        r"asexual)(?: (?:wo)?man| person)?\b",
+    Pattern(
+        _re(
+            r"\bI am (?:a |an )?(?P<v>transgender|trans|non-binary|nonbinary|gay|lesbian|bisexual|queer|"
+            r"asexual)(?: (?:wo)?man| person)?\b"
+        ),
         "identity",
         Topic.PERSONAL,
         0.8,
     ),
-    _row(
-        r"\bI am (?P<v>Christian|Catholic|Muslim|Jewish|Buddhist|Hindu|atheist|agnostic|Sikh|Mormon|Protestant|"
-        r"Orthodox)\b",
+    Pattern(
+        _re(
+            r"\bI am (?P<v>Christian|Catholic|Muslim|Jewish|Buddhist|Hindu|atheist|agnostic|Sikh|Mormon|Protestant|"
+            r"Orthodox)\b"
+        ),
         "religion",
         Topic.PERSONAL,
         0.75,
         str.capitalize,
     ),
-    _row(r"\bmy nationality is {v}{end}", "nationality", Topic.PERSONAL, 0.8, values.place),
-    _row(
-        r"\bI am (?P<v>Portuguese|German|French|American|British|English|Irish|Scottish|Welsh|Chinese|Japanese|Korean|"
-        r"Indian|Spanish|Italian|Canadian|Australian|Brazilian|Mexican|Dutch|Swedish|Norwegian|Danish|Finnish|Polish|"
-        r"Russian|Ukrainian|Turkish|Greek|Swiss|Austrian|Belgian|Taiwanese|Vietnamese|Thai|Filipino|Nigerian|Kenyan|"
-        r"Egyptian|Israeli|Iranian|Pakistani|Argentinian|Chilean|Colombian)(?=[.,!]|$| and\b| but\b)",
+    Pattern(_re(r"\bmy nationality is {v}{end}"), "nationality", Topic.PERSONAL, 0.8, values.place),
+    Pattern(
+        _re(
+            r"\bI am (?P<v>Portuguese|German|French|American|British|English|Irish|Scottish|Welsh|Chinese|"
+            r"Japanese|Korean|"
+            r"Indian|Spanish|Italian|Canadian|Australian|Brazilian|Mexican|Dutch|Swedish|Norwegian|Danish|"
+            r"Finnish|Polish|"
+            r"Russian|Ukrainian|Turkish|Greek|Swiss|Austrian|Belgian|Taiwanese|Vietnamese|Thai|Filipino|"
+            r"Nigerian|Kenyan|"
+            r"Egyptian|Israeli|Iranian|Pakistani|Argentinian|Chilean|Colombian)(?=[.,!]|$| and\b| but\b)"
+        ),
         "nationality",
         Topic.PERSONAL,
         0.8,
         str.capitalize,
     ),
-    _row(
-        r"^I am (?P<v>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?)(?=[.!]?$|,? (?:by the way|nice to meet|from)\b)",
+    Pattern(
+        _re(r"^I am (?P<v>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+)?)(?=[.!]?$|,? (?:by the way|nice to meet|from)\b)"),
         "name.full",
         Topic.PERSONAL,
         0.8,
         values.own_name,
     ),
     # places
-    _row(
-        r"\bI (?:do not|no longer) live in {v}(?: any ?more)?{end}",
+    Pattern(
+        _re(r"\bI (?:do not|no longer) live in {v}(?: any ?more)?{end}"),
         "home.city",
         Topic.LOCATION,
         0.8,
@@ -154,36 +157,51 @@ SLOTS: tuple[Pattern, ...] = (
         corrects=True,
         negated=True,
     ),
-    _row(
-        r"{who}(?:(?:am|is|are) (?:living|based)|live|lives|reside|resides|(?:have |has )?been living|have lived|"
-        r"has lived|lived) (?:here )?in {v}{end}",
+    Pattern(
+        _re(
+            r"{who}(?:(?:am|is|are) (?:living|based)|live|lives|reside|resides|(?:have |has )?been living|have lived|"
+            r"has lived|lived) (?:here )?in {v}{end}"
+        ),
         "home.city",
         Topic.LOCATION,
         0.85,
         values.place,
     ),
-    _row(
-        r"{who}(?:moved|relocated|emigrated|immigrated|am moving|are moving|is moving)(?: (?:from [A-Z]\w+|here|back|"
-        r"over|abroad|away))* to {v}{end}",
+    Pattern(
+        _re(
+            r"{who}(?:moved|relocated|emigrated|immigrated|am moving|are moving|is moving)(?: (?:from "
+            r"[A-Z]\w+|here|back|"
+            r"over|abroad|away))* to {v}{end}"
+        ),
         "home.city",
         Topic.LOCATION,
         0.85,
         values.place,
         corrects=True,
     ),
-    _row(r"\bmy (?:home|house|apartment|flat|place) is in {v}{end}", "home.city", Topic.LOCATION, 0.8, values.place),
-    _row(r"\bmy (?:home |postal |mailing )?address is (?P<v>[^!?;]+?)(?=[.!]?$)", "home.address", Topic.LOCATION, 0.85),
-    _row(r"\bmy time ?zone is {v}{end}", "timezone", Topic.LOCATION, 0.8),
-    _row(
-        r"\bI am in (?:the )?(?P<v>UTC[+-]?\d*|GMT[+-]?\d*|CET|CEST|EST|EDT|PST|PDT|CST|MST|IST|JST|BST|Pacific time|"
-        r"Eastern time|Central time)\b",
+    Pattern(
+        _re(r"\bmy (?:home|house|apartment|flat|place) is in {v}{end}"), "home.city", Topic.LOCATION, 0.8, values.place
+    ),
+    Pattern(
+        _re(r"\bmy (?:home |postal |mailing )?address is (?P<v>[^!?;]+?)(?=[.!]?$)"),
+        "home.address",
+        Topic.LOCATION,
+        0.85,
+    ),
+    Pattern(_re(r"\bmy time ?zone is {v}{end}"), "timezone", Topic.LOCATION, 0.8),
+    Pattern(
+        _re(
+            r"\bI am in (?:the )?(?P<v>UTC[+-]?\d*|GMT[+-]?\d*|CET|CEST|EST|EDT|PST|PDT|CST|MST|IST|JST|BST|"
+            r"Pacific time|"
+            r"Eastern time|Central time)\b"
+        ),
         "timezone",
         Topic.LOCATION,
         0.8,
     ),
     # work
-    _row(
-        r"\bI (?:do not|no longer) work (?:at|for) {v}(?: any ?more)?{end}",
+    Pattern(
+        _re(r"\bI (?:do not|no longer) work (?:at|for) {v}(?: any ?more)?{end}"),
         "work.employer",
         Topic.WORK,
         0.8,
@@ -191,9 +209,11 @@ SLOTS: tuple[Pattern, ...] = (
         corrects=True,
         negated=True,
     ),
-    _row(
-        r"\bI (?:{adv})(?:quit|left|resigned from|got (?:fired|laid off) from|was (?:fired|"
-        r"laid off) from) (?:my job at |my position at |my role at )?{v}{end}",
+    Pattern(
+        _re(
+            r"\bI (?:{adv})(?:quit|left|resigned from|got (?:fired|laid off) from|was (?:fired|"
+            r"laid off) from) (?:my job at |my position at |my role at )?{v}{end}"
+        ),
         "work.employer",
         Topic.WORK,
         0.8,
@@ -201,335 +221,410 @@ SLOTS: tuple[Pattern, ...] = (
         corrects=True,
         negated=True,
     ),
-    _row(
-        r"{who}(?:work|works|(?:am|is) working|have worked|has worked|(?:have |has )?been working|am employed|"
-        r"is employed) as (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with) |(?=$|[,.;!?]| and\b| but\b|"
-        r" since\b| now\b))",
+    Pattern(
+        _re(
+            r"{who}(?:work|works|(?:am|is) working|have worked|has worked|(?:have |has )?been working|am employed|"
+            r"is employed) as (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with) |(?=$|[,.;!?]| and\b| but\b|"
+            r" since\b| now\b))"
+        ),
         "work.role",
         Topic.WORK,
         0.8,
         values.role,
     ),
-    _row(
-        r"{who}(?:work|works|(?:am|is) working|(?:have |has )?been working|have worked|has worked|(?:am|"
-        r"is) employed)(?: full[- ]time| part[- ]time| remotely)? (?:at|for|with) {v}{end}",
+    Pattern(
+        _re(
+            r"{who}(?:work|works|(?:am|is) working|(?:have |has )?been working|have worked|has worked|(?:am|"
+            r"is) employed)(?: full[- ]time| part[- ]time| remotely)? (?:at|for|with) {v}{end}"
+        ),
         "work.employer",
         Topic.WORK,
         0.8,
         values.organisation,
     ),
-    _row(
-        r"{who}(?:got|landed|accepted|started|found|have|am starting|am in) (?:a |an |my |the )?(?:new )?(?:job|"
-        r"position|role|internship|offer|work|gig) (?:as (?:an? )?[^,.;]+? )?(?:at|with|from) {v}{end}",
+    Pattern(
+        _re(
+            r"{who}(?:got|landed|accepted|started|found|have|am starting|am in) (?:a |an |my |the )?(?:new )?(?:job|"
+            r"position|role|internship|offer|work|gig) (?:as (?:an? )?[^,.;]+? )?(?:at|with|from) {v}{end}"
+        ),
         "work.employer",
         Topic.WORK,
         0.8,
         values.organisation,
     ),
-    _row(
-        r"{who}(?:got|landed|accepted|started|found|have) (?:a |an |my |the )?(?:new )?(?:job|position|role|"
-        r"internship|work|gig)(?: (?:at|with|from) [^,.;!?]+?)? as (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|"
-        r"with) |(?=$|[,.;!?]| and\b| but\b))",
+    Pattern(
+        _re(
+            r"{who}(?:got|landed|accepted|started|found|have) (?:a |an |my |the )?(?:new )?(?:job|position|role|"
+            r"internship|work|gig)(?: (?:at|with|from) [^,.;!?]+?)? as (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: "
+            r"(?:at|for|in|"
+            r"with) |(?=$|[,.;!?]| and\b| but\b))"
+        ),
         "work.role",
         Topic.WORK,
         0.8,
         values.role,
     ),
-    _row(
-        r"{who}(?:work|works|(?:am|is) working|(?:am|is)|became) (?:as )?an? [a-z][^,.;!?()]{2,40}? (?:at|"
-        r"for) {v}{end}",
+    Pattern(
+        _re(
+            r"{who}(?:work|works|(?:am|is) working|(?:am|is)|became) (?:as )?an? [a-z][^,.;!?()]{2,40}? (?:at|"
+            r"for) {v}{end}"
+        ),
         "work.employer",
         Topic.WORK,
         0.8,
         values.organisation,
     ),
-    _row(
-        r"{who}(?:joined|started at|started working at|started working for|am joining|will join) {v}(?: as\b.*)?{end}",
+    Pattern(
+        _re(
+            r"{who}(?:joined|started at|started working at|started working for|am joining|will join) {v}(?: "
+            r"as\b.*)?{end}"
+        ),
         "work.employer",
         Topic.WORK,
         0.8,
         values.organisation,
     ),
-    _row(r"\bmy (?:employer|company) is(?: called)? {v}{end}", "work.employer", Topic.WORK, 0.8, values.organisation),
-    _row(
-        r"\b(?:my job is|my profession is|my occupation is|my job title is|my role is)(?: being)? (?:an? |"
-        r"the )?{v}{end}",
+    Pattern(
+        _re(r"\bmy (?:employer|company) is(?: called)? {v}{end}"), "work.employer", Topic.WORK, 0.8, values.organisation
+    ),
+    Pattern(
+        _re(
+            r"\b(?:my job is|my profession is|my occupation is|my job title is|my role is)(?: being)? (?:an? |"
+            r"the )?{v}{end}"
+        ),
         "work.role",
         Topic.WORK,
         0.8,
         values.role,
     ),
-    _row(
-        r"{who}(?:work|works|(?:am|is) working|worked) (?:at|for|with) [^,.;!?]{2,40}? as (?:an? |the )?{v}{end}",
+    Pattern(
+        _re(r"{who}(?:work|works|(?:am|is) working|worked) (?:at|for|with) [^,.;!?]{2,40}? as (?:an? |the )?{v}{end}"),
         "work.role",
         Topic.WORK,
         0.8,
         values.role,
     ),
-    _row(
-        r"{who}(?:was|got|is|been|were) promoted to (?:an? |the )?{v}{end}", "work.role", Topic.WORK, 0.8, values.role
+    Pattern(
+        _re(r"{who}(?:was|got|is|been|were) promoted to (?:an? |the )?{v}{end}"),
+        "work.role",
+        Topic.WORK,
+        0.8,
+        values.role,
     ),
-    _row(
-        r"{who}(?:am|is|became|am now) (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with|by|from|of) |(?=$|"
-        r"[,.;!?]| and\b| but\b| who\b| now\b))",
+    Pattern(
+        _re(
+            r"{who}(?:am|is|became|am now) (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with|by|from|of) |(?=$|"
+            r"[,.;!?]| and\b| but\b| who\b| now\b))"
+        ),
         "work.role",
         Topic.WORK,
         0.75,
         values.occupation,
     ),
     # relations
-    _row(
-        r"\b(?:my|our) (?P<rel>wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|mum|father|dad|"
-        r"boss|manager)(?:'s name is| is (?:called|named)|,? whose name is|"
-        r" is) (?P<v>[A-Z][\w-]+(?: [A-Z]\w+)?)(?=[.,!;]|$| and\b| who\b| but\b)",
+    Pattern(
+        _re(
+            r"\b(?:my|our) (?P<rel>wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|"
+            r"mum|father|dad|"
+            r"boss|manager)(?:'s name is| is (?:called|named)|,? whose name is|"
+            r" is) (?P<v>[A-Z][\w-]+(?: [A-Z]\w+)?)(?=[.,!;]|$| and\b| who\b| but\b)"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.8,
         values.person,
     ),
-    _row(
-        r"\b(?:my|our) (?P<rel>wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|mum|father|dad|"
-        r"boss|manager),? (?P<v>(?-i:[A-Z][a-z]+))\b(?!'s)",
+    Pattern(
+        _re(
+            r"\b(?:my|our) (?P<rel>wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|"
+            r"mum|father|dad|"
+            r"boss|manager),? (?P<v>(?-i:[A-Z][a-z]+))\b(?!'s)"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.75,
         values.person,
     ),
-    _row(
-        r"\b(?:my|our) (?:older |younger |little |big |elder |twin |best |oldest |youngest |new )?(?P<rel>sister|"
-        r"brother|son|daughter|friend|niece|nephew|cousin|uncle|aunt|grandmother|grandma|grandfather|grandpa|roommate|"
-        r"therapist|doctor|coach|baby|kid|child|" + PETS + r")(?:'s name is| is (?:called|named)|,? (?:called|named)|"
-        r" is) (?P<v>(?-i:[A-Z])[\w-]+(?: (?-i:[A-Z])\w+)?)(?=[.,!;]|$| and\b| who\b| but\b| is\b)",
+    Pattern(
+        _re(
+            r"\b(?:my|our) (?:older |younger |little |big |elder |twin |best |oldest |youngest |new )?(?P<rel>sister|"
+            r"brother|son|daughter|friend|niece|nephew|cousin|uncle|aunt|grandmother|grandma|grandfather|"
+            r"grandpa|roommate|"
+            r"therapist|doctor|coach|baby|kid|child|"
+            + PETS
+            + r")(?:'s name is| is (?:called|named)|,? (?:called|named)|"
+            r" is) (?P<v>(?-i:[A-Z])[\w-]+(?: (?-i:[A-Z])\w+)?)(?=[.,!;]|$| and\b| who\b| but\b| is\b)"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.75,
         values.person,
         exclusive=False,
     ),
-    _row(
-        r"\b(?:my|our) (?:older |younger |little |big |elder |twin |best |oldest |youngest )?(?P<rel>sister|brother|"
-        r"son|daughter|friend|niece|nephew|cousin|uncle|aunt|roommate|"
-        + PETS
-        + r"),? (?P<v>(?-i:[A-Z][a-z]+))\b(?!'s)",
+    Pattern(
+        _re(
+            r"\b(?:my|our) (?:older |younger |little |big |elder |twin |best |oldest |youngest "
+            r")?(?P<rel>sister|brother|"
+            r"son|daughter|friend|niece|nephew|cousin|uncle|aunt|roommate|"
+            + PETS
+            + r"),? (?P<v>(?-i:[A-Z][a-z]+))\b(?!'s)"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.65,
         values.person,
         exclusive=False,
     ),
-    _row(
-        r"\b(?:I|we) (?:{adv})(?:have|got|adopted|own|bought|rescued) (?:an? |another |"
-        r"this )?(?:[a-z-]+ ){0,3}?(?P<rel>"
-        + PETS
-        + r"|son|daughter|sister|brother|baby|girlfriend|boyfriend|friend)(?:,? (?:named|called|whose name "
-        r"is)) {v}{end}",
+    Pattern(
+        _re(
+            r"\b(?:I|we) (?:{adv})(?:have|got|adopted|own|bought|rescued) (?:an? |another |"
+            r"this )?(?:[a-z-]+ ){0,3}?(?P<rel>"
+            + PETS
+            + r"|son|daughter|sister|brother|baby|girlfriend|boyfriend|friend)(?:,? (?:named|called|whose name "
+            r"is)) {v}{end}"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.75,
         values.person,
         exclusive=False,
     ),
-    _row(
-        r"\bI named (?:him|her|it|them|the (?:" + PETS + r")) {v}{end}",
+    Pattern(
+        _re(r"\bI named (?:him|her|it|them|the (?:" + PETS + r")) {v}{end}"),
         "relation.pet",
         Topic.RELATIONSHIP,
         0.65,
         values.person,
         exclusive=False,
     ),
-    _row(
-        r"\b(?:I am|I got) (?:{adv})married to (?P<v>(?-i:[A-Z][a-z]+))\b",
+    Pattern(
+        _re(r"\b(?:I am|I got) (?:{adv})married to (?P<v>(?-i:[A-Z][a-z]+))\b"),
         "relation.spouse",
         Topic.RELATIONSHIP,
         0.8,
         values.person,
     ),
-    _row(
-        r"\b(?:I am|I got|we are|we got) (?:{adv})(?P<v>married|engaged|divorced|single|widowed|separated)(?=[.,!]|$|"
-        r" now\b| and\b| to my\b| with\b| for\b| last\b| in\b| on\b| but\b| again\b)",
+    Pattern(
+        _re(
+            r"\b(?:I am|I got|we are|we got) (?:{adv})(?P<v>married|engaged|divorced|single|widowed|"
+            r"separated)(?=[.,!]|$|"
+            r" now\b| and\b| to my\b| with\b| for\b| last\b| in\b| on\b| but\b| again\b)"
+        ),
         "relation.status",
         Topic.RELATIONSHIP,
         0.75,
         str.lower,
     ),
-    _row(
-        r"\b(?:I|we) (?:{adv})have (?P<v>\d|one|two|three|four|five|six|no|a) (?:(?:young|little|small|grown|teenage|"
-        r"beautiful|wonderful|lovely|grown-up) )?(?:kids?|children|child)\b",
+    Pattern(
+        _re(
+            r"\b(?:I|we) (?:{adv})have (?P<v>\d|one|two|three|four|five|six|no|a) (?:(?:young|little|small|"
+            r"grown|teenage|"
+            r"beautiful|wonderful|lovely|grown-up) )?(?:kids?|children|child)\b"
+        ),
         "family.children",
         Topic.RELATIONSHIP,
         0.8,
         values.count,
     ),
     # health and food
-    _row(
-        r"{who}(?:am|is) (?:severely |deathly |highly |mildly |slightly )?allergic to (?P<v>[^.;!?()]+?)(?=$|[.;!?()]|"
-        r",? (?:but|so|because|which|since|please|that|and (?:I|my|it|she|he|have|cannot|also))\b)",
+    Pattern(
+        _re(
+            r"{who}(?:am|is) (?:severely |deathly |highly |mildly |slightly )?allergic to "
+            r"(?P<v>[^.;!?()]+?)(?=$|[.;!?()]|"
+            r",? (?:but|so|because|which|since|please|that|and (?:I|my|it|she|he|have|cannot|also))\b)"
+        ),
         "allergy",
         Topic.HEALTH,
         0.95,
         values.thing,
         exclusive=False,
     ),
-    _row(
-        r"{who}(?:have|has) an? (?:severe |serious |mild |bad |slight )?(?P<v>[a-z]+(?: [a-z]+)?) allergy\b",
+    Pattern(
+        _re(r"{who}(?:have|has) an? (?:severe |serious |mild |bad |slight )?(?P<v>[a-z]+(?: [a-z]+)?) allergy\b"),
         "allergy",
         Topic.HEALTH,
         0.95,
         values.thing,
         exclusive=False,
     ),
-    _row(r"{who}(?:have|has) an? allergy to {v}{end}", "allergy", Topic.HEALTH, 0.95, values.thing, exclusive=False),
-    _row(
-        r"{who}(?:am|is) (?P<v>lactose|gluten|fructose|histamine)[- ]intolerant\b",
+    Pattern(
+        _re(r"{who}(?:have|has) an? allergy to {v}{end}"), "allergy", Topic.HEALTH, 0.95, values.thing, exclusive=False
+    ),
+    Pattern(
+        _re(r"{who}(?:am|is) (?P<v>lactose|gluten|fructose|histamine)[- ]intolerant\b"),
         "intolerance",
         Topic.HEALTH,
         0.95,
         str.lower,
         exclusive=False,
     ),
-    _row(
-        r"\bI (?:am|went|turned|became|have been|eat|have gone) (?:{adv})(?:an? )?(?:strict )?(?P<v>vegan|vegetarian|"
-        r"pescatarian|halal|kosher|gluten[- ]free|dairy[- ]free|keto|flexitarian)(?! (?:restaurant|food|options?|"
-        r"recipes?|dish|place|cookbook|meal))\b",
+    Pattern(
+        _re(
+            r"\bI (?:am|went|turned|became|have been|eat|have gone) (?:{adv})(?:an? )?(?:strict "
+            r")?(?P<v>vegan|vegetarian|"
+            r"pescatarian|halal|kosher|gluten[- ]free|dairy[- ]free|keto|flexitarian)(?! (?:restaurant|food|options?|"
+            r"recipes?|dish|place|cookbook|meal))\b"
+        ),
         "diet",
         Topic.HEALTH,
         0.9,
         str.lower,
     ),
-    _row(
-        r"{who}(?:was|have been|has been|got|am|is|were) (?:just |recently )?diagnosed with {v}{end}",
+    Pattern(
+        _re(r"{who}(?:was|have been|has been|got|am|is|were) (?:just |recently )?diagnosed with {v}{end}"),
         "health.condition",
         Topic.HEALTH,
         0.9,
         values.thing,
         exclusive=False,
     ),
-    _row(
-        r"{who}(?:have|has|suffer from|suffers from|struggle with|live with|am living with) (?:a |an |mild |severe |"
-        r"chronic |bad )*(?P<v>(?:type [12] )?(?:asthma|diabetes|depression|anxiety|adhd|autism|arthritis|migraines?|"
-        r"epilepsy|cancer|hypertension|high blood pressure|celiac disease|coeliac disease|insomnia|back pain|"
-        r"heart condition|ibs|crohn's disease|ptsd|ocd|dyslexia|anemia|eczema|psoriasis|endometriosis|tinnitus|"
-        r"asperger's|sleep apnea|bipolar disorder|hay fever|knee injury|food poisoning|thyroid condition))\b",
+    Pattern(
+        _re(
+            r"{who}(?:have|has|suffer from|suffers from|struggle with|live with|am living with) (?:a |an |"
+            r"mild |severe |"
+            r"chronic |bad )*(?P<v>(?:type [12] )?(?:asthma|diabetes|depression|anxiety|adhd|autism|"
+            r"arthritis|migraines?|"
+            r"epilepsy|cancer|hypertension|high blood pressure|celiac disease|coeliac disease|insomnia|back pain|"
+            r"heart condition|ibs|crohn's disease|ptsd|ocd|dyslexia|anemia|eczema|psoriasis|endometriosis|tinnitus|"
+            r"asperger's|sleep apnea|bipolar disorder|hay fever|knee injury|food poisoning|thyroid condition))\b"
+        ),
         "health.condition",
         Topic.HEALTH,
         0.9,
         str.lower,
         exclusive=False,
     ),
-    _row(
-        r"\bI (?:{adv})take (?P<v>[A-Za-z]+(?: \d+ ?mg)?) (?:every (?:day|morning|night)|daily|for my|twice a day|"
-        r"once a day)",
+    Pattern(
+        _re(
+            r"\bI (?:{adv})take (?P<v>[A-Za-z]+(?: \d+ ?mg)?) (?:every (?:day|morning|night)|daily|for my|twice a day|"
+            r"once a day)"
+        ),
         "health.medication",
         Topic.HEALTH,
         0.9,
         values.thing,
         exclusive=False,
     ),
-    _row(
-        r"\bmy blood type is (?P<v>(?:A|B|AB|O)[+-]?(?: (?:positive|negative))?)",
+    Pattern(
+        _re(r"\bmy blood type is (?P<v>(?:A|B|AB|O)[+-]?(?: (?:positive|negative))?)"),
         "health.blood_type",
         Topic.HEALTH,
         0.9,
     ),
     # contact
-    _row(
-        r"\bmy (?:personal |work |new )?e-?mail(?: address)? is (?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)",
+    Pattern(
+        _re(r"\bmy (?:personal |work |new )?e-?mail(?: address)? is (?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)"),
         "contact.email",
         Topic.CONTACT,
         0.85,
     ),
-    _row(
-        r"\bmy (?:new |mobile |cell |phone )*(?:number|phone|mobile) is (?P<v>\+?[\d][\d ()-]{5,}\d)",
+    Pattern(
+        _re(r"\bmy (?:new |mobile |cell |phone )*(?:number|phone|mobile) is (?P<v>\+?[\d][\d ()-]{5,}\d)"),
         "contact.phone",
         Topic.CONTACT,
         0.85,
     ),
     # language and education
-    _row(
-        r"\bmy (?:native|first|mother) (?:language|tongue) is {v}{end}",
+    Pattern(
+        _re(r"\bmy (?:native|first|mother) (?:language|tongue) is {v}{end}"),
         "language.native",
         Topic.PERSONAL,
         0.8,
         values.language,
     ),
-    _row(
-        r"\bI (?:{adv})speak (?P<v>[A-Z][a-z]+(?:(?:,| and|, and) [A-Z][a-z]+)*)",
+    Pattern(
+        _re(r"\bI (?:{adv})speak (?P<v>[A-Z][a-z]+(?:(?:,| and|, and) [A-Z][a-z]+)*)"),
         "language",
         Topic.SKILL,
         0.7,
         values.language,
         exclusive=False,
     ),
-    _row(
-        r"\bI am (?:{adv})fluent in (?P<v>[A-Z][a-z]+(?:(?:,| and|, and) [A-Z][a-z]+)*)",
+    Pattern(
+        _re(r"\bI am (?:{adv})fluent in (?P<v>[A-Z][a-z]+(?:(?:,| and|, and) [A-Z][a-z]+)*)"),
         "language",
         Topic.SKILL,
         0.7,
         values.language,
         exclusive=False,
     ),
-    _row(
-        r"\bI (?:am|have been|started) (?:{adv})learning (?P<v>[A-Z][a-z]+)\b",
+    Pattern(
+        _re(r"\bI (?:am|have been|started) (?:{adv})learning (?P<v>[A-Z][a-z]+)\b"),
         "language.learning",
         Topic.SKILL,
         0.65,
         values.language,
         exclusive=False,
     ),
-    _row(
-        r"{who}(?:graduated from|studied at|(?:am|is) (?:studying|a student) at|go to|goes to|attend|attends|study at|"
-        r"(?:am|is) enrolled (?:at|in)|got into) {v}{end}",
+    Pattern(
+        _re(
+            r"{who}(?:graduated from|studied at|(?:am|is) (?:studying|a student) at|go to|goes to|attend|"
+            r"attends|study at|"
+            r"(?:am|is) enrolled (?:at|in)|got into) {v}{end}"
+        ),
         "education.school",
         Topic.HISTORY,
         0.7,
         values.school,
     ),
-    _row(
-        r"{who}(?:(?:am|is) majoring in|major in|majored in|(?:have|has|got|earned|received|finished|"
-        r"completed) (?:an? |my )?(?:master'?s?(?: degree)?|bachelor'?s?(?: degree)?|degree|phd|doctorate|diploma|"
-        r"mba) in|(?:am|is) doing (?:a|my) (?:phd|master'?s?(?: degree)?|bachelor'?s?) in|(?:study|studied)(?! (?:at|"
-        r"in|for|with|abroad|all|every)\b)|graduated (?:with a degree )?in|(?:am|is) studying(?! (?:at|for|with|"
-        r"abroad|all|hard)\b)) {v}(?: (?:at|from) [^,.;]+)?{end}",
+    Pattern(
+        _re(
+            r"{who}(?:(?:am|is) majoring in|major in|majored in|(?:have|has|got|earned|received|finished|"
+            r"completed) (?:an? |my )?(?:master'?s?(?: degree)?|bachelor'?s?(?: degree)?|degree|phd|doctorate|diploma|"
+            r"mba) in|(?:am|is) doing (?:a|my) (?:phd|master'?s?(?: degree)?|bachelor'?s?) in|(?:study|"
+            r"studied)(?! (?:at|"
+            r"in|for|with|abroad|all|every)\b)|graduated (?:with a degree )?in|(?:am|is) studying(?! (?:at|for|with|"
+            r"abroad|all|hard)\b)) {v}(?: (?:at|from) [^,.;]+)?{end}"
+        ),
         "education.field",
         Topic.HISTORY,
         0.7,
         values.field,
     ),
     # possessions, money, skills
-    _row(
-        r"{who}(?:drive|drives|own|owns|bought|(?:am|is) driving) an? (?P<v>(?:(?:new|used|old|red|blue|black|white|"
-        r"second-hand|\d{4}) )*(?-i:[A-Z])\w+(?: (?:(?-i:[A-Z])|\d)\w*)*)",
+    Pattern(
+        _re(
+            r"{who}(?:drive|drives|own|owns|bought|(?:am|is) driving) an? (?P<v>(?:(?:new|used|old|red|blue|"
+            r"black|white|"
+            r"second-hand|\d{4}) )*(?-i:[A-Z])\w+(?: (?:(?-i:[A-Z])|\d)\w*)*)"
+        ),
         "possession",
         Topic.OTHER,
         0.5,
         values.thing,
         exclusive=False,
     ),
-    _row(
-        r"\b(?:I|we) (?:{adv})(?:have|own|got|bought|adopted) (?P<v>(?:an?|two|three|four|five|"
-        r"\d) (?:[a-z-]+ ){0,2}?(?:"
-        + PETS
-        + r"|house|apartment|flat|condo|cottage|cabin|car|motorcycle|motorbike|van|truck|bike|boat|garden|farm|"
-        r"telescope|guitar|piano|violin|3d printer|greenhouse|caravan|camper)s?)(?=$|[,.;!?]| and\b| but\b| with\b|"
-        r" in\b| at home\b| last\b| from\b| that\b| which\b)",
+    Pattern(
+        _re(
+            r"\b(?:I|we) (?:{adv})(?:have|own|got|bought|adopted) (?P<v>(?:an?|two|three|four|five|"
+            r"\d) (?:[a-z-]+ ){0,2}?(?:"
+            + PETS
+            + r"|house|apartment|flat|condo|cottage|cabin|car|motorcycle|motorbike|van|truck|bike|boat|garden|farm|"
+            r"telescope|guitar|piano|violin|3d printer|greenhouse|caravan|camper)s?)(?=$|[,.;!?]| and\b| but\b| with\b|"
+            r" in\b| at home\b| last\b| from\b| that\b| which\b)"
+        ),
         "possession",
         Topic.OTHER,
         0.5,
         values.thing,
         exclusive=False,
     ),
-    _row(
-        r"\bmy (?P<cls>(?:monthly |annual |yearly |weekly )?(?:budget|salary|income|rent)) is (?:about |around |"
-        r"roughly )?(?P<v>[$€£¥]? ?\d[\d,.]*\d?[km]?(?: ?(?:dollars|euros|pounds|usd|eur|a month|per month|a year|"
-        r"per year))*)",
+    Pattern(
+        _re(
+            r"\bmy (?P<cls>(?:monthly |annual |yearly |weekly )?(?:budget|salary|income|rent)) is (?:about |around |"
+            r"roughly )?(?P<v>[$€£¥]? ?\d[\d,.]*\d?[km]?(?: ?(?:dollars|euros|pounds|usd|eur|a month|per month|a year|"
+            r"per year))*)"
+        ),
         "finance.{cls}",
         Topic.FINANCE,
         0.75,
         values.amount,
     ),
-    _row(
-        r"\bI (?:{adv})play (?:the )?(?P<v>piano|guitar|violin|drums?|bass|cello|flute|saxophone|clarinet|trumpet|"
-        r"ukulele|harp|chess|tennis|basketball|soccer|football|volleyball|badminton|golf|baseball|hockey)\b",
+    Pattern(
+        _re(
+            r"\bI (?:{adv})play (?:the )?(?P<v>piano|guitar|violin|drums?|bass|cello|flute|saxophone|clarinet|trumpet|"
+            r"ukulele|harp|chess|tennis|basketball|soccer|football|volleyball|badminton|golf|baseball|hockey)\b"
+        ),
         "skill",
         Topic.SKILL,
         0.6,
@@ -538,27 +633,33 @@ SLOTS: tuple[Pattern, ...] = (
         exclusive=False,
     ),
     # likes and dislikes
-    _row(
-        r"\bmy (?:all[- ]time |absolute |current )?favorite (?P<cls>[a-z]+(?: [a-z]+)?)(?: of all time| ever|"
-        r" to \w+)? (?:is|has to be|would be|has always been|are)(?: probably| definitely)? {v}{end}",
+    Pattern(
+        _re(
+            r"\bmy (?:all[- ]time |absolute |current )?favorite (?P<cls>[a-z]+(?: [a-z]+)?)(?: of all time| ever|"
+            r" to \w+)? (?:is|has to be|would be|has always been|are)(?: probably| definitely)? {v}{end}"
+        ),
         "preference.{cls}",
         Topic.PREFERENCE,
         0.7,
         values.favourite,
         P,
     ),
-    _row(
-        r"^(?P<v>[^,.;!?()]{2,40}?) (?:is|are) (?:probably |definitely |still )?my (?:all[- ]time |"
-        r"absolute )?favorite (?P<cls>[a-z]+(?: [a-z]+)?)(?=[.,!;]|$| because\b| and\b| of all\b| ever\b)",
+    Pattern(
+        _re(
+            r"^(?P<v>[^,.;!?()]{2,40}?) (?:is|are) (?:probably |definitely |still )?my (?:all[- ]time |"
+            r"absolute )?favorite (?P<cls>[a-z]+(?: [a-z]+)?)(?=[.,!;]|$| because\b| and\b| of all\b| ever\b)"
+        ),
         "preference.{cls}",
         Topic.PREFERENCE,
         0.7,
         values.favourite,
         P,
     ),
-    _row(
-        r"{free}{who}(?:do not|does not|did not) (?:really |particularly |even )?(?:like|enjoy|"
-        r"care for) (?P<v>[^.;!?()]+?){list_end}",
+    Pattern(
+        _re(
+            r"{free}{who}(?:do not|does not|did not) (?:really |particularly |even )?(?:like|enjoy|"
+            r"care for) (?P<v>[^.;!?()]+?){list_end}"
+        ),
         "dislikes",
         Topic.PREFERENCE,
         0.6,
@@ -566,8 +667,8 @@ SLOTS: tuple[Pattern, ...] = (
         P,
         exclusive=False,
     ),
-    _row(
-        r"{free}{who}(?:do not|does not|never|no longer|cannot) (?:eat|drink) (?P<v>[^.;!?()]+?){list_end}",
+    Pattern(
+        _re(r"{free}{who}(?:do not|does not|never|no longer|cannot) (?:eat|drink) (?P<v>[^.;!?()]+?){list_end}"),
         "avoids",
         Topic.HEALTH,
         0.75,
@@ -575,9 +676,12 @@ SLOTS: tuple[Pattern, ...] = (
         P,
         exclusive=False,
     ),
-    _row(
-        r"{free}{who}(?:hate|hates|dislike|dislikes|cannot stand|detest|loathe|despise|(?:am|is) not (?:a fan of|into|"
-        r"fond of)) (?P<v>[^.;!?()]+?){list_end}",
+    Pattern(
+        _re(
+            r"{free}{who}(?:hate|hates|dislike|dislikes|cannot stand|detest|loathe|despise|(?:am|is) not "
+            r"(?:a fan of|into|"
+            r"fond of)) (?P<v>[^.;!?()]+?){list_end}"
+        ),
         "dislikes",
         Topic.PREFERENCE,
         0.6,
@@ -585,10 +689,12 @@ SLOTS: tuple[Pattern, ...] = (
         P,
         exclusive=False,
     ),
-    _row(
-        r"(?:{free}{who}|\band {adv}(?=love |enjoy |adore ))(?:like|love|enjoy|adore|likes|loves|enjoys|(?:am|"
-        r"is) (?:a (?:big|huge|massive) fan of|fond of|obsessed with|(?:really |super )?into|crazy about|"
-        r"passionate about|keen on)) (?P<v>[^.;!?()]+?){list_end}",
+    Pattern(
+        _re(
+            r"(?:{free}{who}|\band {adv}(?=love |enjoy |adore ))(?:like|love|enjoy|adore|likes|loves|enjoys|(?:am|"
+            r"is) (?:a (?:big|huge|massive) fan of|fond of|obsessed with|(?:really |super )?into|crazy about|"
+            r"passionate about|keen on)) (?P<v>[^.;!?()]+?){list_end}"
+        ),
         "likes",
         Topic.PREFERENCE,
         0.55,
@@ -596,9 +702,11 @@ SLOTS: tuple[Pattern, ...] = (
         P,
         exclusive=False,
     ),
-    _row(
-        r"{free}{who}(?:prefer|prefers|would rather have) {v}(?: (?:over|to|rather than|instead of|"
-        r"than) [^,.;!?]+)?{end}",
+    Pattern(
+        _re(
+            r"{free}{who}(?:prefer|prefers|would rather have) {v}(?: (?:over|to|rather than|instead of|"
+            r"than) [^,.;!?]+)?{end}"
+        ),
         "prefers",
         Topic.PREFERENCE,
         0.65,

@@ -27,21 +27,14 @@ END = (
     r"\d+年|[一二两三四五六七八九十]+年)"
 )
 F, P = Category.FACT, Category.PREFERENCE
+_PARTS = {"{who}": WHO, "{v}": V, "{end}": END, "{adv}": ADV}
 
 
-def _row(
-    regex: str,
-    attribute: str,
-    topic: Topic,
-    importance: float,
-    category: Category = F,
-    *,
-    exclusive: bool = True,
-    corrects: bool = False,
-    negated: bool = False,
-) -> Pattern:
-    full = regex.replace("{who}", WHO).replace("{v}", V).replace("{end}", END).replace("{adv}", ADV)
-    return Pattern(re.compile(full), attribute, category, topic, importance, None, exclusive, corrects, negated)
+def _re(regex: str) -> re.Pattern[str]:
+    """`regex` with its placeholders filled in."""
+    for name, part in _PARTS.items():
+        regex = regex.replace(name, part)
+    return re.compile(regex)
 
 
 _DAY = r"(?:(?:19|20)\d{2}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:\d{1,2}|[一二三四五六七八九十]{1,3})[日号]"
@@ -52,217 +45,267 @@ _ROLES = (
     r"顾问|创业者|自由职业者|运营|教练|店长|农民|工人|主管|总监|架构师)"
 )
 SLOTS: tuple[Pattern, ...] = (
-    _row(
-        r"(?:我(?:的)?(?:全名|名字|大名)?(?:叫做?|是叫)|我姓.{1,2}[，,]\s*(?:名字)?叫|我的名字是|"
-        r"我姓名是)(?P<v>(?!人|你|他|她|什么|过|了|醒|外卖|"
-        r"车)[\u4e00-\u9fff·]{2,4}|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)(?=$|[，。！,.!；\s])",
+    Pattern(
+        _re(
+            r"(?:我(?:的)?(?:全名|名字|大名)?(?:叫做?|是叫)|我姓.{1,2}[，,]\s*(?:名字)?叫|我的名字是|"
+            r"我姓名是)(?P<v>(?!人|你|他|她|什么|过|了|醒|外卖|"
+            r"车)[\u4e00-\u9fff·]{2,4}|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)(?=$|[，。！,.!；\s])"
+        ),
         "name.full",
         Topic.PERSONAL,
         0.9,
     ),
-    _row(
-        r"(?:可以叫我|请叫我|叫我|大家都叫我|朋友都叫我)(?P<v>(?!起|去|来|过|做|不|别|"
-        r"们)[\u4e00-\u9fffA-Za-z]{1,8}?)(?:就好|就行|吧|即可)?(?=$|"
-        r"[，。！,.!；\s])",
+    Pattern(
+        _re(
+            r"(?:可以叫我|请叫我|叫我|大家都叫我|朋友都叫我)(?P<v>(?!起|去|来|过|做|不|别|"
+            r"们)[\u4e00-\u9fffA-Za-z]{1,8}?)(?:就好|就行|吧|即可)?(?=$|"
+            r"[，。！,.!；\s])"
+        ),
         "name.preferred",
         Topic.PERSONAL,
         0.9,
     ),
-    _row(rf"我(?:的)?生日是(?:在)?(?P<v>{_DAY})", "birthday", Topic.PERSONAL, 0.9),
-    _row(rf"我(?:是)?(?P<v>{_DAY})(?:出生|生的|过生日)", "birthday", Topic.PERSONAL, 0.9),
-    _row(r"我(?:是)?(?P<v>(?:19|20)\d{2})年(?:出生|生的|生人)", "birth.year", Topic.PERSONAL, 0.8),
-    _row(
-        r"{who}(?:是)?(?:满)?(?P<v>\d{1,3}|[一二两三四五六七八九十]{1,3})岁(?!的时候|时|那年|就|开始|以前|之前|起)",
+    Pattern(_re(rf"我(?:的)?生日是(?:在)?(?P<v>{_DAY})"), "birthday", Topic.PERSONAL, 0.9),
+    Pattern(_re(rf"我(?:是)?(?P<v>{_DAY})(?:出生|生的|过生日)"), "birthday", Topic.PERSONAL, 0.9),
+    Pattern(_re(r"我(?:是)?(?P<v>(?:19|20)\d{2})年(?:出生|生的|生人)"), "birth.year", Topic.PERSONAL, 0.8),
+    Pattern(
+        _re(
+            r"{who}(?:是)?(?:满)?(?P<v>\d{1,3}|[一二两三四五六七八九十]{1,3})岁(?!的时候|时|那年|就|开始|以前|之前|起)"
+        ),
         "age",
         Topic.PERSONAL,
         0.75,
     ),
-    _row(r"{who}(?:出生在|生在|出生于){v}{end}", "origin", Topic.PERSONAL, 0.75),
-    _row(
-        r"{who}(?:在)(?P<v>[\u4e00-\u9fffA-Z][\u4e00-\u9fffA-Za-z]{1,6}?)(?:长大|出生)", "origin", Topic.PERSONAL, 0.75
+    Pattern(_re(r"{who}(?:出生在|生在|出生于){v}{end}"), "origin", Topic.PERSONAL, 0.75),
+    Pattern(
+        _re(r"{who}(?:在)(?P<v>[\u4e00-\u9fffA-Z][\u4e00-\u9fffA-Za-z]{1,6}?)(?:长大|出生)"),
+        "origin",
+        Topic.PERSONAL,
+        0.75,
     ),
-    _row(r"(?:我老家在|我的家乡是|我家乡在|我的老家是|{who}来自){v}{end}", "origin", Topic.PERSONAL, 0.75),
-    _row(r"我是(?P<v>[\u4e00-\u9fff]{2,4})人(?=$|[，。！,.!；\s])", "origin", Topic.PERSONAL, 0.75),
-    _row(r"我(?:已经|现在)?(?:不再|不)住在{v}了?{end}", "home.city", Topic.LOCATION, 0.8, corrects=True, negated=True),
-    _row(
-        r"{who}(?:搬到|搬去|搬来|搬家到|移居|移居到|定居在|定居){v}{end}",
+    Pattern(_re(r"(?:我老家在|我的家乡是|我家乡在|我的老家是|{who}来自){v}{end}"), "origin", Topic.PERSONAL, 0.75),
+    Pattern(_re(r"我是(?P<v>[\u4e00-\u9fff]{2,4})人(?=$|[，。！,.!；\s])"), "origin", Topic.PERSONAL, 0.75),
+    Pattern(
+        _re(r"我(?:已经|现在)?(?:不再|不)住在{v}了?{end}"),
+        "home.city",
+        Topic.LOCATION,
+        0.8,
+        corrects=True,
+        negated=True,
+    ),
+    Pattern(
+        _re(r"{who}(?:从[^，。！？]{1,6})?(?:搬到|搬去|搬来|搬家到|移居|移居到|定居在|定居){v}{end}"),
         "home.city",
         Topic.LOCATION,
         0.85,
         corrects=True,
     ),
-    _row(
-        r"(?:{who}|我(?:和|跟)[^，。！？]{1,6}?)(?:住在|居住在|家住|家在|定居在|常住){v}{end}",
+    Pattern(
+        _re(r"(?:{who}|我(?:和|跟)[^，。！？]{1,6}?)(?:住在|居住在|家住|家在|定居在|常住){v}{end}"),
         "home.city",
         Topic.LOCATION,
         0.85,
     ),
-    _row(
-        r"{who}(?:不再|不|没有?)在(?P<v>[^，。！？；,.!?\s]{2,12}?)(?:工作|上班|任职)了",
+    Pattern(
+        _re(r"{who}(?:不再|不|没有?)在(?P<v>[^，。！？；,.!?\s]{2,12}?)(?:工作|上班|任职)了"),
         "work.employer",
         Topic.WORK,
         0.8,
         corrects=True,
         negated=True,
     ),
-    _row(
-        r"{who}从(?P<v>[^，。！？；,.!?\s]{2,12}?)(?:离职|辞职)",
+    Pattern(
+        _re(r"{who}从(?P<v>[^，。！？；,.!?\s]{2,12}?)(?:离职|辞职)"),
         "work.employer",
         Topic.WORK,
         0.8,
         corrects=True,
         negated=True,
     ),
-    _row(
-        r"(?:{who}|[，,])在(?P<v>(?!家|一家|一个|这|那|外面|公司|国外|"
-        r"上面)[^，。！？；,.!?\s]{2,12}?)(?:工作|上班|任职|就职|实习)",
+    Pattern(
+        _re(
+            r"(?:{who}|[，,])在(?P<v>(?!家|一家|一个|这|那|外面|公司|国外|"
+            r"上面)[^，。！？；,.!?\s]{2,12}?)(?:工作|上班|任职|就职|实习)"
+        ),
         "work.employer",
         Topic.WORK,
         0.8,
     ),
-    _row(
-        r"{who}(?:入职了?|加入了?|跳槽到了?|就职于|任职于)(?P<v>[^，。！？；,.!?\s的]{2,12}?){end}",
+    Pattern(
+        _re(r"{who}(?:入职了?|加入了?|跳槽到了?|就职于|任职于)(?P<v>[^，。！？；,.!?\s的]{2,12}?){end}"),
         "work.employer",
         Topic.WORK,
         0.8,
     ),
-    _row(
-        rf"{{who}}(?:的职业是|的工作是|是|当|做|成为了?|在.{{1,10}}当|在.{{1,10}}做)(?:一名|一位|一个|个|"
-        rf"了)?(?P<v>{_ROLES})(?=$|[，。！,.!；\s了]|已经)",
+    Pattern(
+        _re(
+            rf"{{who}}(?:的职业是|的工作是|是|当|做|成为了?|在.{{1,10}}当|在.{{1,10}}做)(?:一名|一位|一个|个|"
+            rf"了)?(?P<v>{_ROLES})(?=$|[，。！,.!；\s了]|已经)"
+        ),
         "work.role",
         Topic.WORK,
         0.8,
     ),
-    _row(
-        r"我(?:的)?(?P<rel>老婆|妻子|太太|爱人|老公|丈夫|先生|女朋友|男朋友|女友|男友|未婚妻|未婚夫|妈妈|"
-        r"母亲|爸爸|父亲|老板)(?:的名字)?(?:叫做?|"
-        r"(?<=名字)是)(?P<v>[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+)(?=$|[，。！,.!；\s])",
+    Pattern(
+        _re(
+            r"我(?:的)?(?P<rel>老婆|妻子|太太|爱人|老公|丈夫|先生|女朋友|男朋友|女友|男友|未婚妻|未婚夫|妈妈|"
+            r"母亲|爸爸|父亲|老板)(?:的名字)?(?:叫做?|"
+            r"(?<=名字)是)(?P<v>[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+)(?=$|[，。！,.!；\s])"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.8,
     ),
-    _row(
-        r"我(?:的)?(?P<rel>哥哥|姐姐|弟弟|妹妹|儿子|女儿|孩子|室友|朋友|闺蜜|同事|狗|猫|兔子|"
-        r"仓鼠)(?:的名字)?(?:叫做?|名叫)(?P<v>[\u4e00-\u9fff·]{2,4}|"
-        r"[A-Z][a-z]+)(?=$|[，。！,.!；\s])",
+    Pattern(
+        _re(
+            r"我(?:的)?(?P<rel>哥哥|姐姐|弟弟|妹妹|儿子|女儿|孩子|室友|朋友|闺蜜|同事|狗|猫|兔子|"
+            r"仓鼠)(?:的名字)?(?:叫做?|名叫)(?P<v>[\u4e00-\u9fff·]{2,4}|"
+            r"[A-Z][a-z]+)(?=$|[，。！,.!；\s])"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.75,
         exclusive=False,
     ),
-    _row(
-        rf"我(?:家)?{ADV}(?:有|养|领养|买|收养)了?(?:一|两|[1-9])?(?:只|条|"
-        rf"个)?(?:[\u4e00-\u9fff]{{0,4}}?的?)(?P<rel>{PETS}|儿子|女儿|弟弟|"
-        rf"妹妹|哥哥|姐姐)[，,]?(?:名字)?(?:叫做?|名叫|取名)(?P<v>[\u4e00-\u9fff]{{1,4}}|[A-Z][a-z]+)(?=$|"
-        rf"[，。！,.!；\s])",
+    Pattern(
+        _re(
+            rf"我(?:家)?{ADV}(?:有|养|领养|买|收养)了?(?:一|两|[1-9])?(?:只|条|"
+            rf"个)?(?:[\u4e00-\u9fff]{{0,4}}?的?)(?P<rel>{PETS}|儿子|女儿|弟弟|"
+            rf"妹妹|哥哥|姐姐)[，,]?(?:名字)?(?:叫做?|名叫|取名)(?P<v>[\u4e00-\u9fff]{{1,4}}|[A-Z][a-z]+)(?=$|"
+            rf"[，。！,.!；\s])"
+        ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
         0.75,
         exclusive=False,
     ),
-    _row(
-        r"我(?:和.{1,6})?(?:已经|刚|刚刚|上个?月|去年|今年)?(?P<v>结婚|离婚|订婚|单身|未婚|已婚)了?(?=$|"
-        r"[，。！,.!；\s了])",
+    Pattern(
+        _re(
+            r"我(?:和.{1,6})?(?:已经|刚|刚刚|上个?月|去年|今年)?(?P<v>结婚|离婚|订婚|单身|未婚|已婚)了?(?=$|"
+            r"[，。！,.!；\s了])"
+        ),
         "relation.status",
         Topic.RELATIONSHIP,
         0.75,
     ),
-    _row(r"我(?:们)?有(?P<v>[一两二三四1-4])个(?:孩子|小孩|娃)", "family.children", Topic.RELATIONSHIP, 0.8),
-    _row(r"{who}对(?P<v>[^，。！？；,.!?\s]{1,14}?)(?:严重)?过敏", "allergy", Topic.HEALTH, 0.95, exclusive=False),
-    _row(r"{who}(?P<v>乳糖|麸质)不耐受?", "intolerance", Topic.HEALTH, 0.95, exclusive=False),
-    _row(
-        r"{who}(?:是|吃)(?:个|一个|一名)?(?P<v>素食主义者|素食者|纯素|素食|素|清真)(?=$|[，。！,.!；\s的了])",
+    Pattern(_re(r"我(?:们)?有(?P<v>[一两二三四1-4])个(?:孩子|小孩|娃)"), "family.children", Topic.RELATIONSHIP, 0.8),
+    Pattern(
+        _re(r"{who}对(?P<v>[^，。！？；,.!?\s]{1,14}?)(?:严重)?过敏"), "allergy", Topic.HEALTH, 0.95, exclusive=False
+    ),
+    Pattern(_re(r"{who}(?P<v>乳糖|麸质)不耐受?"), "intolerance", Topic.HEALTH, 0.95, exclusive=False),
+    Pattern(
+        _re(r"{who}(?:是|吃)(?:个|一个|一名)?(?P<v>素食主义者|素食者|纯素|素食|素|清真)(?=$|[，。！,.!；\s的了])"),
         "diet",
         Topic.HEALTH,
         0.9,
     ),
-    _row(
-        r"{who}(?:有|得了|患有|患了|被诊断出|被诊断为|确诊了?|查出了?)(?P<v>(?:轻度|重度|"
-        r"[12一二]型)?(?:糖尿病|高血压|哮喘|抑郁症|焦虑症|偏头痛|关节炎|癌症|失眠症?|胃病|心脏病|"
-        r"贫血|鼻炎|颈椎病|痛风|甲亢|湿疹|多动症))",
+    Pattern(
+        _re(
+            r"{who}(?:有|得了|患有|患了|被诊断出|被诊断为|确诊了?|查出了?)(?P<v>(?:轻度|重度|"
+            r"[12一二]型)?(?:糖尿病|高血压|哮喘|抑郁症|焦虑症|偏头痛|关节炎|癌症|失眠症?|胃病|心脏病|"
+            r"贫血|鼻炎|颈椎病|痛风|甲亢|湿疹|多动症))"
+        ),
         "health.condition",
         Topic.HEALTH,
         0.9,
         exclusive=False,
     ),
-    _row(
-        r"我(?:的)?(?:邮箱|电子邮箱|邮件地址)(?:地址)?是\s*(?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)",
+    Pattern(
+        _re(r"我(?:的)?(?:邮箱|电子邮箱|邮件地址)(?:地址)?是\s*(?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)"),
         "contact.email",
         Topic.CONTACT,
         0.85,
     ),
-    _row(
-        r"我(?:的)?(?:手机号?|电话|手机号码|电话号码)(?:号码)?是\s*(?P<v>\+?\d[\d -]{5,}\d)",
+    Pattern(
+        _re(r"我(?:的)?(?:手机号?|电话|手机号码|电话号码)(?:号码)?是\s*(?P<v>\+?\d[\d -]{5,}\d)"),
         "contact.phone",
         Topic.CONTACT,
         0.85,
     ),
-    _row(r"我(?:的)?母语是(?P<v>[\u4e00-\u9fff]{2,4})", "language.native", Topic.PERSONAL, 0.8),
-    _row(
-        r"{who}(?:会说|会讲|能说)(?P<v>[\u4e00-\u9fff]{1,3}[语文话](?:[、和][\u4e00-\u9fff]{1,3}[语文话])*)",
+    Pattern(_re(r"我(?:的)?母语是(?P<v>[\u4e00-\u9fff]{2,4})"), "language.native", Topic.PERSONAL, 0.8),
+    Pattern(
+        _re(r"{who}(?:会说|会讲|能说)(?P<v>[\u4e00-\u9fff]{1,3}[语文话](?:[、和][\u4e00-\u9fff]{1,3}[语文话])*)"),
         "language",
         Topic.SKILL,
         0.7,
         exclusive=False,
     ),
-    _row(
-        r"{who}(?:在学|正在学|开始学|学习|在学习)(?P<v>[\u4e00-\u9fff]{1,3}[语文])",
+    Pattern(
+        _re(r"{who}(?:在学|正在学|开始学|学习|在学习)(?P<v>[\u4e00-\u9fff]{1,3}[语文])"),
         "language.learning",
         Topic.SKILL,
         0.65,
         exclusive=False,
     ),
-    _row(
-        r"{who}(?:毕业于|是从|从)(?P<v>[\u4e00-\u9fff]{2,10}?(?:大学|学院|中学|高中))(?:毕业)?",
+    Pattern(
+        _re(r"{who}(?:毕业于|是从|从)(?P<v>[\u4e00-\u9fff]{2,10}?(?:大学|学院|中学|高中))(?:毕业)?"),
         "education.school",
         Topic.HISTORY,
         0.7,
     ),
-    _row(
-        r"{who}在(?P<v>[\u4e00-\u9fff]{2,10}?(?:大学|学院|中学|高中))(?:读书|上学|念书|读|学|念)",
+    Pattern(
+        _re(r"{who}在(?P<v>[\u4e00-\u9fff]{2,10}?(?:大学|学院|中学|高中))(?:读书|上学|念书|读|学|念)"),
         "education.school",
         Topic.HISTORY,
         0.7,
     ),
-    _row(r"{who}(?:的专业是|主修|学的是|专业是){v}(?:专业)?{end}", "education.field", Topic.HISTORY, 0.7),
-    _row(
-        r"{who}(?:会弹|弹|会拉|拉)(?P<v>钢琴|吉他|小提琴|古筝|大提琴|二胡)",
+    Pattern(
+        _re(r"{who}(?:大学|本科|研究生)?(?:的专业是|主修|学的是|专业是){v}(?:专业)?{end}"),
+        "education.field",
+        Topic.HISTORY,
+        0.7,
+    ),
+    Pattern(
+        _re(r"{who}(?:会弹|弹|会拉|拉)(?P<v>钢琴|吉他|小提琴|古筝|大提琴|二胡)"),
         "skill",
         Topic.SKILL,
         0.6,
-        Category.SKILL,
+        category=Category.SKILL,
         exclusive=False,
     ),
-    _row(
-        r"我最(?:喜欢|爱)的(?P<cls>[\u4e00-\u9fff]{1,5}?)(?:就)?是{v}{end}",
+    Pattern(
+        _re(r"我最(?:喜欢|爱)的(?P<cls>[\u4e00-\u9fff]{1,5}?)(?:就)?是{v}{end}"),
         "preference.{cls}",
         Topic.PREFERENCE,
         0.7,
-        P,
+        category=P,
     ),
-    _row(
-        r"{who}(?:不吃|不喝|从不吃|从不喝|不能吃|不能喝|不再吃|不再喝|戒了){v}{end}",
+    Pattern(
+        _re(r"{who}(?:不吃|不喝|从不吃|从不喝|不能吃|不能喝|不再吃|不再喝|戒了){v}{end}"),
         "avoids",
         Topic.HEALTH,
         0.75,
-        P,
+        category=P,
         exclusive=False,
     ),
-    _row(
-        r"{who}(?:不喜欢|不爱|讨厌|受不了|恨|不太喜欢){v}{end}", "dislikes", Topic.PREFERENCE, 0.6, P, exclusive=False
+    Pattern(
+        _re(r"{who}(?:不喜欢|不爱|讨厌|受不了|恨|不太喜欢){v}{end}"),
+        "dislikes",
+        Topic.PREFERENCE,
+        0.6,
+        category=P,
+        exclusive=False,
     ),
-    _row(r"{who}(?:更喜欢|更爱|偏好|宁愿|偏爱){v}{end}", "prefers", Topic.PREFERENCE, 0.65, P, exclusive=False),
-    _row(
-        r"{who}(?:喜欢|爱|热爱|喜爱|迷上了?|爱上了?|着迷于)(?!的|你|我|他|她|上|了){v}{end}",
+    Pattern(
+        _re(r"{who}(?:更喜欢|更爱|偏好|宁愿|偏爱){v}{end}"),
+        "prefers",
+        Topic.PREFERENCE,
+        0.65,
+        category=P,
+        exclusive=False,
+    ),
+    Pattern(
+        _re(r"{who}(?:喜欢|爱|热爱|喜爱|迷上了?|爱上了?|着迷于)(?!的|你|我|他|她|上|了){v}{end}"),
         "likes",
         Topic.PREFERENCE,
         0.55,
-        P,
+        category=P,
         exclusive=False,
     ),
 )
 INSTRUCTION = re.compile(
-    r"以后(?:都|请|就|不要|别|每次|一律|回答|叫)|从现在(?:起|开始)|今后|从今以后|每次(?:都)?(?:请|要|"
+    r"以后[^，。！？]{0,14}(?:请|不要|避开|都要|都用)|以后(?:都|请|就|不要|别|每次|一律|回答|叫)|"
+    r"从现在(?:起|开始)|今后|从今以后|每次(?:都)?(?:请|要|"
     r"回答|回复)|^请?(?:总是|永远|一直|始终)(?:用|不要|别|要|给)"
     r"|^(?:请)?(?:不要|别|请勿|千万别|千万不要)(?:再)?(?:用|叫我|给我(?:推荐|发|打)|推荐|提|问我|"
     r"使用|发|说|回复|告诉|安排|预订|联系)"
@@ -278,7 +321,7 @@ CATEGORIES: tuple[Cue, ...] = (
     Cue(
         re.compile(
             r"打算|计划|准备(?:去|在|要|参加|考)|(?:明天|后天|下周|下个?月|明年|下学期|"
-            r"周末)[^，。]{0,6}(?:要|会|去|将)|想要?(?:去|学|换|考|买|成为|做)|希望能|目标是|梦想是|"
+            r"(?<![上个])周末)[^，。]{0,6}(?:要|会|去(?![了过])|将)|想要?(?:去|学|换|考|买|成为|做)|希望能|目标是|梦想是|"
             r"的计划"
         ),
         Category.PLAN,

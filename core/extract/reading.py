@@ -21,10 +21,10 @@ class Pattern:
 
     regex: re.Pattern[str]
     attribute: str
-    category: Category
     topic: Topic
     importance: float
     check: Check | None = None
+    category: Category = Category.FACT
     exclusive: bool = True
     corrects: bool = False
     negated: bool = False

@@ -14,8 +14,9 @@ _ADVERBS = (
     "honestly simply mainly certainly regularly occasionally frequently personally both all basically eventually "
     "originally officially strongly especially particularly kind sort of deeply highly seriously "
     "mostly firmly strictly "
-    "gladly happily proudly literally almost nearly quite soon ever too".split()
+    "gladly happily proudly literally almost nearly quite soon ever too no longer".split()
 )
+_LY_VERBS = frozenset("fly rely apply reply supply comply multiply rally bully tally".split())
 _ADVERB_SET = frozenset(_ADVERBS)
 _UNCHANGED = frozenset(
     "will would can could should must might may shall had was did cannot ought been used went got made met took found "
@@ -27,7 +28,8 @@ _UNCHANGED = frozenset(
     "rewrote redid forgave froze "
     "hid dug fed fled bent bled bred dealt dreamt leapt learnt lit meant meditated hung laid lay "
     "let put cut hit hurt set "
-    "shut split spread bet cost burst cast upset overcame underwent undertook withdrew "
+    "shut split spread bet cost burst cast upset rang sank blew shook sought spun swung stole sped "
+    "stung strode bound clung crept overcame underwent undertook withdrew "
     "s not who whom that which and or but with in on at for to from as the a an".split()
 )
 _PRESENT_ED = frozenset("need feed speed proceed succeed exceed breed bleed weed seed heed embed".split())
@@ -80,7 +82,7 @@ def third_person(sentence: str, name: str, addressee: str | None = None, context
         replaced, verb_follows = _replacement(token, tokens, place, voice)
         if verb_follows is not None:
             agree = verb_follows
-        elif agree and token.strip() and token[0].isalpha() and not _is_adverb(token):
+        elif agree and replaced == token and token[0].isalpha() and not _is_adverb(token):
             replaced, agree = _agreed(token, tokens), False
         out.append(replaced)
     text = _coordinated("".join(out), name)
@@ -105,7 +107,8 @@ def _joined(sentence: str) -> str:
 
 
 def _is_adverb(token: str) -> bool:
-    return token.lower() in _ADVERB_SET
+    low = token.lower()
+    return low in _ADVERB_SET or (low.endswith("ly") and low not in _LY_VERBS)
 
 
 def _replacement(token: str, tokens: list[str], place: int, voice: _Voice) -> tuple[str, bool | None]:
@@ -113,28 +116,37 @@ def _replacement(token: str, tokens: list[str], place: int, voice: _Voice) -> tu
     if "\x00" in token:
         voice.named = voice.subject = True
         return token.replace("\x00", voice.name), False
-    low = token.lower()
-    if token[0].isupper() and place and token != "I":  # "The Last of Us": part of a title
-        return token, None
     if token == "I":
-        first = not voice.subject
-        voice.subject = voice.named = True
-        inverted = "".join(tokens[max(place - 2, 0) : place]).strip().lower() in _INVERTING
-        return (voice.name, not inverted) if first else (_they(tokens, place), False)
+        return _self(tokens, place, voice)
+    low = token.lower()
+    if token[0].isupper() and place:  # "The Last of Us": part of a title
+        return token, None
     if low in {"we", "us"}:
         alone = low == "we" and not voice.subject and voice.company is None
         return _plural(low, voice), alone
+    return _owned(low, voice) or token, None
+
+
+def _self(tokens: list[str], place: int, voice: _Voice) -> tuple[str, bool]:
+    first = not voice.subject
+    voice.subject = voice.named = True
+    inverted = "".join(tokens[max(place - 2, 0) : place]).strip().lower() in _INVERTING
+    return (voice.name, not inverted) if first else (_they(tokens, place), False)
+
+
+def _owned(low: str, voice: _Voice) -> str | None:
+    """my, me, mine, your, you … after who they stand for; None for any other word."""
     if low in {"my", "our"}:
         shown = "their" if voice.named else f"{voice.name}'s"
         voice.named = True
-        return shown, None
+        return shown
     if low in _OBJECTS:
-        shown = _OBJECTS[low] if voice.subject or low.endswith(("self", "selves")) else _NAMED[low].format(voice.name)
+        known = voice.subject or low.endswith(("self", "selves"))
         voice.subject = voice.named = True
-        return shown, None
+        return _OBJECTS[low] if known else _NAMED[low].format(voice.name)
     if low in {"you", "your", "yours", "yourself"} and voice.addressee:
-        return (voice.addressee if low in {"you", "yourself"} else f"{voice.addressee}'s"), None
-    return token, None
+        return voice.addressee if low in {"you", "yourself"} else f"{voice.addressee}'s"
+    return None
 
 
 _OBJECTS = {"me": "them", "myself": "themselves", "mine": "theirs", "ours": "theirs", "ourselves": "themselves"}
@@ -216,7 +228,7 @@ def _coordinated(text: str, name: str) -> str:
 
 
 def third_person_zh(sentence: str, name: str, addressee: str | None = None) -> str:
-    """The same for Chinese: 我 → the name at its first mention and 自己 where the sentence already has it as owner."""
+    """The same for Chinese: 我 → the name, 我们 → the name and others."""
     text = re.sub(
         r"^(?:其实|对了|嗯|哦|啊|那个|不过|但是|而且|所以|然后|另外|还有|顺便说一下|说实话|老实说|是的|"
         r"对|好的|哈哈+)[，,、！!\s]*",

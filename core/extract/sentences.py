@@ -12,7 +12,7 @@ ABBREVIATIONS = frozenset(
     "sep sept oct nov dec".split()
 )
 
-_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
+_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>[^\n]*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
 _END = re.compile(
     r"(?<=[.!?…])\s+|(?<=[.!?…])[\"'”’)\]]+\s+(?![a-z])|(?<=[。！？；])[”’」』）]*\s*|\n+|"
     r"(?<=[\U0001F300-\U0001FAFF])\s+(?=[A-Z])"
@@ -91,7 +91,7 @@ def is_chinese(text: str) -> bool:
 
 
 def split(text: str) -> list[str]:
-    """The sentences of `text` in order, trimmed, without code, links, quoted lines, emoji and list marks."""
+    """The sentences of `text` in order, trimmed, without code, links, quoted lines and list marks."""
     pieces: list[str] = []
     for raw in _END.split(_BLOCKS.sub(" ", text)):
         piece = _BULLET.sub("", raw or "").strip()
@@ -99,7 +99,7 @@ def split(text: str) -> list[str]:
             pieces[-1] = f"{pieces[-1]} {piece}"
         elif piece:
             pieces.append(piece)
-    return [s for s in (_EMOJI.sub(" ", p).strip() for p in pieces) if 2 < len(s) <= LONGEST]
+    return [piece for piece in pieces if 2 < len(piece) <= LONGEST]
 
 
 def _is_abbreviation(piece: str) -> bool:
@@ -108,7 +108,8 @@ def _is_abbreviation(piece: str) -> bool:
 
 
 def asserted(sentence: str) -> str | None:
-    """The part of `sentence` that says something is so: all of it, what stands before a question, or None."""
+    """The part of `sentence` that says something is so, without emoji: all of it, what stands before a question, or None."""
+    sentence = _EMOJI.sub(" ", sentence).strip()
     chinese = is_chinese(sentence)
     if sentence.rstrip("\"'”’)!").endswith(("?", "？")):
         tail = (_ASKING_TAIL_ZH if chinese else _ASKING_TAIL).match(sentence)
@@ -138,3 +139,19 @@ def is_quoted(sentence: str) -> bool:
         return False
     outside = _QUOTED.sub(" ", sentence)
     return bool(_SPEECH_EN.search(outside)) or sum(map(len, quotes)) * 2 > len(sentence)
+
+
+_REQUEST_ZH = re.compile(r"^(?:请|麻烦|能不能|可以)?(?:帮我|给我|替我|推荐|告诉我|教我)[^，,。]*[，,]\s*(?=我)")
+_LEAD_ZH = re.compile(
+    r"^(?:对了|嗯+|哦+|啊|不过|但是|而且|所以|然后|另外|还有|顺便说一下|说实话|老实说|是的|好的|"
+    r"哈哈+|没错)[，,、！!\s]*"
+)
+_ELIDED_ZH = re.compile(
+    r"^(?=(?:最近|昨[天晚]|前天|今[天早]|上周|上个?月|去年|经常|每[天周晚早]|一直|打算|准备|刚刚?|"
+    r"平时|正在|已经)[^他她它你您这那]*$)(?!.*我)(?!.*(?:天气|下雨|股市|新闻))"
+)
+
+
+def cleaned_zh(sentence: str) -> str:
+    """Chinese without what leads into a statement, and with the 我 put back that speech leaves out."""
+    return _ELIDED_ZH.sub("我", _REQUEST_ZH.sub("", _LEAD_ZH.sub("", sentence)), count=1)

@@ -182,6 +182,36 @@ _BROKEN = re.compile(
     r"but|or|to|the|a|my|because|so|that)[.!]?$",
     re.IGNORECASE,
 )
+STATEMENT_ZH: tuple[Cue, ...] = (
+    _cue(
+        "something of one's own",
+        0.5,
+        r"我(?:的|家|爸|妈|哥|姐|弟|妹|老婆|老公|女儿|儿子|们公司|公司|朋友|孩子|男友|"
+        r"女友)",
+    ),
+    _cue("new or recent", 0.4, r"刚|最近|昨|今天|今早|新|第一次|又"),
+    _cue("a date", 0.4, r"上周|上个?月|去年|前年|明年|下周|下个?月|周[一二三四五六日末]|\d+月|\d+年|年前|个月前"),
+    _cue("a plan", 0.6, r"打算|计划|准备|想去|想学|要去|要参加|目标|梦想|报名"),
+    _cue("a habit", 0.6, r"每(?:天|周|个?月|年|晚|早|次)|经常|一直|习惯|平时|常常|总是|从不"),
+    _cue("a step taken", 0.5, r"搬|换|买|卖|开始|加入|参加|决定|毕业|尝试|学会|辞|升|领养|完成|拿到|获得|考"),
+    _cue(
+        "a turn of life",
+        1.5,
+        r"去世|怀孕|出生|离婚|结婚|订婚|确诊|手术|裁员|失业|毕业|退休|车祸|分手|受[过了]?伤|"
+        r"生病|住院",
+    ),
+    _cue("family", 0.5, r"老婆|老公|妻子|丈夫|孩子|女儿|儿子|父母|爸|妈|哥|姐|弟|妹|奶奶|爷爷|外婆|外公|狗|猫"),
+    _cue(
+        "pastime",
+        0.5,
+        r"跑步|爬山|旅行|旅游|读书|看书|电影|音乐|吉他|钢琴|画|游泳|健身|瑜伽|篮球|足球|羽毛球|网球|"
+        r"攀岩|做饭|烘焙|摄影|游戏|演唱会|滑雪|露营",
+    ),
+    _cue("work and study", 0.4, r"工作|公司|项目|面试|老板|同事|学校|课|考试|专业|大学|实习|创业|加班"),
+    _cue("health", 0.6, r"过敏|医院|医生|病|药|疼|失眠|减肥|不能[吃跑喝]|压力"),
+    _cue("possibility", -0.3, r"可能|也许|大概|应该"),
+)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _SELF_ZH = re.compile(r"我|咱")
 _SMALL_TALK_ZH = re.compile(
     r"谢谢|感谢|你好|您好|再见|拜拜|晚安|不好意思|抱歉|没关系|我觉得(?:你|这|那|不错|挺好)|我(?:想|"
@@ -196,6 +226,7 @@ def is_statement(plain: str) -> bool:
     """Whether `plain` (English) states something of its speaker that can be understood alone: not a courtesy."""
     return (
         len(plain.split()) >= 3
+        and any(word.islower() for word in plain.split())
         and bool(FIRST_PERSON.search(plain))
         and not _ADDRESSED.search(plain)
         and not SMALL_TALK.search(plain)
@@ -209,8 +240,14 @@ def is_statement_zh(plain: str) -> bool:
 
 
 def weigh(statement: str) -> float:
-    """The worth of one statement (plain English) apart from what surrounds it."""
-    return LENGTH * math.log1p(len(statement.split())) + sum(c.weight for c in STATEMENT if c.regex.search(statement))
+    """The worth of one statement (plain words) apart from what surrounds it."""
+    cues = STATEMENT_ZH if _SELF_ZH.search(statement) else STATEMENT
+    return LENGTH * math.log1p(_words(statement)) + sum(cue.weight for cue in cues if cue.regex.search(statement))
+
+
+def _words(text: str) -> float:
+    """Words; a Han character counts as the two thirds of a word that it is on average."""
+    return len(text.split()) + len(_HAN.findall(text)) / 1.5
 
 
 def of(statements: list[str], setting: Setting) -> float:

@@ -1,0 +1,50 @@
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+LOCOMO ?= ../shared/data/locomo_dev.json
+
+.DEFAULT_GOAL := help
+.PHONY: help demo up test fast lint types bench lock clean
+
+help: ## What there is to make
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
+
+$(READY): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit("Imprint needs Python 3.11 or newer; set PYTHON=python3.x" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(READY) ## From nothing to the answer: a conversation, memories, questions
+	$(BIN)/imprint demo
+
+up: $(READY) ## The whole stack, until Ctrl-C
+	$(BIN)/imprint up
+
+test: $(READY) lint types ## Everything, against real servers that the tests start themselves
+	$(BIN)/python -m pytest
+
+fast: $(READY) ## What needs no process to be killed
+	$(BIN)/python -m pytest -m "not fault and not slow"
+
+lint: $(READY) ## ruff, and which way imports run
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY) ## mypy, strict
+	$(BIN)/mypy
+
+bench: $(READY) ## Every figure that README quotes
+	$(BIN)/python -m bench --locomo $(LOCOMO)
+
+lock: ## Choose the versions anew: requirements.lock from pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --extra local --group dev --custom-compile-command "make lock" -o requirements.lock pyproject.toml bench/../requirements.in
+
+clean: ## Remove what was made here; data under .imprint stays
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

@@ -1,0 +1,191 @@
+"""The extractor end to end: what becomes a memory, in whose name, and what does not."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.extract.offline import extract
+from core.types import Candidate, Category, Kind, Message
+
+SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
+LABELLED = Path(__file__).with_name("labelled.jsonl")
+
+
+def said(text: str, *, role: str = "user", speaker: str | None = None, position: int = 1) -> Message:
+    return Message("s1", f"m{position}", position, f"e{position}", "Ada", role, text, SAID_AT, speaker)
+
+
+def read(text: str, **about: str | None) -> list[Candidate]:
+    return extract([said(text, role=about.get("role") or "user", speaker=about.get("speaker"))])
+
+
+def one(text: str) -> Candidate:
+    (candidate,) = read(text)
+    return candidate
+
+
+def test_a_statement_is_told_in_the_third_person_with_its_date_resolved() -> None:
+    moved = one("I moved to Lisbon in May.")
+    assert moved.content == "Ada moved to Lisbon in May 2026."
+    assert (moved.attribute, moved.value, moved.subject) == ("home.city", "Lisbon", "Ada")
+    assert moved.occurred_at == datetime(2026, 5, 1, tzinfo=UTC)
+    assert moved.corrects
+
+
+def test_the_evidence_is_the_exact_sentence_and_its_message() -> None:
+    (candidate,) = read("Hi! Well, I'm allergic to peanuts. What's for lunch?")
+    assert candidate.evidence[0].quote == "Well, I'm allergic to peanuts."
+    assert (candidate.evidence[0].session_id, candidate.evidence[0].message_id) == ("s1", "m1")
+    assert candidate.evidence[0].event_id == "e1"
+
+
+def test_allergies_stand_side_by_side_and_matter_most() -> None:
+    allergy = one("I'm allergic to peanuts and shellfish.")
+    assert allergy.attribute is None
+    assert allergy.structured["values"] == ["peanuts", "shellfish"]
+    assert allergy.importance >= 0.9
+
+
+def test_what_is_told_of_a_relative_is_about_the_relative() -> None:
+    lives, sister = read("My sister Anna lives in Rome.")
+    assert (lives.subject, lives.attribute, lives.value) == ("Anna", "home.city", "Rome")
+    assert (sister.subject, sister.structured["values"]) == ("Ada", ["Anna"])
+    assert sister.content == "Ada's sister is called Anna."
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("I don't eat meat.", "Ada does not eat meat."),
+        ("I no longer work at Acme.", "Ada no longer works at Acme."),
+        ("我不吃肉。", "Ada不吃肉。"),
+    ],
+)
+def test_a_negation_stays_a_negation(text: str, content: str) -> None:
+    fact = one(text)
+    assert fact.content == content
+    assert fact.attribute is None
+
+
+def test_a_place_left_behind_is_marked_as_negated_and_as_a_correction() -> None:
+    left = one("I no longer live in Seattle.")
+    assert left.corrects
+    assert left.structured["negated"]
+
+
+def test_standing_instructions_are_kept_as_such() -> None:
+    for text in (
+        "From now on, answer me in German.",
+        "Please don't use emojis in your replies.",
+        "以后都用英文回答我。",
+    ):
+        instruction = one(text)
+        assert instruction.category is Category.INSTRUCTION
+        assert instruction.importance >= 0.8
+
+
+def test_a_request_for_this_one_answer_is_no_standing_instruction() -> None:
+    assert read("Don't use bullet points this time.") == []
+
+
+def test_plans_habits_and_happenings_have_their_category() -> None:
+    assert one("I'm going to visit Japan next month.").category is Category.PLAN
+    assert one("I usually go running before work.").category is Category.PATTERN
+    ran = one("Yesterday I ran a 10k race with my brother.")
+    assert (ran.category, ran.kind) == (Category.EVENT, Kind.EPISODIC)
+    assert ran.occurred_at.date() == (SAID_AT - timedelta(days=1)).date()
+
+
+def test_a_birthday_is_given_no_year_that_was_not_said() -> None:
+    birthday = one("My birthday is March 3rd.")
+    assert (birthday.attribute, birthday.value) == ("birthday", "03-03")
+    assert "2026" not in birthday.content
+
+
+def test_an_assistant_says_nothing_of_itself_but_a_second_person_does() -> None:
+    assert read("I moved to Porto last week.", role="assistant") == []
+    assert read("I moved to Porto last week.", role="assistant", speaker="Assistant") == []
+    (bob,) = extract([said("I moved to Porto last week.", role="assistant", speaker="Bob")])
+    assert bob.subject == "Bob"
+
+
+def test_tools_and_systems_say_nothing() -> None:
+    assert read("My name is Ada.", role="tool") + read("My name is Ada.", role="system") == []
+
+
+def test_people_who_encourage_each_other_give_no_instructions() -> None:
+    talk = [said("Never give my seat away.", speaker="Ada"), said("ok", role="assistant", speaker="Bob", position=2)]
+    assert [c for c in extract(talk) if c.category is Category.INSTRUCTION] == []
+
+
+def test_a_sentence_that_leans_on_the_one_before_joins_it() -> None:
+    (both,) = read("I painted a lake sunrise for my mother last year. It still means peace to me.")
+    assert both.content == "Ada painted a lake sunrise for their mother in 2025. It still means peace to Ada."
+
+
+def test_two_facts_in_one_sentence_become_two_statements() -> None:
+    contents = {c.attribute: c.content for c in read("I work as a software engineer at Zalando.")}
+    assert contents == {
+        "work.role": "Ada works as a software engineer at Zalando.",
+        "work.employer": "Ada works at Zalando.",
+    }
+
+
+def test_a_pasted_document_is_not_taken_for_its_reader() -> None:
+    pasted = "\n\n".join(["Summarise this letter:", *["I live in Rome and I work at Acme. " * 20] * 3, "Thanks!"])
+    assert read(pasted) == []
+
+
+def test_reading_twice_gives_the_same() -> None:
+    talk = [said(text, position=n) for n, text in enumerate(("I live in Porto.", "我住在上海。", "I have a cat."), 1)]
+    assert extract(talk) == extract(talk)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "?!", "🙂", "```\nI live in Rome\n```", "我", "I", "\x00\x00 I", "((((", "a" * 9000]
+)
+def test_odd_text_neither_fails_nor_says_anything(text: str) -> None:
+    assert read(text) == []
+
+
+@given(
+    st.text(max_size=300),
+    st.sampled_from(["I live in ", "My ", "我住在", "I am allergic to ", "On 31 May I ", "我2月"]),
+)
+def test_any_text_is_read_and_quoted_exactly(text: str, start: str) -> None:
+    for candidate in read(start + text):
+        assert candidate.content
+        assert 0 <= candidate.importance <= 1
+        assert candidate.evidence[0].quote in start + text
+
+
+ROWS = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.get("nothing")], ids=lambda r: r["text"])
+def test_small_talk_questions_hypotheticals_and_quotations_say_nothing(row: dict[str, str]) -> None:
+    assert read(row["text"], role=row.get("role")) == []
+
+
+def test_attributes_and_values_of_the_labelled_sentences_are_right() -> None:
+    right = found = expected = 0
+    for row in ROWS:
+        wanted = {tuple(slot) for slot in row["slots"]}
+        got = pairs(read(row["text"], role=row.get("role")))
+        right, found, expected = right + len(got & wanted), found + len(got), expected + len(wanted)
+    assert right / found >= 0.95
+    assert right / expected >= 0.90
+
+
+def pairs(candidates: list[Candidate]) -> set[tuple[str, str]]:
+    slots = {(c.attribute, c.value) for c in candidates if c.attribute and c.value}
+    for c in candidates:
+        sign = "not " if c.structured.get("negated") else ""
+        slots |= {(sign + c.structured["attribute"], value) for value in c.structured.get("values", ())}
+    return slots

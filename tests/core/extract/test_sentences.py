@@ -1,0 +1,39 @@
+"""Cutting into sentences, and telling assertions from the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.extract import sentences
+
+
+def test_sentences_end_where_people_end_them() -> None:
+    text = "I met Dr. Meyer at 3 p.m. today. It went well! 我很好。谢谢\nBye"
+    assert sentences.split(text) == ["I met Dr. Meyer at 3 p.m. today.", "It went well!", "我很好。", "Bye"]
+
+
+def test_code_links_and_quoted_lines_are_no_speech() -> None:
+    assert sentences.split("> I live in Rome\n`I am`\nhttps://example.org/I-am\nI live here.") == ["I live here."]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Do you live in Rome?",
+        "If I lived in Rome, I'd be happy.",
+        "I wish I had a dog.",
+        'She said, "I live in Rome."',
+        "I could have been a doctor.",
+        "Write a poem about how I feel.",
+        "我应该搬家吗",
+        "如果我有钱就好了。",
+        "他说：“我住在罗马。”",
+    ],
+)
+def test_what_is_not_asserted_is_left_out(sentence: str) -> None:
+    assert sentences.asserted(sentence) is None
+
+
+def test_the_statement_before_a_question_is_kept() -> None:
+    assert sentences.asserted("I'm allergic to nuts, can you suggest a snack?") == "I'm allergic to nuts"
+    assert sentences.asserted("我对花生过敏，能推荐点零食吗？") == "我对花生过敏"

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.search.rank import Hit, Ranked, rank
+
+
+def message(key: str, lexical: float = 0.0, cosine: float | None = 0.0, **more: Any) -> Hit:
+    return replace(Hit(key, "message", lexical, cosine, session_id="s", position=int(key[1:]) * 10), **more)
+
+
+def keys(ranked: list[Ranked]) -> list[str]:
+    return [item.hit.key for item in ranked]
+
+
+def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[Ranked]:
+    return rank(hits, wants_time=wants_time, limit=limit)
+
+
+def test_the_better_word_match_comes_first() -> None:
+    assert keys(ask([message("m1", 1.0), message("m2", 5.0)])) == ["m2", "m1"]
+
+
+def test_between_equal_words_the_nearer_meaning_comes_first() -> None:
+    assert keys(ask([message("m1", 5.0, 0.2), message("m2", 5.0, 0.6)])) == ["m2", "m1"]
+
+
+def test_what_has_no_vector_yet_is_found_by_its_words() -> None:
+    ranked = ask([message("m1", 1.0, 0.5), message("m2", 9.0, None), message("m3", 1.0, 0.4)])
+    assert keys(ranked)[0] == "m2"
+    assert ranked[0].parts["vector"] == pytest.approx(0.5 * 0.45)
+
+
+def test_near_company_helps_and_distant_company_does_not() -> None:
+    alone = message("m1", 1.0, 0.3, session_id="a", position=1)
+    other = message("m2", 1.0, 0.3, session_id="b", position=1)
+    beside = message("m3", 0.0, 0.9, session_id="b", position=2)
+    apart = message("m4", 0.0, 0.9, session_id="a", position=9)
+    score = {item.hit.key: item.score for item in ask([alone, other, beside, apart])}
+    assert score["m2"] - score["m1"] == pytest.approx(0.6 * 0.5 * 0.9)
+
+
+def test_two_sessions_do_not_lend_to_each_other() -> None:
+    first = message("m1", 1.0, 0.3, session_id="a", position=1)
+    second = message("m2", 1.0, 0.3, session_id="b", position=2)
+    assert ask([first, second])[0].parts["vector_around"] == pytest.approx(0.6 * 0.3)
+
+
+def test_a_session_that_speaks_of_it_lifts_its_messages() -> None:
+    same = [message("m1", 1.0, session_id="a"), message("m2", 1.0, session_id="b"), message("m3", 4.0, session_id="b")]
+    assert keys(ask(same)) == ["m3", "m2", "m1"]
+
+
+def test_a_message_that_tells_precedes_one_that_only_asks() -> None:
+    assert keys(ask([message("m1", 5.0, told=0), message("m2", 5.0, told=9)])) == ["m2", "m1"]
+
+
+def test_a_named_time_counts_only_where_a_time_is_asked_for() -> None:
+    hits = [message("m1", 5.1), message("m2", 5.0, timed=True)]
+    assert keys(ask(hits)) == ["m1", "m2"]
+    assert keys(ask(hits, wants_time=True)) == ["m2", "m1"]
+
+
+def test_a_memory_stands_with_the_best_message_it_cites_and_lifts_it() -> None:
+    hits = [message("m1", 3.0), message("m2", 2.9), message("m3", 0.1)]
+    memory = Hit("x", "memory", 4.0, 0.5, cites=("m2", "m3"))
+    assert keys(ask(hits)) == ["m1", "m2", "m3"]
+    ranked = ask([*hits, memory])
+    assert keys(ranked)[:2] == ["x", "m2"]
+    assert ranked[0].score == ranked[1].score
+    assert ranked[1].parts["memory"] > 0
+
+
+def test_a_memory_of_nothing_at_hand_stands_by_itself() -> None:
+    memory = Hit("x", "memory", 4.0, 0.5, cites=("elsewhere",))
+    assert keys(ask([memory])) == ["x"]
+    assert ask([memory])[0].score == pytest.approx(1.25)
+
+
+def test_equal_scores_stand_in_the_order_of_their_keys() -> None:
+    hits = [message(f"m{number}", 1.0, session_id=f"s{number}", position=1) for number in (3, 1, 2)]
+    assert keys(ask(hits)) == keys(ask(hits[::-1])) == ["m1", "m2", "m3"]
+
+
+def test_no_more_than_the_limit_is_answered() -> None:
+    assert len(ask([message(f"m{number}", number) for number in range(30)], limit=7)) == 7
+    assert ask([], limit=7) == []
+
+
+candidates = st.lists(
+    st.builds(
+        Hit,
+        key=st.uuids().map(str),
+        type=st.just("message"),
+        lexical=st.floats(0, 30),
+        cosine=st.none() | st.floats(-1, 1),
+        session_id=st.sampled_from(["a", "b", "c"]),
+        position=st.integers(1, 50),
+        told=st.integers(0, 500),
+        timed=st.booleans(),
+    ),
+    max_size=30,
+    unique_by=lambda hit: hit.key,
+)
+
+
+@given(candidates, st.booleans())
+def test_every_hit_comes_once_with_parts_that_sum_to_its_score(hits: list[Hit], wants_time: bool) -> None:
+    ranked = ask(hits, wants_time=wants_time)
+    assert sorted(keys(ranked)) == sorted(hit.key for hit in hits)
+    assert [item.score for item in ranked] == sorted((item.score for item in ranked), reverse=True)
+    for item in ranked:
+        assert item.score == pytest.approx(sum(item.parts.values()))
+
+
+@given(candidates)
+def test_a_better_word_match_never_lowers_a_message(hits: list[Hit]) -> None:
+    if not hits:
+        return
+    best = max(hit.lexical for hit in hits)
+    raised = [replace(hits[0], lexical=best), *hits[1:]]
+    before = {item.hit.key: item.score for item in ask(hits)}
+    after = {item.hit.key: item.score for item in ask(raised)}
+    assert after[hits[0].key] >= before[hits[0].key] - 1e-9
