@@ -15,7 +15,7 @@ $(READY): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Imprint needs Python 3.11 or newer; set PYTHON=python3.x" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 demo: $(READY) ## From nothing to the answer: a conversation, memories, questions
@@ -44,7 +44,7 @@ bench: $(READY) ## Every figure that README quotes
 lock: ## Choose the versions anew: requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --extra local --group dev --custom-compile-command "make lock" -o requirements.lock pyproject.toml bench/../requirements.in
+	  --extra local --group dev --group model --custom-compile-command "make lock" -o requirements.lock pyproject.toml
 
 clean: ## Remove what was made here; data under .imprint stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

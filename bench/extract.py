@@ -93,12 +93,12 @@ def labelled_message(row: Json) -> Message:
 
 
 def rate(samples: list[Json]) -> float:
-    """Messages a second on one core."""
+    """Messages a second of processor time on one core."""
     talks = [messages for sample in samples for messages in sessions(sample)]
-    start = time.perf_counter()
+    start = time.process_time()
     for messages in talks:
         extract(messages)
-    return sum(map(len, talks)) / (time.perf_counter() - start)
+    return sum(map(len, talks)) / (time.process_time() - start)
 
 
 def main() -> None:

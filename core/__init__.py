@@ -1,1 +1,10 @@
+"""The memory core: everything that is kept, and the words everyone speaks."""
 
+from __future__ import annotations
+
+import os
+
+# Before NumPy is loaded: several processes share few cores, and BLAS threads that fight over them make one short
+# text wait ten times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

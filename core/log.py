@@ -24,7 +24,7 @@ def configure(level: str, form: Literal["json", "text"], process: str) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.__stderr__)  # Celery replaces sys.stderr by its own logger
+    handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=[_strip, _renderer(form)], foreign_pre_chain=shared))
     root = logging.getLogger()
     root.handlers[:] = [handler]

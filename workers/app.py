@@ -47,6 +47,7 @@ def create(settings: Settings, broker_url: str) -> Celery:
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
         worker_send_task_events=False,
         worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
         worker_cancel_long_running_tasks_on_connection_loss=True,
         broker_connection_retry_on_startup=True,
         broker_transport_options=_transport(settings, broker_url),

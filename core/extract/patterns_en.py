@@ -35,7 +35,8 @@ _AFTER = (
     r"two|three|four|five|six|seven|eight|nine|ten)|as of|until|"
     r"in order|to be|after|before|during|(?:last|next|this) (?:week|weekend|month|year|summer|winter|spring|fall|"
     r"autumn|morning|evening|afternoon|mon|tue|wed|thu|fri|sat|sun)\w*|yesterday|today|too|as well|from now|"
-    r"starting|these|soon|back in|ago|in (?:(?:19|20)\d\d|early|late|mid|january|february|march|april|may|june|"
+    r"starting|originally|these|soon|back in|ago|in (?:(?:19|20)\d\d|early|late|mid|january|february|"
+    r"march|april|may|june|"
     r"july|august|september|october|november|december)\b|on (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
     r"weekends|weekdays)|at the weekend|every (?:day|week|morning|night|month|evening|sunday|weekend)"
 )
@@ -224,7 +225,9 @@ SLOTS: tuple[Pattern, ...] = (
     Pattern(
         _re(
             r"{who}(?:work|works|(?:am|is) working|have worked|has worked|(?:have |has )?been working|am employed|"
-            r"is employed) as (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with) |(?=$|[,.;!?]| and\b| but\b|"
+            r"is employed)(?: (?:full[- ]time|part[- ]time|remotely|(?:night|day|late|early) shifts|nights|"
+            r"weekends))? as (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with) |(?=$|[,.;!?]| and\b| "
+            r"but\b|"
             r" since\b| now\b))"
         ),
         "work.role",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.extract.reading import Cue, Pattern, Slot, Tables, Theme
+from core.extract.reading import Check, Cue, Pattern, Slot, Tables, Theme
 from core.types import Category, Topic
 
 KIN = (
@@ -321,8 +321,9 @@ CATEGORIES: tuple[Cue, ...] = (
     Cue(
         re.compile(
             r"打算|计划|准备(?:去|在|要|参加|考)|(?:明天|后天|下周|下个?月|明年|下学期|"
-            r"(?<![上个])周末)[^，。]{0,6}(?:要|会|去(?![了过])|将)|想要?(?:去|学|换|考|买|成为|做)|希望能|目标是|梦想是|"
-            r"的计划"
+            r"(?<![上个])周末)[^，。]{0,6}(?:要|会|去(?![了过])|将)|想要?(?:去|学|换|考|买|成为|做)|希望能|"
+            r"目标是|梦想是|"
+            r"的计划|要(?:参加|去|和|跟|考|搬|出差|开始)"
         ),
         Category.PLAN,
         0.55,
@@ -462,6 +463,18 @@ _CLASSES = {
     "科目": "subject",
     "餐厅": "restaurant",
 }
+_PLACES = frozenset(
+    "北京 上海 广州 深圳 杭州 南京 苏州 成都 重庆 武汉 西安 天津 长沙 郑州 青岛 大连 厦门 宁波 无锡 "
+    "合肥 福州 济南 沈阳 哈尔滨 长春 昆明 "
+    "贵阳 南宁 海口 三亚 拉萨 兰州 银川 西宁 太原 石家庄 南昌 东莞 佛山 珠海 香港 澳门 台北 高雄 "
+    "国内 国外 海外 外地 老家 日本 美国 英国 "
+    "德国 法国 加拿大 澳大利亚 新加坡 韩国 东京 纽约 伦敦 巴黎 柏林 悉尼 墨尔本 温哥华 多伦多 广东 "
+    "浙江 江苏 四川 湖南 湖北 山东".split()
+)
+_EMPLOYERS_AT_LARGE = frozenset(
+    "银行 医院 学校 公司 工厂 政府 超市 餐厅 饭店 酒店 大学 中学 小学 外企 国企 律所 "
+    "事务所 互联网公司 机关 工地".split()
+)
 _SEVERAL = frozenset({"allergy", "language"})
 _EMPTY = re.compile(r"^(?:你|他|她|它|这|那|这个|那个|吃|喝|什么|一个人|自己|上|了|得|的|说|在|看|听)$|^(?:这|那)|你")
 
@@ -495,21 +508,25 @@ def _attribute(attribute: str, groups: dict[str, str | None]) -> str:
 
 
 def _plain(attribute: str, value: str) -> str | None:
-    value = (
-        re.sub(r"^(?:了|在|去|吃|喝)(?=.)", "", value) if attribute not in {"name.full", "name.preferred"} else value
-    )
+    if not attribute.startswith("name."):
+        value = re.sub(r"^(?:了|在|去|吃|喝)(?=.)", "", value)
     value = value.strip("《》“”「」")
     if not value or _EMPTY.search(value):
         return None
-    if attribute in {"age", "family.children"}:
-        return str(_number(value))
-    if attribute == "birthday":
-        return _birthday(value)
-    if attribute == "diet":
-        return _DIETS[value]
-    if attribute == "home.city":
-        return value if not re.match(r"[一这那新]|学校|公司|附近", value) else None
-    return value
+    check = _CHECKS.get(attribute)
+    return check(value) if check else value
+
+
+def _home(value: str) -> str | None:
+    return None if re.match(r"[一这那新]|学校|公司|附近", value) else value
+
+
+def _employer(value: str) -> str | None:
+    return None if value in _PLACES or value in _EMPLOYERS_AT_LARGE else value
+
+
+def _count(value: str) -> str:
+    return str(_number(value))
 
 
 def _birthday(value: str) -> str | None:
@@ -527,4 +544,12 @@ def _number(text: str) -> int:
     return (_DIGITS.get(tens, 1) * 10 if ten else 0) + _DIGITS.get(ones, 0)
 
 
+_CHECKS: dict[str, Check] = {
+    "age": _count,
+    "family.children": _count,
+    "birthday": _birthday,
+    "diet": _DIETS.get,
+    "work.employer": _employer,
+    "home.city": _home,
+}
 TABLES = Tables(slots, INSTRUCTION, ONE_OFF, CORRECTION, CATEGORIES, THEMES, STATED)

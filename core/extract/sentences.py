@@ -104,11 +104,11 @@ def split(text: str) -> list[str]:
 
 def _is_abbreviation(piece: str) -> bool:
     last = _LAST_WORD.search(piece)
-    return bool(last) and last is not None and last.group(1).lower() in ABBREVIATIONS
+    return last is not None and last.group(1).lower() in ABBREVIATIONS
 
 
 def asserted(sentence: str) -> str | None:
-    """The part of `sentence` that says something is so, without emoji: all of it, what stands before a question, or None."""
+    """The part of `sentence` that says something is so, without emoji: all of it, what precedes a question, or None."""
     sentence = _EMOJI.sub(" ", sentence).strip()
     chinese = is_chinese(sentence)
     if sentence.rstrip("\"'”’)!").endswith(("?", "？")):

@@ -116,7 +116,7 @@ def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded
     Nothing is locked while the model computes, so two workers could choose the same rows; salted, they rarely do.
     """
     rows = tx.execute(_UNEMBEDDED, {"sessions": list(session_ids), "limit": EMBED_BATCH, "salt": salt})
-    return [Unembedded("message", row.session_id, row.id, row.content) for row in rows]
+    return [Unembedded("message", row.session_id, row.id, embedded_text(row.content, row.speaker)) for row in rows]
 
 
 def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
@@ -128,6 +128,11 @@ def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]
         "vectors": [vector_literal(v) for v in vectors],
     }
     tx.execute(_VECTORS, values)
+
+
+def embedded_text(content: str, speaker: str | None) -> str:
+    """What a message's vector is made from: who says it belongs to it, for people are asked about by name."""
+    return f"{speaker}: {content}" if speaker else content
 
 
 def vector_literal(vector: NDArray[np.float32]) -> str:
@@ -220,7 +225,7 @@ _COUNT = text("""
 """)
 
 _UNEMBEDDED = text("""
-    SELECT i.session_id, m.id, m.content FROM search_index i
+    SELECT i.session_id, m.id, m.content, m.speaker FROM search_index i
     JOIN messages m ON m.session_id = i.session_id AND m.id = i.ref
     WHERE i.type = 'message' AND i.embedding IS NULL AND i.session_id = ANY(:sessions)
     ORDER BY hashtext(i.ref || :salt) LIMIT :limit

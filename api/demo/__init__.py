@@ -1,0 +1,1 @@
+"""The conversation that `imprint demo` publishes: one person, eight sessions, nine months, two languages."""
