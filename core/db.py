@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
@@ -92,6 +94,15 @@ def connect(url: URL, pool: int) -> Database:
         connect_args={"prepare_threshold": None, "connect_timeout": 10},
     )
     return Database(engine)
+
+
+def recordset(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows as one JSON parameter for `json_to_recordset`: several times cheaper to send than an array a column."""
+    return json.dumps(rows, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def require_bound(db: Database) -> None:

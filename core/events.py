@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from uuid_utils import uuid7
 from core import sessions
 from core.db import Tx
 from core.errors import Invalid, NotFound, Problem
-from core.intake import Incoming
+from core.intake import ENCODER, NAME_CHARACTERS, Incoming
 from core.types import Event, Json
 
 SOURCE = "imprint"
@@ -59,7 +60,8 @@ def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     within one session the order of the log is the order of commit.
     """
     opened = sessions.open_all(tx, tenant_id, batch)
-    inserted = {(row.source, row.id): row.seq for row in tx.execute(_INSERT, _columns(tenant_id, batch))}
+    values = {"tenant": tenant_id, "rows": _rows(batch), "root_seq": None, "hop": 0, "dispatch_id": None}
+    inserted = {(row.source, row.id): row.seq for row in tx.execute(_INSERT, values)}
     fresh, ids = _first_of_each(batch, inserted)
     sessions.project(tx, tenant_id, fresh, opened)
     return Accepted(ids, max(inserted.values()) if inserted else _last_seq(tx))
@@ -69,9 +71,9 @@ def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) ->
     """Append what the service itself has to say, in the chain of its cause. It is routed like any other event."""
     if not emissions:
         return
-    root, hop = cause.event.root_seq, cause.event.hop + 1
-    rows = [_emitted(emission, cause) for emission in emissions]
-    tx.execute(_INSERT, _columns(tenant_id, rows) | {"root_seq": root, "hop": hop, "dispatch_id": cause.dispatch_id})
+    place = {"root_seq": cause.event.root_seq, "hop": cause.event.hop + 1, "dispatch_id": cause.dispatch_id}
+    rows = _rows([_emitted(emission, cause) for emission in emissions])
+    tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **place})
 
 
 def get(tx: Tx, event_id: str) -> Event:
@@ -97,7 +99,7 @@ def find(
     limit: int = 50,
 ) -> list[Event]:
     """Events, newest first; `event_type` may end in `.*`; `before` is a place in the log."""
-    like = event_type.replace("_", r"\_").replace("*", "%") if event_type else None
+    like = re.sub(r"([\\%_])", r"\\\1", event_type).replace("*", "%") if event_type else None
     values = {"type": like, "session": session_id, "user": user_id, "before": before, "limit": limit}
     return [event_of(row) for row in tx.execute(_FIND, values)]
 
@@ -172,29 +174,31 @@ def _emitted(emission: Emission, cause: Cause) -> Incoming:
     )
 
 
-def _columns(tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Any]:
-    return {
-        "tenant": tenant_id,
-        "ids": [e.id for e in batch],
-        "sources": [e.source for e in batch],
-        "types": [e.event_type for e in batch],
-        "subjects": [e.subject for e in batch],
-        "times": [e.time for e in batch],
-        "payloads": [e.payload_json for e in batch],
-        "sessions": [_text(e.payload, "session_id") for e in batch],
-        "users": [_text(e.payload, "user_id") for e in batch],
-        "correlations": [e.correlation_id for e in batch],
-        "causations": [e.causation_id for e in batch],
-        "extensions": [json.dumps(e.extensions) if e.extensions else None for e in batch],
-        "root_seq": None,
-        "hop": 0,
-        "dispatch_id": None,
+def _rows(batch: Sequence[Incoming]) -> str:
+    """A batch as one JSON parameter; the payloads are JSON text already and go in as they are."""
+    return "[" + ",".join(f'{_head(event)[:-1]},"payload":{event.payload_json}}}' for event in batch) + "]"
+
+
+def _head(event: Incoming) -> str:
+    row = {
+        "id": event.id,
+        "source": event.source,
+        "event_type": event.event_type,
+        "subject": event.subject,
+        "time": event.time.isoformat(),
+        "session_id": _text(event.payload, "session_id"),
+        "user_id": _text(event.payload, "user_id"),
+        "correlation_id": event.correlation_id,
+        "causation_id": event.causation_id,
+        "extensions": event.extensions or None,
     }
+    return ENCODER.encode(row)
 
 
 def _text(payload: Mapping[str, Any], name: str) -> str | None:
+    """Who or what the payload of a type that nobody checks names, if it could be a name: the log is indexed by it."""
     value = payload.get(name)
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARACTERS else None
 
 
 def _first_of_each(
@@ -220,15 +224,11 @@ def _last_seq(tx: Tx) -> int:
 _INSERT = text("""
     INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
                         correlation_id, causation_id, extensions, root_seq, hop, dispatch_id)
-    SELECT :tenant, id, source, type, subject, time, payload::jsonb, session_id, user_id,
-           correlation_id, causation_id, extensions::jsonb, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid)
-    FROM unnest(cast(:ids AS text[]), cast(:sources AS text[]), cast(:types AS text[]), cast(:subjects AS text[]),
-                cast(:times AS timestamptz[]), cast(:payloads AS text[]), cast(:sessions AS text[]),
-                cast(:users AS text[]), cast(:correlations AS text[]), cast(:causations AS text[]),
-                cast(:extensions AS text[]))
-         WITH ORDINALITY AS batch (id, source, type, subject, time, payload, session_id, user_id,
-                                   correlation_id, causation_id, extensions, place)
-    ORDER BY place
+    SELECT :tenant, id, source, event_type, subject, time, payload, session_id, user_id,
+           correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid)
+    FROM json_to_recordset(cast(:rows AS json)) AS batch (
+        id text, source text, event_type text, subject text, time timestamptz, payload jsonb, session_id text,
+        user_id text, correlation_id text, causation_id text, extensions jsonb)
     ON CONFLICT DO NOTHING
     RETURNING seq, id, source
 """)

@@ -8,18 +8,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from uuid_utils import uuid7
 
 from core.errors import Invalid, Problem
 from core.types import Json
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$")]
+NAME_CHARACTERS = 200
+"""Longest name: two of them, in any script, fit into one entry of an index."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
 EventType = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")]
 Content = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 Share = Annotated[float, Field(ge=0, le=1)]
+
+NESTING = 100
+"""Levels of lists and objects in a payload: what reads it later must not run out of stack."""
+
+YEARS = range(1900, 3000)
+"""Years that a time may lie in: far from the ends of the calendar, so that any reader, in any zone, can reckon with it."""
+
+PROBLEMS = 100
+"""Faults of one batch that are listed; who sends more has one that repeats."""
 
 EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
 
@@ -33,6 +46,7 @@ class Payload(BaseModel):
 class SessionPayload(Payload):
     session_id: Name
     user_id: Name
+    group_id: Name | None = None
 
 
 class SessionEnded(SessionPayload):
@@ -45,12 +59,11 @@ class MessageAdded(SessionPayload):
     message_id: Name | None = None
     speaker: Name | None = None
     agent_id: Name | None = None
-    group_id: Name | None = None
-    participants: list[Name] = []
+    participants: list[Name] | None = None
     importance: Share | None = None
-    tool_calls: list[Json] = []
-    tags: list[Name] = []
-    metadata: Json = {}
+    tool_calls: list[Json] | None = None
+    tags: list[Name] | None = None
+    metadata: Json | None = None
 
 
 class ToolResultAdded(SessionPayload):
@@ -104,12 +117,19 @@ class NativeEvent(BaseModel):
     source: Name
     subject: Name | None = None
     time: AwareDatetime | None = None
-    payload: Json = {}
+    payload: Json = Field(default_factory=dict)
     correlation_id: Name | None = None
     causation_id: Name | None = None
     traceparent: Name | None = None
     tracestate: Name | None = None
     partitionkey: Name | None = None
+
+    @field_validator("time")
+    @classmethod
+    def _within_reach(cls, time: datetime | None) -> datetime | None:
+        if time is not None and time.year not in YEARS:
+            raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
+        return time
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +173,8 @@ def check(documents: Sequence[object]) -> list[Incoming]:
             problems += [Problem(f"/{index}{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
         except Invalid as error:
             problems += [Problem(f"/{index}{p.pointer}", p.detail) for p in error.problems]
+        if len(problems) > PROBLEMS:
+            raise Invalid([*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} faults; the rest is not listed")])
     if problems:
         raise Invalid(problems)
     return events
@@ -189,19 +211,38 @@ def _check_payload(model: type[Payload], payload: Json) -> None:
         raise Invalid(problems) from None
 
 
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def _storable(payload: Json) -> str:
     """The payload as JSON text that PostgreSQL can keep: no NUL, no half characters, no infinite numbers."""
     try:
-        text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
+        text = ENCODER.encode(payload)
         text.encode()
     except (ValueError, UnicodeEncodeError):
         raise Invalid([Problem("/payload", "holds a number or character that JSON in UTF-8 cannot carry")]) from None
-    if NUL.search(text):
+    except RecursionError:
+        raise Invalid([_NESTED]) from None
+    if text.count("[") + text.count("{") > NESTING and _is_nested(payload):
+        raise Invalid([_NESTED])
+    if "\\u0000" in text and NUL.search(text):
         raise Invalid([Problem("/payload", "holds the character U+0000; remove it")])
     return text
+
+
+_NESTED = Problem("/payload", f"nested deeper than {NESTING} levels; flatten it")
+
+
+def _is_nested(payload: Json) -> bool:
+    """Whether lists and objects stand in each other deeper than is allowed; walked without recursion."""
+    level: list[Any] = [payload]
+    for _ in range(NESTING):
+        within = (v.values() if isinstance(v, dict) else v for v in level)
+        level = [v for values in within for v in values if isinstance(v, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 CLOUD_NAMES = {
@@ -237,7 +278,7 @@ def _documents(body: bytes, headers: Mapping[str, str]) -> list[object]:
 
 def _binary(body: bytes, headers: Mapping[str, str]) -> Json:
     """Binary mode: attributes in `ce-` headers, the payload is the body."""
-    attributes = {name[3:]: value for name, value in headers.items() if name.startswith("ce-")}
+    attributes = {name[3:]: unquote(value) for name, value in headers.items() if name.startswith("ce-")}
     return {**attributes, "data": _json(body, "/payload") if body else {}}
 
 
@@ -262,10 +303,17 @@ def _no_constant(name: str) -> None:
 
 
 def _refuse_large(documents: Sequence[object], event_bytes: int) -> None:
-    sizes = ((i, len(json.dumps(d, ensure_ascii=False).encode())) for i, d in enumerate(documents))
+    sizes = ((i, _size(i, d)) for i, d in enumerate(documents))
     problems = [Problem(f"/{i}", f"{n} bytes; an event may have {event_bytes}") for i, n in sizes if n > event_bytes]
     if problems:
         raise Invalid(problems)
+
+
+def _size(index: int, document: object) -> int:
+    try:
+        return len(json.dumps(document, ensure_ascii=False).encode(errors="surrogatepass"))
+    except RecursionError:
+        raise Invalid([Problem(f"/{index}{_NESTED.pointer}", _NESTED.detail)]) from None
 
 
 def _pointer(error: ErrorDetails) -> str:
@@ -280,4 +328,4 @@ def _advice(error: ErrorDetails) -> str:
         "model_type": "must be a JSON object",
         "model_attributes_type": "must be a JSON object",
     }
-    return advice.get(error["type"], error["msg"])
+    return advice.get(error["type"], error["msg"].removeprefix("Value error, "))

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Gauge, Histogram
+import errno
+import os
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from core.errors import Misconfigured
+
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Names the folder in which several processes count for one listener; prometheus_client reads it when imported."""
 
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 
 EVENTS_ACCEPTED = Counter("imprint_events_accepted_total", "Events committed to the log", ["door"])
 EVENTS_DUPLICATE = Counter("imprint_events_duplicate_total", "Events that the log knew already", ["door"])
-EVENTS_REFUSED = Counter("imprint_events_refused_total", "Batches refused: invalid, too large, overloaded", ["door", "reason"])
+EVENTS_REFUSED = Counter(
+    "imprint_events_refused_total", "Batches refused: invalid, too large, overloaded", ["door", "reason"]
+)
 EVENTS_ROUTED = Counter("imprint_events_routed_total", "Events for which the rules have decided")
 
-LOG_UNROUTED = Gauge(
-    "imprint_log_unrouted_events", "Events that wait for the router", multiprocess_mode="mostrecent"
-)
+LOG_UNROUTED = Gauge("imprint_log_unrouted_events", "Events that wait for the router", multiprocess_mode="mostrecent")
 LOG_LAG = Gauge(
     "imprint_log_lag_seconds", "Age of the oldest event that waits for the router", multiprocess_mode="mostrecent"
 )
 
 DECISIONS = Counter("imprint_decisions_total", "What rules made of events that matched", ["rule", "verdict"])
-RULE_FAULTS = Counter("imprint_rule_faults_total", "Values that had another type than a condition compares", ["operator"])
+RULE_FAULTS = Counter(
+    "imprint_rule_faults_total", "Values that had another type than a condition compares", ["operator"]
+)
 
 DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "status"])
 DISPATCHES_OPEN = Gauge(
@@ -30,13 +41,13 @@ DISPATCH_OLDEST = Gauge(
     "imprint_dispatch_oldest_pending_seconds", "Age of the oldest dispatch not begun", multiprocess_mode="mostrecent"
 )
 DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches that the sweep sent again")
-DISPATCH_WAIT = Histogram(
-    "imprint_dispatch_wait_seconds", "From decision to begin of work", ["target"], buckets=SLOW
-)
+DISPATCH_WAIT = Histogram("imprint_dispatch_wait_seconds", "From decision to begin of work", ["target"], buckets=SLOW)
 DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Time an agent worked", ["target"], buckets=SLOW)
 
 SEARCHABLE = Histogram(
-    "imprint_searchable_seconds", "From acceptance of a message to its place in the search index", buckets=SLOW
+    "imprint_searchable_seconds",
+    "From acceptance of a message to the commit of its words to the search index; until then searches read it as it is",
+    buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
@@ -45,3 +56,29 @@ HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", 
 MEMORIES = Counter("imprint_memories_total", "Changes to memories", ["change"])
 MODEL_CALLS = Counter("imprint_model_calls_total", "Calls of a language model", ["model", "outcome"])
 MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens that a language model counted", ["model", "direction"])
+
+
+def listen(host: str, port: int) -> None:
+    """Show the metrics at `/metrics` on a port of their own: this process's, or of all that count in the shared folder.
+
+    Raises:
+        Misconfigured: the port is taken.
+    """
+    try:
+        server, _ = start_http_server(port, host, _registry())
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise Misconfigured(
+            f"port taken: something listens on {host}:{port}. Set IMPRINT_METRICS_PORT to a free port, or to 0."
+        ) from error
+    # A worker's children must not hold the port of a parent that was killed.
+    os.register_at_fork(after_in_child=server.socket.close)
+
+
+def _registry() -> CollectorRegistry:
+    if SHARED_FOLDER not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)
+    return registry

@@ -78,7 +78,7 @@ def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
 
 
 def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    stored = dict(tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")).tuples().all())
+    stored = dict(tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")).all())
     if stored != _facts(embedding):
         raise Misconfigured(
             f"The vectors in this database were made by {stored.get('embedding.model')} "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.db import Tx
+from core.db import Tx, recordset
 from core.errors import NotFound
 from core.intake import Incoming
 from core.text import token_estimate
@@ -48,8 +47,8 @@ def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, int
     rows = [spans[name] for name in sorted(spans)]
     if not rows:
         return {}
-    columns = {name: [row[name] for row in rows] for name in ("id", "user_id", "group_id", "started_at", "last_at", "ended_at")}
-    return {row.id: row.message_count for row in tx.execute(_OPEN, {"tenant": tenant_id, **columns})}
+    opened = tx.execute(_OPEN, {"tenant": tenant_id, "rows": recordset(rows)})
+    return {row.id: row.message_count for row in opened}
 
 
 def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], counts: dict[str, int]) -> None:
@@ -66,10 +65,11 @@ def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], coun
         known.add((session_id, message_id))
         counts[session_id] += 1
         tokens[session_id] += token_estimate(event.payload["content"])
-        rows.append(_row(tenant_id, seq, event, counts[session_id]))
+        rows.append(_row(seq, event, counts[session_id]))
     if rows:
-        _insert(tx, tenant_id, rows)
-        _grow(tx, counts, tokens)
+        tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(rows)})
+        grown = [{"id": name, "count": counts[name], "tokens": more} for name, more in tokens.items()]
+        tx.execute(_GROW, {"rows": recordset(grown)})
 
 
 def get(tx: Tx, session_id: str) -> Session:
@@ -151,7 +151,7 @@ def _known_ids(tx: Tx, added: Sequence[tuple[int, Incoming]]) -> set[tuple[str, 
     return {(row.session_id, row.id) for row in rows}
 
 
-def _row(tenant_id: str, seq: int, event: Incoming, position: int) -> dict[str, Any]:
+def _row(seq: int, event: Incoming, position: int) -> dict[str, Any]:
     payload = event.payload
     extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}
     return {
@@ -168,23 +168,14 @@ def _row(tenant_id: str, seq: int, event: Incoming, position: int) -> dict[str, 
         "content": payload["content"],
         "occurred_at": event.time,
         "importance": payload.get("importance"),
-        "extras": json.dumps(extras, ensure_ascii=False) if extras else None,
+        "extras": extras or None,
     }
-
-
-def _insert(tx: Tx, tenant_id: str, rows: Sequence[dict[str, Any]]) -> None:
-    tx.execute(_INSERT, {"tenant": tenant_id, **{name: [row[name] for row in rows] for name in rows[0]}})
-
-
-def _grow(tx: Tx, counts: dict[str, int], tokens: Counter[str]) -> None:
-    ids = list(tokens)
-    tx.execute(_GROW, {"ids": ids, "counts": [counts[i] for i in ids], "tokens": [tokens[i] for i in ids]})
 
 
 _OPEN = text("""
     INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at, ended_at)
-    SELECT :tenant, * FROM unnest(cast(:id AS text[]), cast(:user_id AS text[]), cast(:group_id AS text[]),
-        cast(:started_at AS timestamptz[]), cast(:last_at AS timestamptz[]), cast(:ended_at AS timestamptz[]))
+    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
+        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz, ended_at timestamptz)
     ON CONFLICT (tenant_id, id) DO UPDATE SET
         started_at = least(s.started_at, excluded.started_at),
         last_at = greatest(s.last_at, excluded.last_at),
@@ -202,19 +193,15 @@ _INSERT = text("""
     INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
                           role, speaker, content, occurred_at, importance, extras)
     SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-           role, speaker, content, occurred_at, importance, extras::jsonb
-    FROM unnest(cast(:session_id AS text[]), cast(:position AS int[]), cast(:id AS text[]),
-                cast(:event_seq AS bigint[]), cast(:event_id AS text[]), cast(:user_id AS text[]),
-                cast(:group_id AS text[]), cast(:agent_id AS text[]), cast(:role AS text[]),
-                cast(:speaker AS text[]), cast(:content AS text[]), cast(:occurred_at AS timestamptz[]),
-                cast(:importance AS float8[]), cast(:extras AS text[]))
-         AS m (session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-               role, speaker, content, occurred_at, importance, extras)
+           role, speaker, content, occurred_at, importance, extras
+    FROM json_to_recordset(cast(:rows AS json)) AS m (
+        session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
+        agent_id text, role text, speaker text, content text, occurred_at timestamptz, importance float8, extras jsonb)
 """)
 
 _GROW = text("""
     UPDATE sessions SET message_count = grown.count, token_count = token_count + grown.tokens
-    FROM unnest(cast(:ids AS text[]), cast(:counts AS int[]), cast(:tokens AS int[])) AS grown (id, count, tokens)
+    FROM json_to_recordset(cast(:rows AS json)) AS grown (id text, count int, tokens int)
     WHERE sessions.id = grown.id
 """)
 

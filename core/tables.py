@@ -130,7 +130,6 @@ events = Table(
     _time("routed_at"),
     UniqueConstraint("tenant_id", "id", "source"),
     Index("events_unrouted", "seq", postgresql_where=text("routed_at IS NULL")),
-    Index("events_unrouted_of_tenant", "tenant_id", text("coalesce(root_seq, seq)"), postgresql_where=text("routed_at IS NULL")),
     Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
     Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
 )

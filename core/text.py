@@ -58,7 +58,7 @@ def token_estimate(text: str) -> int:
 
     Meant for budgets, so it errs upwards: accented Latin and Cyrillic text takes fewer than it says.
     """
-    ascii_characters = sum(character.isascii() for character in text)
+    ascii_characters = len(text.encode("ascii", "ignore"))
     return math.ceil(ascii_characters / 4) + len(text) - ascii_characters
 
 

@@ -18,8 +18,9 @@ from core.db import Database
 from core.embed import HashEmbedder
 from core.tables import TENANT_TABLES
 from rules import store
-
-TENANT = "acme"
+from tests.doors import Doors, opened
+from tests.samples import TENANT
+from tests.works import Works, at_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,20 @@ def queue(settings: Settings) -> Iterator[Database]:
     database = db.connect(db.router_url(settings), 4)
     yield database
     database.close()
+
+
+@pytest.fixture
+def works(settings: Settings) -> Iterator[Works]:
+    """Router and workers, in this process."""
+    with at_work(settings) as working:
+        yield working
+
+
+@pytest.fixture
+def door(settings: Settings) -> Iterator[Doors]:
+    """The HTTP door, in this process."""
+    with opened(settings) as doors:
+        yield doors
 
 
 @pytest.fixture

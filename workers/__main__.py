@@ -6,11 +6,9 @@ import argparse
 import os
 import sys
 
-from prometheus_client import CollectorRegistry, multiprocess, start_http_server
-
-from core import log
+from core import log, metrics
 from core.config import Settings
-from core.errors import ImprintError
+from core.errors import ImprintError, Misconfigured
 from workers import processes
 
 
@@ -25,7 +23,7 @@ def main(argv: list[str] | None = None) -> int:
     name = f"worker-{asked.queue}" if asked.process == "worker" else asked.process
     log.configure(settings.log_level, settings.log_format, name)
     try:
-        _listen(settings)
+        _listen(settings, forks=asked.process == "worker")
         if asked.process == "router":
             processes.run_router(settings)
         elif asked.process == "clock":
@@ -38,15 +36,16 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def _listen(settings: Settings) -> None:
-    """Show this process's metrics on their own port; under one supervisor the API shows everyone's, and the port is 0."""
-    if settings.metrics_port:
-        registry = CollectorRegistry()
-        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-            multiprocess.MultiProcessCollector(registry)
-            start_http_server(settings.metrics_port, settings.metrics_host, registry)
-        else:
-            start_http_server(settings.metrics_port, settings.metrics_host)
+def _listen(settings: Settings, *, forks: bool) -> None:
+    """Show this process's metrics on their own port; under `imprint up` the API shows everyone's."""
+    if not settings.metrics_port:
+        return
+    if forks and metrics.SHARED_FOLDER not in os.environ:
+        raise Misconfigured(
+            f"A worker's processes count in files, and {metrics.SHARED_FOLDER} names no folder for them. "
+            "Start it with `imprint worker`, or set IMPRINT_METRICS_PORT to 0."
+        )
+    metrics.listen(settings.metrics_host, settings.metrics_port)
 
 
 if __name__ == "__main__":

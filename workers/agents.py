@@ -19,6 +19,7 @@ from core.extract import llm, offline
 from core.extract import session as extraction
 from core.llm import Call, Client
 from core.search import index
+from core.sessions import Session
 from core.types import Candidate, Json, Message
 from workers.ledger import Job, Outcome
 
@@ -50,13 +51,8 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
         link=job.target == "memory_consolidator",
     )
 
-    def write(tx: Tx) -> Json:
-        counts = found.write(tx, job.author)
-        for name in ("added", "confirmed", "superseded"):
-            metrics.MEMORIES.labels(name).inc(counts.get(name, 0))
-        return counts
-
-    return Outcome(write, [(job.target, {"session_id": session_id})] if found.more else [])
+    then = [(job.target, {"session_id": session_id})] if found.more else []
+    return Outcome(lambda tx: found.write(tx, job.author), then, _count_changes)
 
 
 def index_messages(tools: Tools, job: Job) -> Outcome:
@@ -67,14 +63,17 @@ def index_messages(tools: Tools, job: Job) -> Outcome:
         read = [(session, index.unindexed(tx, session)) for session in waiting]
     planned = [(session, index.plan(session, messages)) for session, messages in read]
     more = [s.id for s, rows in planned if rows[-1].position < s.message_count]
+    waited: list[float] = []
 
     def write(tx: Tx) -> Json:
         for session, rows in planned:
             index.put_messages(tx, job.tenant_id, session, rows)
+        waited[:] = _waited(tx, planned)
         return {"sessions": len(planned), "rows": sum(len(rows) for _, rows in planned)}
 
     again = [(job.target, {"sessions": more})] if more else []
-    return Outcome(write, [*again, ("embedding_refresher", {"sessions": names})] if planned else [])
+    then = [*again, ("embedding_refresher", {"sessions": names})] if planned else []
+    return Outcome(write, then, lambda _result: _observe_waits(waited))
 
 
 def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
@@ -153,12 +152,39 @@ def _extractor(tools: Tools, job: Job) -> extraction.Extract:
     return extract
 
 
+def _count_changes(counts: Json) -> None:
+    for name in ("added", "confirmed", "superseded"):
+        metrics.MEMORIES.labels(name).inc(counts.get(name, 0))
+
+
+def _waited(tx: Tx, planned: Sequence[tuple[Session, Sequence[index.Row]]]) -> list[float]:
+    """How long ago each newly indexed message was accepted, in seconds of the database's clock."""
+    values = {
+        "sessions": [session.id for session, _ in planned],
+        "after": [session.indexed_to for session, _ in planned],
+        "upto": [rows[-1].position for _, rows in planned],
+    }
+    return list(tx.execute(_WAITED, values).scalars())
+
+
+def _observe_waits(waited: Sequence[float]) -> None:
+    for seconds in waited:
+        metrics.SEARCHABLE.observe(seconds)
+
+
 def _note_call(db: Database, job: Job, call: Call) -> None:
     """Calls are paid for even when nothing comes of them, so each is written down at once."""
     with db.tenant(job.tenant_id) as tx:
         values = {name: getattr(call, name) for name in Call.__slots__}
         tx.execute(_CALL, values | {"tenant": job.tenant_id, "dispatch": job.id})
 
+
+_WAITED = text("""
+    SELECT extract(epoch FROM clock_timestamp() - e.received_at)::float8
+    FROM unnest(cast(:sessions AS text[]), cast(:after AS int[]), cast(:upto AS int[])) AS s (id, after, upto)
+    JOIN messages m ON m.session_id = s.id AND m.position > s.after AND m.position <= s.upto
+    JOIN events e ON e.seq = m.event_seq
+""")
 
 _CALL = text("""
     INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, latency_ms, outcome,

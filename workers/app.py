@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 from uuid import UUID
 
 from celery import Celery
 from celery.signals import worker_process_init, worker_process_shutdown
 from kombu import Exchange, Queue
-from prometheus_client import multiprocess
 
 from core import log
 from core.config import Settings
@@ -72,8 +70,6 @@ def with_task(app: Celery, settings: Settings) -> Celery:
 
     def end(**_: Any) -> None:
         held[0].db.close()
-        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-            multiprocess.mark_process_dead(os.getpid())
 
     worker_process_init.connect(begin, weak=False)
     worker_process_shutdown.connect(end, weak=False)

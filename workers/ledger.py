@@ -73,11 +73,13 @@ class Job:
 class Outcome:
     """What an agent thought out: `write` is carried out in the transaction that ends the dispatch.
 
-    `then`: agents that must run next, each with its parameters.
+    `then`: agents that must run next, each with its parameters. `count`: called with what `write` answered, once it is
+    committed, for what is counted must have happened.
     """
 
     write: Callable[[Tx], Json] = lambda _tx: {}
     then: Sequence[tuple[str, Json]] = ()
+    count: Callable[[Json], None] = lambda _result: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
     for row in rows:
         if row.status == DispatchStatus.DEAD:
             _bury(tx, row, f"Its worker died or hung at each of {row.attempt} attempts.")
+            metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
     return [Owed(row.tenant_id, row.queue, row.id) for row in rows if row.status == DispatchStatus.PENDING]
 
 
@@ -186,6 +189,7 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
         if tx.execute(_DONE, values).rowcount != 1:
             raise LeaseLost
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
+    outcome.count(result)
     log.info("dispatch.done", result=result)
     return following
 

@@ -106,7 +106,7 @@ def gauge(database: Database) -> None:
     """Read from the database what no process counts by itself."""
     with database.queue() as tx:
         waiting = tx.execute(_UNROUTED).one()
-        statuses = dict(tx.execute(_OPEN).tuples().all())
+        statuses = dict(tx.execute(_OPEN).all())
         oldest = tx.execute(_OLDEST).scalar_one()
     metrics.LOG_UNROUTED.set(waiting.count)
     metrics.LOG_LAG.set(waiting.lag)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from datetime import datetime
 from typing import Annotated, Any
 
 import httpx
@@ -11,10 +13,13 @@ import typer
 from rich.console import Console
 
 from core.config import Settings
-from core.errors import ImprintError, Misconfigured
+from core.errors import ImprintError, Misconfigured, Problem
 
 TIMEOUT_SECONDS = 70
 """Longer than the longest settle."""
+
+SETTLE_STEP_SECONDS = 0.25
+"""How long one question for what is still pending may take, so that a waiting command can show how it goes on."""
 
 out = Console()
 err = Console(stderr=True)
@@ -24,6 +29,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer with JSON.")]
 
 class Refused(ImprintError):
     """The server did not do what was asked."""
+
+    def __init__(self, detail: str, problems: list[Problem] | None = None, retry_after_s: float | None = None) -> None:
+        """`problems` name the places in what was sent; `retry_after_s` is the pause that the server asks for."""
+        self.title = detail
+        self.problems = problems or []
+        self.retry_after_s = retry_after_s
+        super().__init__("\n".join([detail, *(f"  {p.pointer or '/'}: {p.detail}" for p in self.problems)]))
 
 
 class Client:
@@ -41,11 +53,17 @@ class Client:
     def post(self, path: str, body: object) -> Any:
         return self._ask("POST", path, json=body)
 
-    def put(self, path: str, body: object) -> Any:
-        return self._ask("PUT", path, json=body)
+    def put(self, path: str, body: object, *, if_version: int) -> Any:
+        """Replace what is there, if it still is that version; 0: if there is nothing yet."""
+        return self._ask("PUT", path, json=body, headers={"If-Match": f'"{if_version}"'})
 
-    def post_raw(self, path: str, content: bytes, content_type: str) -> Any:
-        return self._ask("POST", path, content=content, headers={"Content-Type": content_type})
+    def pending(self, token: str, *, flush: bool = False) -> int:
+        """What up to this settle token has not ended after a short wait."""
+        answer = self.get("/v1/settle", token=token, timeout=SETTLE_STEP_SECONDS, flush=flush)
+        return int(answer["pending"])
+
+    def close(self) -> None:
+        self._http.close()
 
     def _ask(self, method: str, path: str, **how: Any) -> Any:
         try:
@@ -53,13 +71,42 @@ class Client:
         except httpx.TransportError as error:
             raise Refused(f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL.") from None
         if answer.is_error:
-            raise Refused(_detail(answer))
+            raise _refusal(answer)
         return answer.json() if answer.content else None
+
+
+def connect() -> Client:
+    """A client for the server that this environment names."""
+    return Client(Settings())
 
 
 def show_json(value: object) -> None:
     """One JSON document on standard output."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def show_json_line(value: object) -> None:
+    """One JSON document as one line, for what comes piece by piece (NDJSON)."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def moment(value: str | None) -> str:
+    """A time of the server for people, in their own zone: `2026-11-21 10:00:03`."""
+    return datetime.fromisoformat(value).astimezone().strftime("%Y-%m-%d %H:%M:%S") if value else "–"
+
+
+def short(value: str, length: int = 100) -> str:
+    """The text on one line, cut where it is longer than `length` characters."""
+    line = " ".join(value.split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def wait_politely(refused: Refused) -> None:
+    """Sit out the pause that a busy server asks for; any other refusal is raised again."""
+    if refused.retry_after_s is None:
+        raise refused
+    time.sleep(refused.retry_after_s)
 
 
 def _key(settings: Settings) -> str:
@@ -71,10 +118,13 @@ def _key(settings: Settings) -> str:
     raise Misconfigured("No key: set IMPRINT_API_KEY (`imprint keys create` makes one), or run `imprint up` on this home.")
 
 
-def _detail(answer: httpx.Response) -> str:
+def _refusal(answer: httpx.Response) -> Refused:
+    pause = answer.headers.get("retry-after") if answer.status_code == httpx.codes.TOO_MANY_REQUESTS else None
+    retry_after_s = float(pause) if pause and pause.isdigit() else None
     try:
         problem = answer.json()
-        faults = [f"  {fault['pointer'] or '/'}: {fault['detail']}" for fault in problem.get("errors", [])]
-        return "\n".join([f"{problem['title']}: {problem['detail']}" if not faults else f"{problem['title']}:", *faults])
+        faults = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
+        said = problem["title"] if faults else f"{problem['title']}: {problem['detail']}"
     except (ValueError, KeyError, TypeError):
-        return f"{answer.status_code} {answer.text[:500]}"
+        return Refused(f"{answer.status_code} {answer.text[:500]}", retry_after_s=retry_after_s)
+    return Refused(said, faults, retry_after_s)

@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import uvicorn
-from prometheus_client import CollectorRegistry, multiprocess, start_http_server
 from rich.table import Table
 
 from api.cli.client import AsJson, err, out, show_json
-from api.http import app as http
 from api.stack.supervisor import Child
 from api.stack.up import up as run_stack
-from core import db, embed, embedders, heartbeat, log, schema, tenants
+from core import db, embed, embedders, heartbeat, schema, tenants
 from core.config import Settings
 from core.db import Database
-from core.errors import Misconfigured
 from rules import store
 
 DEFAULT_TENANT = "default"
@@ -48,7 +45,11 @@ def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | Non
     metrics.mkdir(parents=True)
     shared = {"IMPRINT_METRICS_PORT": "0", "PROMETHEUS_MULTIPROC_DIR": str(metrics), "OMP_NUM_THREADS": "1"}
     env = {**os.environ, **shared}
-    serving = {"IMPRINT_METRICS_PORT": str(settings.metrics_port)}
+    serving = {
+        "IMPRINT_HTTP_HOST": settings.http_host,
+        "IMPRINT_HTTP_PORT": str(settings.http_port),
+        "IMPRINT_METRICS_PORT": str(settings.metrics_port),
+    }
     me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
     return run_stack(
         settings_env=env,
@@ -70,17 +71,6 @@ def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | Non
     )
 
 
-def serve() -> None:
-    """The HTTP door (one process)."""
-    settings = Settings()
-    log.configure(settings.log_level, settings.log_format, "api")
-    _show_metrics(settings)
-    application = http.create(settings, http_broker(settings))
-    uvicorn.run(
-        application, host=settings.http_host, port=settings.http_port, log_config=None, access_log=False, lifespan="on"
-    )
-
-
 def router() -> None:
     """The router (one process): rules decide on what is new."""
     _become("router")
@@ -88,6 +78,7 @@ def router() -> None:
 
 def worker(queue: Queue = "io", concurrency: int | None = None) -> None:
     """A Celery worker for one queue."""
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = _counting_folder()
     _become("worker", "--queue", queue, *(["--concurrency", str(concurrency)] if concurrency else []))
 
 
@@ -158,15 +149,6 @@ def make_key(database: Database, tenant: str, scopes: list[str], name: str | Non
         return tenants.create_key(tx, tenant, scopes, name)
 
 
-def http_broker(settings: Settings) -> str:
-    """Where the doorbell hangs."""
-    if settings.broker_url is not None:
-        return settings.broker_url.get_secret_value()
-    if "broker_url" in settings.stack:
-        return settings.stack["broker_url"]
-    raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")
-
-
 def _prepare(env: Mapping[str, str]) -> None:
     """Once the servers answer: tables, the default tenant, and a key for the commands of this home."""
     settings = Settings(
@@ -197,17 +179,16 @@ def _app_database(settings: Settings) -> Database:
     return db.connect(db.app_url(settings), 2)
 
 
+def _counting_folder() -> str:
+    """Where a worker's processes count, for its listener to add up: empty, as process ids of an earlier run come again."""
+    given = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    folder = Path(given or tempfile.mkdtemp(prefix="imprint-metrics-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    for counted in folder.glob("*.db"):
+        counted.unlink()
+    return str(folder)
+
+
 def _become(*words: str) -> None:
     """The workers' side is a program of its own: the doors do not import it."""
     os.execv(sys.executable, [sys.executable, "-m", "workers", *words])  # noqa: S606
-
-
-def _show_metrics(settings: Settings) -> None:
-    if not settings.metrics_port:
-        return
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)
-        start_http_server(settings.metrics_port, settings.metrics_host, registry)
-    else:
-        start_http_server(settings.metrics_port, settings.metrics_host)

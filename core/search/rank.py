@@ -78,7 +78,12 @@ def rank(hits: Sequence[Hit], *, wants_time: bool, limit: int) -> list[Ranked]:
     scores = np.sum(list(parts.values()), axis=0)
     ranked = _described(messages, scores, parts, limit)
     placed = _placed(memories, own, dict(zip((hit.key for hit in messages), scores.tolist(), strict=True)))
-    return sorted(ranked + placed, key=lambda item: (-item.score, item.hit.type, item.hit.key))[:limit]
+    return sorted(ranked + placed, key=_place)[:limit]
+
+
+def _place(item: Ranked) -> tuple[float, str, float, str]:
+    """Best first; of memories that cite the same message, the one that fits the question best by itself."""
+    return -item.score, item.hit.type, -item.parts.get("own", 0.0), item.hit.key
 
 
 def _parts(messages: Sequence[Hit], best: float, *, wants_time: bool) -> dict[str, Numbers]:

@@ -59,8 +59,6 @@ CREATE TABLE events (
     CONSTRAINT events_tenant_id_id_source_key UNIQUE (tenant_id, id, source)
 );
 
-CREATE INDEX events_unrouted_of_tenant ON events (tenant_id, coalesce(root_seq, seq)) WHERE routed_at IS NULL;
-
 CREATE INDEX events_of_chain ON events (tenant_id, causation_id) WHERE causation_id IS NOT NULL;
 
 CREATE INDEX events_of_session ON events (tenant_id, session_id, seq) WHERE session_id IS NOT NULL;

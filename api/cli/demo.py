@@ -1,0 +1,146 @@
+"""`imprint demo`: from nothing to the answer, on a stack of its own that is gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from api.cli import demo_view, talks
+from api.cli.client import AsJson, Client, Refused, show_json
+from api.cli.demo_view import View
+from api.cli.service import stack
+from api.cli.talks import Asked, Talk
+from core.config import Settings
+from core.types import Json
+
+TOP = 5
+"""Results asked for each question."""
+
+SETTLE_LIMIT_S = 600
+"""Longest wait for the memories of one conversation; with a slow model it may take minutes."""
+
+BORROWED = ("IMPRINT_LLM_", "IMPRINT_EMBEDDING")
+"""What the demo takes over from the environment: who thinks and who embeds. Never anyone's database or broker."""
+
+File = Annotated[Path | None, typer.Option(help="A conversation of your own, in LoCoMo's format.")]
+Conversation = Annotated[str | None, typer.Option(help="Which conversation of that file; else the first.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Leave the data, to look around in it with `imprint up`.")]
+
+
+def demo(file: File = None, conversation: Conversation = None, keep: Keep = False, as_json: AsJson = False) -> None:
+    """Start everything in a temporary folder, publish a conversation, ask five questions, and clear up."""
+    talk = talks.of_locomo(file, conversation) if file else talks.shipped()
+    with _home(keep=keep) as home:
+        report = _on_own_stack(home, talk, demo_view.view(as_json=as_json))
+    if report is None:
+        raise typer.Exit(1)
+    if as_json:
+        show_json(report)
+    if keep:
+        demo_view.say_kept(home)
+
+
+def _on_own_stack(home: Path, talk: Talk, view: View) -> Json | None:
+    """Play the conversation on a stack of its own; None where it did not come to its end (and why has been said)."""
+    settings = _settings(home)
+    done: list[Json] = []
+    view.start(talk)
+    code = stack(settings, quiet=True, on_ready=lambda: done.append(_play(Client(settings), talk, view)))
+    return done[0] if code == 0 and done else None
+
+
+def _play(client: Client, talk: Talk, view: View) -> Json:
+    """Publish, wait, ask; what came of it."""
+    view.ready(client.url)
+    counts, seconds = _remember(client, talk, view)
+    view.remembered(counts, seconds, client.get("/v1/memories", user_id=talk.user_id, limit=500)["items"])
+    answers = [_ask(client, talk, asked) for asked in talk.questions]
+    for number, (asked, answer) in enumerate(zip(talk.questions, answers, strict=True), 1):
+        view.answer(number, talk, asked, answer)
+    view.end(talk, answers)
+    client.close()
+    return {
+        "conversation": {"title": talk.title, "turns": len(talk.turns), "sessions": len(talk.sessions)},
+        "seconds": seconds,
+        "counts": counts,
+        "questions": answers,
+    }
+
+
+def _remember(client: Client, talk: Talk, view: View) -> tuple[Json, float]:
+    """Publish a session at a time until all that follows from them has ended; the counts and the seconds it took."""
+    began, sent, token = time.monotonic(), 0, ""
+    with view.watching():
+        for batch in talks.events(talk):
+            token = client.post("/v1/events", batch)["settle_token"]
+            sent += len(batch)
+            view.progress(sent, client.get("/v1/stats"), time.monotonic() - began)
+        while client.pending(token, flush=True):
+            view.progress(sent, client.get("/v1/stats"), time.monotonic() - began)
+            if time.monotonic() - began > SETTLE_LIMIT_S:
+                raise Refused(f"Not settled after {SETTLE_LIMIT_S} s; `imprint demo --keep` leaves the logs to look into.")
+        counts, seconds = client.get("/v1/stats"), time.monotonic() - began
+        view.progress(sent, counts, seconds)
+    return counts, round(seconds, 2)
+
+
+def _ask(client: Client, talk: Talk, asked: Asked) -> Json:
+    """One question, with the results, why each memory is there, and at which place the expected turn is cited."""
+    answer = client.post("/v1/search", {"user_id": talk.user_id, "query": asked.query, "limit": TOP})
+    results = [{**result, "why": _why(client, result)} for result in answer["results"]]
+    places = [n for n, result in enumerate(results, 1) if asked.expects & {s["message_id"] for s in result["sources"]}]
+    return {
+        "query": asked.query,
+        "note": asked.note,
+        "expects": sorted(asked.expects),
+        "found_at": places[0] if places else None,
+        "took_ms": answer["took_ms"],
+        "results": results,
+    }
+
+
+def _why(client: Client, result: Json) -> Any:
+    """What made a memory: the event, the rule and the agent, with the reason; None for a message."""
+    if result["type"] != "memory":
+        return None
+    step = client.get(f"/v1/memories/{result['id']}/why")["steps"][0]
+    return {
+        "event": step["event"]["event_type"],
+        "rule": f"{step['rule']['name']} v{step['rule']['version']}",
+        "agent": step["dispatch"]["target"],
+        "change": step["change"],
+        "reason": step["reason"],
+    }
+
+
+def _settings(home: Path) -> Settings:
+    """Production's own defaults on free ports; nothing of what this environment says about servers counts."""
+    for name in [n for n in os.environ if n.startswith("IMPRINT_") and not n.startswith(BORROWED)]:
+        del os.environ[name]
+    os.chdir(home)  # So that no `.env` or `imprint.toml` of the folder it was called in counts either.
+    return Settings(home=home, http_port=_free_port(), metrics_port=0)
+
+
+@contextmanager
+def _home(*, keep: bool) -> Iterator[Path]:
+    """A new data directory, deleted at the end unless it is to be kept."""
+    before = Path.cwd()
+    if keep:
+        yield Path(tempfile.mkdtemp(prefix="imprint-demo-"))
+        return
+    with tempfile.TemporaryDirectory(prefix="imprint-demo-") as folder:
+        yield Path(folder)
+        os.chdir(before)  # Out of the folder before it goes.
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])

@@ -1,0 +1,201 @@
+"""What `imprint demo` shows: one live panel on a terminal, plain lines elsewhere, then the answers with their evidence."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+
+from api.cli.client import err, out, short
+from api.cli.talks import Asked, Talk
+from core.types import Json
+
+SHOWN = 3
+"""Results printed for a question; `--json` has all of them."""
+
+QUOTE_LENGTH = 160
+
+LINE_SECONDS = 1.0
+"""Between two lines of progress where there is no terminal to draw a panel on."""
+
+
+class View:
+    """Tells how the demo goes."""
+
+    def __init__(self, console: Console, *, answers: bool) -> None:
+        """`answers`: whether they are printed here, or left to whoever asked for JSON."""
+        self._console = console
+        self._answers = answers
+        self._began = time.monotonic()
+        self._live: Live | None = None
+        self._next_line = 0.0
+        self._total = 0
+
+    def start(self, talk: Talk) -> None:
+        first, last = talk.turns[0].time, talk.turns[-1].time
+        self._total = len(talk.turns) + len(talk.sessions)
+        self._say(
+            f"[bold]{escape(talk.title)}[/]: {len(talk.turns)} turns in {len(talk.sessions)} sessions, "
+            f"{first:%B %Y} to {last:%B %Y}."
+        )
+        self._say("Starting PostgreSQL, the broker, API, router, two workers and the clock in a folder of their own …")
+
+    def ready(self, url: str) -> None:
+        self._say(f"Ready at {url} after {time.monotonic() - self._began:.1f} s.\n")
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """While it lasts, `progress` is drawn in place."""
+        if not self._console.is_terminal:
+            yield
+            return
+        with Live(console=self._console, refresh_per_second=12) as self._live:
+            yield
+
+    def progress(self, sent: int, counts: Json, seconds: float) -> None:
+        """So many events published, this is what has become of them."""
+        if self._live is not None:
+            self._live.update(Panel(_counts(sent, self._total, counts), title=f"{seconds:.1f} s", title_align="right"))
+        elif seconds >= self._next_line:
+            self._next_line = seconds + LINE_SECONDS
+            self._say(f"{seconds:5.1f} s  {_line(sent, counts)}")
+
+    def remembered(self, counts: Json, seconds: float, memories: Sequence[Json]) -> None:
+        """All is settled: what there is now."""
+        if self._live is None:
+            self._say(f"{seconds:5.1f} s  {_line(self._total, counts)}")
+            self._console.print(_counts(self._total, self._total, counts))
+        self._say(f"Settled after {seconds:.1f} s. {len(memories)} memories are in force; some of them:")
+        for memory in sorted(memories, key=lambda m: -m["importance"])[:SHOWN]:
+            self._say(f"  • {escape(short(memory['content'], QUOTE_LENGTH))} [dim]({memory['category']})[/]")
+
+    def answer(self, number: int, talk: Talk, asked: Asked, answer: Json) -> None:
+        """One question with what was found for it."""
+        if not self._answers:
+            return
+        self._say(f"\n[bold cyan]{number}. {escape(asked.query)}[/]  [dim]{answer['took_ms']:.0f} ms[/]")
+        self._say(f"   [dim]{escape(asked.note)}[/]")
+        for result in _distinct(answer["results"])[:SHOWN]:
+            self._result(talk, asked, result)
+        if answer["found_at"] is None or answer["found_at"] > SHOWN:
+            self._missed(talk, asked, answer["found_at"])
+
+    def end(self, talk: Talk, answers: Sequence[Json]) -> None:
+        """How well it went, all told."""
+        found = sum(answer["found_at"] is not None for answer in answers)
+        self._say(
+            f"\n{found} of {len(talk.questions)} answers cite the turn that holds them. "
+            f"{time.monotonic() - self._began:.0f} s in all; stopping …"
+        )
+
+    def _result(self, talk: Talk, asked: Asked, result: Json) -> None:
+        if result["type"] == "memory":
+            self._say(f"   [green]memory[/]   {escape(result['content'])} [dim]{result['category']}, {result['topic']}[/]")
+        for source in result["sources"][: 1 if result["type"] == "message" else 2]:
+            mark = " [bold yellow]← here[/]" if source["message_id"] in asked.expects else ""
+            lead = "   [blue]message[/]  " if result["type"] == "message" else "            "
+            self._say(f"{lead}“{escape(short(source['quote'], QUOTE_LENGTH))}” [dim]{_said(talk, source)}[/]{mark}")
+        if result["why"]:
+            why = result["why"]
+            self._say(f"            [dim]why: {why['event']} → rule {why['rule']} → {why['agent']}: {escape(why['reason'])}[/]")
+
+    def _missed(self, talk: Talk, asked: Asked, place: int | None) -> None:
+        where = f"at place {place}" if place else "not among the results"
+        for turn_id in sorted(asked.expects)[:2]:
+            turn = talk.turn(turn_id)
+            said = f"{turn.speaker or turn.role}, {_day(turn.time)}"
+            self._say(f"   [yellow]expected[/] “{escape(short(turn.content, QUOTE_LENGTH))}” [dim]{said}; {where}[/]")
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, soft_wrap=not self._console.is_terminal, highlight=False)
+
+
+def view(*, as_json: bool) -> View:
+    """On standard output; with JSON there, on standard error."""
+    return View(err if as_json else out, answers=not as_json)
+
+
+def say_kept(home: Path) -> None:
+    """Where the data is, and how to look around in it."""
+    err.print(f"The data stays in {home}. Look around: IMPRINT_HOME={home} imprint up", soft_wrap=True, highlight=False)
+
+
+def _distinct(results: Sequence[Json]) -> list[Json]:
+    """Without the messages that a memory above them quotes already."""
+    quoted: set[str] = set()
+    kept = []
+    for result in results:
+        cited = {source["message_id"] for source in result["sources"]}
+        if result["type"] == "memory" or not cited <= quoted:
+            kept.append(result)
+        quoted |= cited
+    return kept
+
+
+def _counts(sent: int, total: int, counts: Json) -> Table:
+    """What was published and what has come of it, a line for each step."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    told, own = _split(counts["events"])
+    table.add_row("events in", f"{sent} of {total}: {_listed(told)}")
+    table.add_row("rules fired", _listed(_by(counts["decisions"], "rule", verdict="fired")) or "–")
+    table.add_row("tasks done", _listed(_by(counts["dispatches"], "target", status="done")) or "–")
+    table.add_row("still to do", _listed(_open(counts)) or "nothing")
+    table.add_row("memories", _listed(_by(counts["memories"], "category", status="active")) or "–")
+    table.add_row("events out", _listed(own) or "–")
+    return table
+
+
+def _line(sent: int, counts: Json) -> str:
+    """The same in one line."""
+    fired = sum(_by(counts["decisions"], "rule", verdict="fired").values())
+    done = sum(_by(counts["dispatches"], "target", status="done").values())
+    made = sum(_by(counts["memories"], "category", status="active").values())
+    return f"{sent} events in · {fired} times a rule fired · {done} tasks done · {made} memories"
+
+
+def _split(events: Json) -> tuple[Counter[str], Counter[str]]:
+    """Events that were published, and those that Imprint emitted itself."""
+    told = {"message.added", "session.ended"}
+    return (
+        Counter({name: n for name, n in events.items() if name in told}),
+        Counter({name: n for name, n in events.items() if name not in told}),
+    )
+
+
+def _by(rows: Sequence[Json], name: str, **wanted: str) -> Counter[str]:
+    """Counts by one column, of the rows that have the wanted values."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        if all(row[column] == value for column, value in wanted.items()):
+            found[row[name] or "–"] += row["count"]
+    return found
+
+
+def _open(counts: Json) -> Counter[str]:
+    waiting = [row for row in counts["dispatches"] if row["status"] in {"pending", "running", "retrying", "dead"}]
+    return _by(waiting, "status")
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{n} {name}" for name, n in counts.most_common())
+
+
+def _said(talk: Talk, source: Json) -> str:
+    """Who said it, and when."""
+    turn = talk.turn(source["message_id"])
+    return f"{turn.speaker or turn.role}, {_day(turn.time)}"
+
+
+def _day(time_: datetime) -> str:
+    return f"{time_.day} {time_:%B %Y}"

@@ -1,0 +1,106 @@
+"""What the benches share: a stack of their own in a temporary folder, a client, and ratios against a floor."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+READY_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A running stack: where it answers, the key to it, and its database's URL."""
+
+    url: str
+    key: str
+    home: Path
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        return self.raw(method, path, data)
+
+    def raw(self, method: str, path: str, data: bytes | None) -> Any:
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
+        request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
+        with urllib.request.urlopen(request, timeout=90) as answer:
+            return json.loads(answer.read() or b"null")
+
+    @property
+    def admin_url(self) -> str:
+        """The superuser's URL: a floor is measured past row-level security."""
+        kept = {name: json.loads((self.home / name).read_text()) for name in ("secrets.json", "run/stack.json")}
+        address = kept["run/stack.json"]["database_url"].rpartition("@")[2]
+        return f"postgresql://postgres:{kept['secrets.json']['postgres']}@{address}"
+
+    def settle(self, token: str) -> None:
+        while not self.call("GET", f"/v1/settle?token={token}&timeout=20")["settled"]:
+            pass
+
+
+@contextlib.contextmanager
+def stack(**settings: str) -> Iterator[Stand]:
+    """`imprint up` in a folder of its own, as a user starts it; gone when this ends."""
+    with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
+        port = free_port()
+        named = {f"IMPRINT_{name.upper()}": value for name, value in settings.items()}
+        own = {"IMPRINT_HOME": folder, "IMPRINT_HTTP_PORT": str(port), "IMPRINT_METRICS_PORT": str(free_port())}
+        command = [sys.executable, "-m", "api.cli.main", "up", "--quiet"]
+        process = subprocess.Popen(command, env={**os.environ, **own, **named})
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _await_ready(url, process)
+            yield Stand(url, (Path(folder) / "run" / "api.key").read_text().strip(), Path(folder))
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds that the work took."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def percentiles(values: list[float]) -> Mapping[str, float]:
+    cuts = statistics.quantiles(values, n=100, method="inclusive")
+    return {"p50": cuts[49], "p95": cuts[94], "max": max(values)}
+
+
+def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + READY_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/readyz", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise SystemExit(f"the stack did not become ready (exit code {process.poll()})")
+
+
+def show(title: str | None, figures: Mapping[str, float]) -> None:
+    """Print what was measured."""
+    print(f"\n{(title or '').splitlines()[0]}")
+    for name, value in figures.items():
+        print(f"  {name:<48} {value:>12,.3f}" if value < 100 else f"  {name:<48} {value:>12,.0f}")

@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import intake
+from core.errors import Invalid
+from core.intake import Incoming
+from core.types import Json
+from tests.samples import event, said
+
+BATCH = 10
+EVENT_BYTES = 4096
+
+
+def parse(body: bytes | object, headers: Mapping[str, str] | None = None) -> list[Incoming]:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return intake.parse(raw, headers or {}, batch=BATCH, event_bytes=EVENT_BYTES)
+
+
+def pointers(body: bytes | object, headers: Mapping[str, str] | None = None) -> list[str]:
+    with pytest.raises(Invalid) as refused:
+        parse(body, headers)
+    return [problem.pointer for problem in refused.value.problems]
+
+
+def test_a_native_event_keeps_what_was_sent() -> None:
+    (one,) = parse(said("I moved to Lisbon.", id="e1", time="2026-11-21T10:00:00+02:00"))
+    assert (one.id, one.source, one.event_type) == ("e1", "test", "message.added")
+    assert one.time == datetime(2026, 11, 21, 8, tzinfo=UTC)
+    assert one.payload["content"] == "I moved to Lisbon."
+    assert json.loads(one.payload_json) == one.payload
+
+
+def test_an_event_without_id_and_time_gets_both_and_begins_its_own_chain() -> None:
+    (one,) = parse({"event_type": "order.placed", "source": "shop"})
+    assert one.id
+    assert one.correlation_id == one.id
+    assert one.time.tzinfo is not None
+    assert one.payload == {}
+
+
+def test_an_array_keeps_its_order() -> None:
+    assert [e.id for e in parse([event(id="b"), event(id="a"), event(id="c")])] == ["b", "a", "c"]
+
+
+def test_an_empty_array_is_a_batch_of_nothing() -> None:
+    assert parse([]) == []
+
+
+def test_ndjson_skips_empty_lines_and_counts_the_others() -> None:
+    lines = f"{json.dumps(event(id='a'))}\n\n  \r\n{json.dumps(event(id='b'))}\n".encode()
+    assert [e.id for e in parse(lines, {"content-type": "application/x-ndjson; charset=utf-8"})] == ["a", "b"]
+    broken = f"{json.dumps(event())}\n\n{{".encode()
+    assert pointers(broken, {"content-type": "application/x-ndjson"}) == ["/1"]
+
+
+def test_ndjson_text_may_hold_every_unicode_line_separator() -> None:
+    document = event(payload={"text": "one\u2028two\u0085three\u000bfour"})
+    raw = json.dumps(document, ensure_ascii=False).encode()
+    (one,) = parse(raw, {"content-type": "application/x-ndjson"})
+    assert one.payload["text"] == "one\u2028two\u0085three\u000bfour"
+
+
+CLOUD: Json = {
+    "specversion": "1.0",
+    "id": "c1",
+    "source": "/shop",
+    "type": "order.placed",
+    "time": "2026-11-21T10:00:00Z",
+    "datacontenttype": "application/json",
+    "correlationid": "root",
+    "causationid": "cause",
+    "traceparent": "00-1-2-03",
+    "partitionkey": "k",
+    "comexampleother": "dropped",
+    "data": {"total": 3},
+}
+
+
+def test_a_cloudevent_in_structured_mode_keeps_its_extensions() -> None:
+    (one,) = parse(CLOUD, {"content-type": "application/cloudevents+json"})
+    assert (one.id, one.event_type, one.payload) == ("c1", "order.placed", {"total": 3})
+    assert (one.correlation_id, one.causation_id) == ("root", "cause")
+    assert one.extensions == {"traceparent": "00-1-2-03", "partitionkey": "k"}
+
+
+def test_cloudevents_come_in_batches() -> None:
+    batch = [CLOUD, {**CLOUD, "id": "c2"}]
+    assert [e.id for e in parse(batch, {"content-type": "application/cloudevents-batch+json"})] == ["c1", "c2"]
+
+
+def test_a_cloudevent_in_binary_mode_has_its_attributes_in_the_headers() -> None:
+    headers = {
+        "content-type": "application/json",
+        "ce-specversion": "1.0",
+        "ce-id": "c1",
+        "ce-source": "/shop",
+        "ce-type": "order.placed",
+        "ce-subject": "order:Z%C3%BCrich%20%22x%22",
+        "ce-correlationid": "root",
+    }
+    (one,) = parse(b'{"total": 3}', headers)
+    assert (one.id, one.source, one.payload, one.correlation_id) == ("c1", "/shop", {"total": 3}, "root")
+    assert one.subject == 'order:Zürich "x"'  # The HTTP binding percent-encodes header values.
+    assert parse(b"", headers)[0].payload == {}
+    assert pointers(b"{", headers) == ["/payload"]
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"specversion": "0.3"}, "/0/specversion"),
+        ({"data_base64": "AAAA"}, "/0/data_base64"),
+        ({"data": [1]}, "/0/payload"),
+        ({"type": "no spaces"}, "/0/event_type"),
+    ],
+)
+def test_a_cloudevent_that_is_not_understood_says_where(change: Json, pointer: str) -> None:
+    assert pointers({**CLOUD, **change}) == [pointer]
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ("a text", "/0"),
+        (None, "/0"),
+        ({**event(), "event_type": "a..b"}, "/0/event_type"),
+        ({**event(), "event_type": "message.added\n"}, "/0/event_type"),
+        ({**event(), "source": ""}, "/0/source"),
+        ({**event(), "source": "a\x00b"}, "/0/source"),
+        ({**event(), "time": "2026-11-21T10:00:00"}, "/0/time"),
+        ({**event(), "time": "yesterday"}, "/0/time"),
+        ({**event(), "payload": []}, "/0/payload"),
+        ({**event(), "content": "put me into the payload"}, "/0/content"),
+        ({"source": "test"}, "/0/event_type"),
+        (said("x", role="robot"), "/0/payload/role"),
+        (said("x", importance=1.5), "/0/payload/importance"),
+        (said("x", importance="0.5"), "/0/payload/importance"),
+        (said("x", participants=["ada", 5]), "/0/payload/participants/1"),
+        (said("x", session=""), "/0/payload/session_id"),
+        (said("x", user="a" * 201), "/0/payload/user_id"),
+        (event("session.started", {"session_id": "s1", "user_id": "ada", "group_id": {"a": 1}}), "/0/payload/group_id"),
+        (said("a\x00b"), "/0/payload/content"),
+        (event("session.ended", {"session_id": "s1", "user_id": "ada", "message_count": -1}), "/0/payload/message_count"),
+        (event("session.ended", {"user_id": "ada"}), "/0/payload/session_id"),
+        (event("memory.requested", {"user_id": "ada", "content": ""}), "/0/payload/content"),
+    ],
+)
+def test_what_does_not_fit_is_named_by_its_pointer(document: object, pointer: str) -> None:
+    assert pointers([document]) == [pointer]
+
+
+def test_a_pointer_escapes_what_has_a_meaning_in_pointers() -> None:
+    assert pointers([{**event(), "a/b~c": 1}]) == ["/0/a~1b~0c"]
+
+
+def test_every_fault_of_a_batch_is_listed_with_its_index() -> None:
+    assert pointers([event(), event("bad type"), said("x", role="robot", user="")]) == [
+        "/1/event_type",
+        "/2/payload/user_id",
+        "/2/payload/role",
+    ]
+
+
+def test_a_thousand_faults_do_not_make_a_thousand_lines() -> None:
+    body = [{**event(), **{f"unknown{n}": 1 for n in range(100)}} for _ in range(BATCH)]
+    assert len(pointers(body)) <= 101
+
+
+def test_a_batch_has_a_largest_size() -> None:
+    assert len(parse([event()] * BATCH)) == BATCH
+    assert pointers([event()] * (BATCH + 1)) == [""]
+
+
+def test_an_event_has_a_largest_size_wherever_it_stands_in_the_batch() -> None:
+    large = event(payload={"text": "é" * (EVENT_BYTES // 2)})
+    assert pointers([event(), large, event()]) == ["/1"]
+    assert len(parse([event(payload={"text": "x" * 600}) for _ in range(BATCH)])) == BATCH
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b'{"a": NaN}',
+        b'{"a": -Infinity}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"1" * 5000,
+        b'"\\ud800"',
+    ],
+)
+def test_what_is_no_json_is_refused_and_not_a_crash(raw: bytes) -> None:
+    with pytest.raises(Invalid):
+        parse(raw)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"a": "x\x00y"},
+        {"a\x00": 1},
+        {"deep": [{"deeper": ["\x00"]}]},
+        {"a": "half \ud800 a pair"},
+        {"\udfff": 1},
+    ],
+)
+def test_what_postgresql_cannot_keep_is_refused_before_it_is_sent_there(payload: Json) -> None:
+    assert pointers([event(payload=payload)]) == ["/0/payload"]
+
+
+def test_a_number_beyond_all_floats_is_refused() -> None:
+    assert pointers(b'{"event_type": "a", "source": "b", "payload": {"x": 1e999}}') == ["/0/payload"]
+
+
+def test_an_escaped_backslash_before_u0000_is_ordinary_text() -> None:
+    (one,) = parse([event(payload={"a": "\\u0000"})])
+    assert one.payload == {"a": "\\u0000"}
+
+
+@pytest.mark.parametrize("depth", [90, 330, 480, 490, 900, 960, 980, 990, 995])
+def test_nesting_that_a_reader_might_not_stand_is_refused_at_the_door(depth: int) -> None:
+    raw = b'{"event_type": "a", "source": "b", "payload": {"x": ' + b"[" * depth + b"]" * depth + b"}}"
+    if depth < intake.NESTING - 1:
+        assert len(parse(raw)) == 1
+    else:
+        with pytest.raises(Invalid, match="nested"):
+            parse(raw)
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00Z"])
+def test_a_time_that_no_reader_could_read_back_is_refused(time: str) -> None:
+    assert pointers([event(time=time)]) == ["/0/time"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+FIELDS = ["id", "event_type", "source", "subject", "time", "payload", "specversion", "type", "data", "session_id"]
+DOCUMENTS = st.dictionaries(st.sampled_from(FIELDS) | st.text(), JSON, max_size=8)
+VALID = st.builds(lambda payload: event(payload=payload), st.dictionaries(st.text(), JSON, max_size=4))
+MESSAGES = st.builds(
+    lambda payload: event("message.added", {**said("x")["payload"], **payload}),
+    st.dictionaries(st.sampled_from(sorted(intake.MessageAdded.model_fields)), JSON, max_size=3),
+)
+HEADERS = st.dictionaries(
+    st.sampled_from(["content-type", "ce-specversion", "ce-type", "ce-id", "ce-source", "ce-time"]),
+    st.sampled_from(["application/x-ndjson", "1.0", "application/json", "a.b"]) | st.text(),
+)
+
+
+def as_json(document: object) -> bytes:
+    return json.dumps(document).encode()
+
+
+BODIES = st.binary() | (DOCUMENTS | VALID | MESSAGES | st.lists(DOCUMENTS | VALID)).map(as_json)
+
+
+@settings(max_examples=300, deadline=None)
+@given(BODIES, HEADERS)
+def test_parsing_raises_nothing_but_invalid(body: bytes, headers: dict[str, str]) -> None:
+    try:
+        batch = parse(body, headers)
+    except Invalid as refused:
+        assert refused.problems
+        return
+    for one in batch:
+        assert json.loads(one.payload_json) == one.payload
+        one.payload_json.encode()
+        assert "\x00" not in f"{one.id}{one.source}{one.subject}"

@@ -1,0 +1,60 @@
+"""The HTTP door in this process, with keys of two tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from api.http import app as http
+from core import db, tenants
+from core.config import Settings
+from core.embed import HashEmbedder
+from rules import store
+from tests.samples import TENANT
+from workers import wiring
+
+OTHER = "globex"
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """A client of the door, and an admin key for each tenant."""
+
+    client: TestClient
+    keys: Mapping[str, str]
+
+    def ask(self, method: str, path: str, *, tenant: str = TENANT, key: str | None = None, **more: Any) -> Response:
+        """One request with the tenant's key, or with the key given."""
+        headers = {"authorization": f"Bearer {key or self.keys[tenant]}", **more.pop("headers", {})}
+        return self.client.request(method, path, headers=headers, **more)
+
+    def get(self, path: str, **more: Any) -> Response:
+        return self.ask("GET", path, **more)
+
+    def post(self, path: str, json: object = None, **more: Any) -> Response:
+        return self.ask("POST", path, json=json, **more)
+
+
+def key_of(settings: Settings, tenant: str, scopes: tuple[str, ...] = ("admin",)) -> str:
+    """A new key; the tenant is made where it is not there yet."""
+    app = db.connect(db.app_url(settings), 1)
+    with app.tenant(tenant) as tx:
+        if tenants.ensure(tx, tenant):
+            store.install_defaults(tx, tenant)
+        _, key = tenants.create_key(tx, tenant, scopes)
+    app.close()
+    return key
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Doors]:
+    """The door on these settings, until the test is over."""
+    keys = {tenant: key_of(settings, tenant) for tenant in (TENANT, OTHER)}
+    app = http.create(settings, wiring.broker_url(settings), HashEmbedder())
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield Doors(client, keys)

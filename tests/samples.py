@@ -1,0 +1,42 @@
+"""Events that the tests publish, and the short ways of publishing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core import events, intake
+from core.db import Database
+from core.events import Accepted
+from core.types import Json
+
+TENANT = "acme"
+NOON = "2026-11-21T12:00:00+00:00"
+
+
+def event(event_type: str = "order.placed", payload: Json | None = None, **fields: Any) -> Json:
+    """An event as a client sends it."""
+    return {"event_type": event_type, "source": "test", "time": NOON, "payload": payload or {}, **fields}
+
+
+def said(content: str, *, session: str = "s1", user: str = "ada", role: str = "user", **more: Any) -> Json:
+    """`message.added`; `id` and `time` go to the event, whatever else is given into the payload."""
+    fields = {name: more.pop(name) for name in ("id", "time", "source") if name in more}
+    payload = {"session_id": session, "user_id": user, "role": role, "content": content, **more}
+    return event("message.added", payload, **fields)
+
+
+def ended(session: str = "s1", user: str = "ada", **payload: Any) -> Json:
+    """`session.ended`."""
+    return event("session.ended", {"session_id": session, "user_id": user, **payload})
+
+
+def accept(app: Database, *documents: Json, tenant: str = TENANT) -> Accepted:
+    """Put a batch on the log, as the doors do."""
+    return accept_all(app, documents, tenant=tenant)
+
+
+def accept_all(app: Database, documents: Sequence[Json], *, tenant: str = TENANT) -> Accepted:
+    """Put a batch on the log, as the doors do."""
+    with app.tenant(tenant) as tx:
+        return events.accept(tx, tenant, intake.check(documents))

@@ -1,0 +1,65 @@
+"""Everything that follows from the log, carried out in this process: the router and the ledger, without Celery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import text
+
+from core.config import Settings
+from rules import flow
+from workers import ledger, router, wiring
+from workers.ledger import Ledger
+from workers.relay import Owed
+from workers.router import Router
+
+ROUNDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Works:
+    """A router and a worker of every queue, working when told to."""
+
+    router: Router
+    ledger: Ledger
+
+    def settle(self, *, flush: bool = True) -> int:
+        """Work until nothing is owed; how many dispatches were run. With `flush`, open debounces act now."""
+        done = 0
+        for _ in range(ROUNDS):
+            count, owed = router.route(self.router)
+            if flush:
+                self._make_due()
+            owed += router.fire_due(self.router)
+            done += self.run(owed)
+            if not count and not owed:
+                return done
+        raise AssertionError("It does not come to an end.")
+
+    def run(self, owed: list[Owed]) -> int:
+        """Run these dispatches and those that follow; how many there were."""
+        done, waiting = 0, list(owed)
+        while waiting:
+            next_one = waiting.pop(0)
+            waiting += ledger.run(self.ledger, next_one.tenant_id, next_one.id)
+            done += 1
+        return done
+
+    def _make_due(self) -> None:
+        with self.router.db.queue() as tx:
+            places = tx.execute(text("SELECT tenant_id, rule, key FROM flows WHERE due_at IS NOT NULL")).all()
+            flow.flush(tx, places, datetime.now(UTC) - timedelta(seconds=1))
+
+
+@contextmanager
+def at_work(settings: Settings) -> Iterator[Works]:
+    """Both, on these settings; rules are looked at every time."""
+    works = Works(wiring.router(settings.model_copy(update={"rules_poll_seconds": 1e-9})), wiring.ledger(settings))
+    try:
+        yield works
+    finally:
+        works.router.db.close()
+        works.ledger.db.close()
