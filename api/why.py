@@ -27,19 +27,16 @@ def _step(tx: Tx, version: memories.Version) -> Json:
     dispatch = tx.execute(_DISPATCH, {"id": version.dispatch_id}).one_or_none()
     if dispatch is None:
         return step
-    event = tx.execute(_EVENT, {"seq": dispatch.event_seq}).one_or_none()
     calls = tx.execute(_CALLS, {"id": dispatch.id}).all()
     return step | {
         "dispatch": dispatch_json(dispatch),
         "rule": {"name": dispatch.rule, "version": dispatch.rule_version},
-        "event": event_json(events.event_of(event)) if event else None,
+        "event": event_json(events.at(tx, dispatch.event_seq)),
         "model_calls": [{k: v for k, v in c._mapping.items() if k not in {"tenant_id", "answer"}} for c in calls],
     }
 
 
 _DISPATCH = text("SELECT * FROM dispatches WHERE id = :id")
-
-_EVENT = text("SELECT * FROM events WHERE seq = :seq")
 
 _CALLS = text("SELECT * FROM model_calls WHERE dispatch_id = :id ORDER BY id")
 """Empty without a model: the offline extractor calls none."""

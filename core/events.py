@@ -20,6 +20,12 @@ from core.errors import Invalid, NotFound, Problem
 from core.intake import ENCODER, NAME_CHARACTERS, Incoming
 from core.types import Event, Json
 
+COLUMNS = """
+    e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
+    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq)
+"""
+"""What `event_of` reads, in the order of Event's fields."""
+
 SOURCE = "imprint"
 """Source of the events that the service itself emits."""
 
@@ -89,6 +95,11 @@ def followers(tx: Tx, event: Event) -> list[Event]:
     return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
 
 
+def at(tx: Tx, seq: int) -> Event:
+    """The event at a place in the tenant's log."""
+    return event_of(tx.execute(_AT, {"seq": seq}).one())
+
+
 def find(
     tx: Tx,
     *,
@@ -140,24 +151,9 @@ def flush(tx: Tx, seq: int) -> None:
     tx.execute(_FLUSH, {"seq": seq})
 
 
-def event_of(row: Any) -> Event:
-    """A row of the log as an Event."""
-    return Event(
-        seq=row.seq,
-        tenant_id=row.tenant_id,
-        id=row.id,
-        source=row.source,
-        event_type=row.event_type,
-        subject=row.subject,
-        time=row.time,
-        payload=row.payload,
-        session_id=row.session_id,
-        user_id=row.user_id,
-        correlation_id=row.correlation_id,
-        causation_id=row.causation_id,
-        hop=row.hop,
-        root_seq=row.seq if row.root_seq is None else row.root_seq,
-    )
+def event_of(row: Sequence[Any]) -> Event:
+    """A row of COLUMNS as an Event; by place, for a router does this thousands of times a second."""
+    return Event(*row)
 
 
 def _emitted(emission: Emission, cause: Cause) -> Incoming:
@@ -234,12 +230,14 @@ _INSERT = text("""
 """)
 """Append a batch in its order; what the log knows already is left out of the answer."""
 
-_GET = text("SELECT * FROM events WHERE id = :id ORDER BY seq DESC LIMIT 1")
+_GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LIMIT 1")
 
-_FOLLOWERS = text("SELECT * FROM events WHERE causation_id = :id ORDER BY seq")
+_AT = text(f"SELECT {COLUMNS} FROM events e WHERE seq = :seq")
 
-_FIND = text("""
-    SELECT * FROM events
+_FOLLOWERS = text(f"SELECT {COLUMNS} FROM events e WHERE causation_id = :id ORDER BY seq")
+
+_FIND = text(f"""
+    SELECT {COLUMNS} FROM events e
     WHERE (cast(:type AS text) IS NULL OR event_type LIKE :type)
       AND (cast(:session AS text) IS NULL OR session_id = :session)
       AND (cast(:user AS text) IS NULL OR user_id = :user)
@@ -247,7 +245,7 @@ _FIND = text("""
     ORDER BY seq DESC LIMIT :limit
 """)
 
-_SINCE = text("SELECT * FROM events WHERE seq > :seq ORDER BY seq LIMIT :limit")
+_SINCE = text(f"SELECT {COLUMNS} FROM events e WHERE seq > :seq ORDER BY seq LIMIT :limit")
 
 _BACKLOG = text("SELECT count(*) FROM (SELECT FROM events WHERE routed_at IS NULL LIMIT :bound) AS waiting")
 

@@ -20,7 +20,7 @@ from uuid_utils.compat import uuid7
 
 from core import events, metrics
 from core.changes import Author
-from core.db import Database, Tx
+from core.db import Database, Tx, recordset
 from core.errors import Conflict, Later, LeaseLost, Never
 from core.events import Cause, Emission
 from core.types import DispatchStatus, Event, Json
@@ -117,10 +117,9 @@ def insert(tx: Tx, dispatches: Sequence[NewDispatch], resend_s: float) -> list[O
     if not dispatches:
         return []
     ids = [uuid7() for _ in dispatches]
-    names = [n for n in NewDispatch.__slots__ if n != "params"]
-    columns = {name: [getattr(d, name) for d in dispatches] for name in names}
-    params = [json.dumps(d.params, ensure_ascii=False) for d in dispatches]
-    tx.execute(_INSERT, {**columns, "id": ids, "params": params, "resend": resend_s})
+    names = NewDispatch.__slots__
+    rows = [{"id": i, **{n: getattr(d, n) for n in names}} for i, d in zip(ids, dispatches, strict=True)]
+    tx.execute(_INSERT, {"rows": recordset(rows), "resend": resend_s})
     for d in dispatches:
         metrics.DISPATCHES.labels(d.target, d.status).inc()
     pairs = zip(ids, dispatches, strict=True)
@@ -176,7 +175,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
 
 def _event(tx: Tx, dispatch: Any) -> Event:
     """The event a dispatch reacts to, in the chain of the dispatch: one that gathered several begins at the first."""
-    event = events.event_of(tx.execute(_EVENT, {"seq": dispatch.event_seq}).one())
+    event = events.at(tx, dispatch.event_seq)
     return replace(event, root_seq=dispatch.root_seq, correlation_id=dispatch.correlation_id, hop=dispatch.hop)
 
 
@@ -272,16 +271,12 @@ _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
                             target, params, queue, status, error, wake_at, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, params::jsonb, queue, status, error,
+           target, params, queue, status, error,
            CASE WHEN status = 'pending' THEN clock_timestamp() + make_interval(secs => :resend) END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
-    FROM unnest(cast(:tenant_id AS text[]), cast(:id AS uuid[]), cast(:event_seq AS bigint[]),
-                cast(:root_seq AS bigint[]), cast(:correlation_id AS text[]), cast(:hop AS int[]),
-                cast(:rule AS text[]), cast(:rule_version AS int[]), cast(:action_type AS text[]),
-                cast(:target AS text[]), cast(:params AS text[]), cast(:queue AS text[]), cast(:status AS text[]),
-                cast(:error AS text[]))
-         AS d (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-               target, params, queue, status, error)
+    FROM json_to_recordset(cast(:rows AS json)) AS d (
+        tenant_id text, id uuid, event_seq bigint, root_seq bigint, correlation_id text, hop int, rule text,
+        rule_version int, action_type text, target text, params jsonb, queue text, status text, error text)
 """)
 
 _CLAIM = text("""
@@ -291,8 +286,6 @@ _CLAIM = text("""
     RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited
 """)
 """Begin a dispatch unless someone holds it, it has ended, or its next attempt is not due."""
-
-_EVENT = text("SELECT * FROM events WHERE seq = :seq")
 
 _RENEW = text("""
     UPDATE dispatches SET wake_at = clock_timestamp() + make_interval(secs => :seconds)

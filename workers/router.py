@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import text
 
 from core import events, metrics
-from core.db import Database, Tx
+from core.db import Database, Tx, recordset
 from core.types import DispatchStatus, Event, Json
 from rules import flow, store, templates
 from rules.flow import Fire, Match
@@ -58,7 +59,7 @@ def route(router: Router) -> tuple[int, list[Owed]]:
         router.book.refresh(tx)
         now = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
         rows = tx.execute(_CLAIM, {"limit": router.batch}).all()
-        batch = [events.event_of(row) for row in sorted(rows, key=lambda row: row.seq)]
+        batch = [events.event_of(row) for row in sorted(rows, key=itemgetter(0))]
         decided = decide(tx, router, batch)
         fires = flow.gather(tx, decided.matches, now)
         flow.flush(tx, decided.flushes, now)
@@ -190,7 +191,7 @@ def _fired(tx: Tx, router: Router, fires: Sequence[Fire]) -> list[NewDispatch]:
             continue
         rows = tx.execute(_GATHERED, {"tenant": fire.tenant_id, "seqs": list(fire.seqs)}).all()
         last = events.event_of(rows[-1])
-        rooted = Event(**{n: getattr(last, n) for n in Event.__slots__} | {"root_seq": fire.root_seq})
+        rooted = replace(last, root_seq=fire.root_seq)
         dispatches += actions(router, parse(document), fire.version, rooted, [row.id for row in rows])
     return dispatches
 
@@ -201,29 +202,29 @@ def _insert(tx: Tx, router: Router, dispatches: Sequence[NewDispatch]) -> list[O
 
 def _record(tx: Tx, decisions: Sequence[Json]) -> None:
     if decisions:
-        tx.execute(_RECORD, {f"{name}s": [d[name] for d in decisions] for name in decisions[0]})
+        tx.execute(_RECORD, {"rows": recordset(decisions)})
 
 
 def _count_fault(_field: str, operator: str) -> None:
     metrics.RULE_FAULTS.labels(operator).inc()
 
 
-_CLAIM = text("""
+_CLAIM = text(f"""
     WITH fresh AS (
         SELECT tenant_id, seq FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
     )
     UPDATE events e SET routed_at = clock_timestamp() FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
-    RETURNING e.*
+    RETURNING {events.COLUMNS}
 """)
 """The oldest events nobody has decided on; the mark is taken back if deciding fails, for it is one transaction."""
 
-_GATHERED = text("SELECT * FROM events WHERE tenant_id = :tenant AND seq = ANY(:seqs) ORDER BY seq")
+_GATHERED = text(f"SELECT {events.COLUMNS} FROM events e WHERE tenant_id = :tenant AND seq = ANY(:seqs) ORDER BY seq")
 
 _RECORD = text("""
     INSERT INTO decisions (tenant_id, event_seq, rule, version, verdict, reason)
-    SELECT * FROM unnest(cast(:tenants AS text[]), cast(:seqs AS bigint[]), cast(:rules AS text[]),
-                         cast(:versions AS int[]), cast(:verdicts AS text[]), cast(:reasons AS text[]))
+    SELECT * FROM json_to_recordset(cast(:rows AS json)) AS r (
+        tenant text, seq bigint, rule text, version int, verdict text, reason text)
     ON CONFLICT DO NOTHING
 """)
 """One row for each rule an event met."""

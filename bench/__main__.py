@@ -1,0 +1,38 @@
+"""`python -m bench [--locomo FILE]`: all figures of README, one after the other."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from bench import accept, route, searchable
+from bench.stand import show, stack
+
+HARNESS = Path("../shared/eval/recall.py")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
+    parser.add_argument("--harness", type=Path, default=HARNESS)
+    asked = parser.parse_args()
+    for bench in (accept, route, searchable):
+        show(bench.__doc__, bench.run())
+    if asked.locomo.exists() and asked.harness.exists():
+        recall(asked.harness, asked.locomo)
+    else:
+        print(f"\nRecall was not measured: {asked.harness} or {asked.locomo} is not there.")
+
+
+def recall(harness: Path, conversations: Path) -> None:
+    """Evidence recall over the public HTTP API, by the harness that stands beside the project."""
+    print("\nEvidence recall (the harness's own output)", flush=True)
+    with stack() as stand:
+        command = [sys.executable, str(harness), "locomo", str(conversations), "--url", stand.url, "--key", stand.key]
+        subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import consolidate, judge
+from core.changes import Add, Change, Confirm
+from core.embed import HashEmbedder
+from core.judge import Known
+from core.types import Candidate, Category, Evidence, Relation, Topic
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+EMBEDDER = HashEmbedder(64)
+
+
+def said(content: str, day: int = 0, **fields: object) -> Candidate:
+    quote = Evidence("s1", f"m-{day}-{content}", "e1", content)
+    plain = Candidate(content, Category.FACT, Topic.PERSONAL, "ada", (quote,), NOON + timedelta(days=day))
+    return replace(plain, **fields)  # type: ignore[arg-type]
+
+
+def lives_in(city: str, day: int) -> Candidate:
+    return said(f"Ada lives in {city}.", day, attribute="home.city", value=city)
+
+
+def decided(candidates: Sequence[Candidate], store: dict[object, Known] | None = None) -> list[Change]:
+    merged = consolidate.merged(candidates)
+    vectors = EMBEDDER.embed([c.content for c in merged])
+    known = list((store or {}).values())
+    near = [[replace(k, similarity=cosine(c.content, k.content)) for k in known] for c in merged]
+    return consolidate.decide(merged, vectors, near)
+
+
+def cosine(one: str, other: str) -> float:
+    a, b = EMBEDDER.embed([one, other])
+    return float(a @ b)
+
+
+def kept(store: dict[object, Known], changes: Sequence[Change]) -> dict[object, Known]:
+    """What is active after the changes, as the door for writing would leave it."""
+    after = dict(store)
+    for change in changes:
+        if isinstance(change, Add):
+            if change.supersedes is not None:
+                del after[change.supersedes.id]
+            if change.past is None:
+                c = change.candidate
+                after[change.id] = Known(change.id, 1, c.content, c.subject, c.attribute, c.value, c.occurred_at)
+        elif isinstance(change, Confirm):
+            assert change.known.id in after
+    return after
+
+
+def adds(changes: Sequence[Change]) -> list[Add]:
+    return [c for c in changes if isinstance(c, Add)]
+
+
+def test_a_statement_made_twice_in_a_batch_is_added_once_with_both_quotes() -> None:
+    (add,) = adds(decided([said("Ada has a cat.", 0), said("ada has a cat", 1)]))
+    assert {e.message_id for e in add.candidate.evidence} == {"m-0-Ada has a cat.", "m-1-ada has a cat"}
+
+
+def test_the_same_in_other_words_is_added_once_unless_a_guard_objects() -> None:
+    assert len(decided([said("Ada has a big cat."), said("A cat big has Ada.")])) == 1
+    assert len(decided([said("Ada has 2 cats at home now, all of them black."), said("Ada has 3 cats at home now, all of them black.")])) == 2
+
+
+def test_a_slot_that_changes_within_a_batch_leaves_the_last_value_active_and_the_others_as_history() -> None:
+    changes = adds(decided([lives_in("Porto", 2), lives_in("Lisbon", 1), lives_in("Faro", 3)]))
+    assert [(c.candidate.value, c.past and c.past.day) for c in changes] == [("Lisbon", 23), ("Porto", 24), ("Faro", None)]
+
+
+def test_a_value_that_comes_back_counts_from_when_it_was_last_said() -> None:
+    changes = adds(decided([lives_in("Lisbon", 1), lives_in("Porto", 2), lives_in("Lisbon", 3)]))
+    active = [c.candidate for c in changes if c.past is None]
+    assert [(c.value, c.occurred_at.day) for c in active] == [("Lisbon", 24)]
+
+
+def test_a_later_value_supersedes_what_is_known_once() -> None:
+    store = kept({}, decided([lives_in("Lisbon", 1)]))
+    changes = adds(decided([lives_in("Porto", 2), lives_in("Faro", 3)], store))
+    assert [c.candidate.value for c in changes if c.supersedes] == ["Faro"]
+    assert [c.candidate.value for c in changes if c.past] == ["Porto"]
+
+
+def test_an_earlier_value_becomes_history_and_leaves_the_known_one_active() -> None:
+    store = kept({}, decided([lives_in("Lisbon", 5)]))
+    (change,) = adds(decided([lives_in("Porto", 1)], store))
+    assert change.past == NOON + timedelta(days=5)
+    assert change.supersedes is None
+
+
+def test_what_is_known_is_confirmed_with_the_new_quote() -> None:
+    store = kept({}, decided([said("Ada has a cat.")]))
+    (change,) = decided([said("Ada has a cat.", 3)], store)
+    assert isinstance(change, Confirm)
+    assert [e.message_id for e in change.evidence] == ["m-3-Ada has a cat."]
+
+
+def test_no_candidates_change_nothing() -> None:
+    assert decided([]) == []
+
+
+def test_a_statement_near_one_of_the_same_subject_refines_it() -> None:
+    store = kept({}, decided([said("Ada has a cat at home.")]))
+    (known,) = store.values()
+    fresh = [said("Ada has a cat at home now."), said("Bob plays chess.", subject="bob")]
+    near = [[replace(known, similarity=0.8)], [replace(known, similarity=0.8)]]
+    changes = consolidate.decide(fresh, EMBEDDER.embed([c.content for c in fresh]), near)
+    (link,) = consolidate.links(changes, fresh, near)
+    assert (link.relation, link.to_id) == (Relation.REFINES, known.id)
+
+
+WORDS = st.lists(st.sampled_from("ada bob cat dog 2 3 not Lisbon likes 喜欢 不".split()), min_size=1, max_size=4).map(" ".join)
+PLAIN = st.builds(said, WORDS, st.integers(0, 5))
+SLOTS = st.builds(
+    lambda city, day, subject: replace(lives_in(city, day), subject=subject),
+    st.sampled_from(["Lisbon", "lisbon", "Porto", "Faro"]),
+    st.integers(0, 5),
+    st.sampled_from(["ada", "bob"]),
+)
+BATCHES = st.lists(PLAIN | SLOTS, max_size=8)
+
+
+@settings(deadline=None)
+@given(BATCHES)
+def test_the_same_candidates_a_second_time_add_nothing(batch: list[Candidate]) -> None:
+    store = kept({}, decided(batch))
+    again = decided(batch, store)
+    current = {(k.subject, k.attribute): k.value for k in store.values() if k.attribute}
+    # A value that was replaced meanwhile is history when said again; nothing that is active changes.
+    fresh = [a for a in adds(again) if a.past is None]
+    assert fresh == []
+    assert {(k.subject, k.attribute): k.value for k in kept(store, again).values() if k.attribute} == current
+
+
+@settings(deadline=None)
+@given(BATCHES)
+def test_a_slot_has_one_active_value_at_the_most(batch: list[Candidate]) -> None:
+    store = kept({}, decided(batch))
+    slots = [(k.subject, k.attribute) for k in store.values() if k.attribute]
+    assert len(slots) == len(set(slots))
+
+
+@settings(deadline=None)
+@given(BATCHES, BATCHES)
+def test_every_quote_ends_in_a_change_or_in_what_a_change_replaced(first: list[Candidate], second: list[Candidate]) -> None:
+    store = kept({}, decided(first))
+    changes = decided(second, store)
+    cited = {e for c in changes for e in (c.candidate.evidence if isinstance(c, Add) else c.evidence)}  # type: ignore[union-attr]
+    stated = {judge.statement_key(c.subject, c.content): c for c in second}
+    for candidate in stated.values():
+        if candidate.attribute is None:
+            assert set(candidate.evidence) <= cited

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.judge import Kind, Known, conflicting, judge, statement_key
+from core.types import Candidate, Category, Topic
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def a_candidate(content: str, **fields: object) -> Candidate:
+    plain = Candidate(content, Category.FACT, Topic.PERSONAL, "ada", (), NOON)
+    return replace(plain, **fields)  # type: ignore[arg-type]
+
+
+def a_known(content: str, similarity: float | None = None, **fields: object) -> Known:
+    plain = Known(uuid4(), 1, content, "ada", None, None, NOON, similarity)
+    return replace(plain, **fields)  # type: ignore[arg-type]
+
+
+def test_what_nobody_said_before_is_new() -> None:
+    assert judge(a_candidate("Ada lives in Lisbon."), []).kind is Kind.ADD
+
+
+@pytest.mark.parametrize(
+    "again",
+    ["Ada lives in Lisbon.", "ada LIVES in  lisbon", "Ada lives, in Lisbon!", "Ａｄａ lives in Lisbon。"],
+)
+def test_case_width_spaces_and_punctuation_make_no_new_statement(again: str) -> None:
+    assert statement_key("ada", again) == statement_key("ada", "Ada lives in Lisbon.")
+    assert judge(a_candidate(again), [a_known("Ada lives in Lisbon.")]).kind is Kind.CONFIRM
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Rent is 1.5", "Rent is 15"),
+        ("It is -3 degrees", "It is 3 degrees"),
+        ("Meet at 10:30", "Meet at 1030"),
+        ("Ada likes C", "Ada likes C+"),
+        ("Ada lives in Lisbon", "Ada lives in London"),
+        ("我住在北京", "我住在南京"),
+    ],
+)
+def test_signs_that_carry_meaning_are_part_of_a_statement(one: str, other: str) -> None:
+    assert statement_key("ada", one) != statement_key("ada", other)
+
+
+def test_the_same_words_about_someone_else_are_another_statement() -> None:
+    known = a_known("Lives in Lisbon.", 1.0, subject="bob")
+    assert judge(a_candidate("Lives in Lisbon."), [known]).kind is Kind.ADD
+
+
+def test_the_same_slot_with_the_same_value_is_confirmed_in_other_words() -> None:
+    known = a_known("Ada moved to Lisbon.", attribute="home.city", value="Lisbon")
+    verdict = judge(a_candidate("Ada's home is Lisbon.", attribute="home.city", value=" LISBON "), [known])
+    assert (verdict.kind, verdict.known) == (Kind.CONFIRM, known)
+
+
+def test_a_later_value_supersedes_and_an_earlier_one_is_history() -> None:
+    known = a_known("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
+    porto = a_candidate("Ada lives in Porto.", attribute="home.city", value="Porto")
+    later = replace(porto, occurred_at=NOON + timedelta(days=1))
+    earlier = replace(porto, occurred_at=NOON - timedelta(days=1))
+    assert judge(later, [known]).kind is Kind.SUPERSEDE
+    assert judge(earlier, [known]).kind is Kind.PREDATES
+    assert "Lisbon → Porto" in judge(later, [known]).reason
+
+
+def test_what_is_near_enough_is_confirmed_and_what_is_not_is_new() -> None:
+    candidate = a_candidate("Ada enjoys hiking in the hills.")
+    assert judge(candidate, [a_known("Ada likes to hike in the hills.", 0.96)]).kind is Kind.CONFIRM
+    assert judge(candidate, [a_known("Ada likes to hike in the hills.", 0.94)]).kind is Kind.ADD
+    assert judge(candidate, [a_known("Ada likes to hike in the hills.", None)]).kind is Kind.ADD
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada takes 5 mg of the drug.", "Ada takes 50 mg of the drug."),
+        ("Ada's flight is at 10:30.", "Ada's flight is at 10:45."),
+        ("Ada is free on Monday.", "Ada is free on Tuesday."),
+        ("Ada was born on 3 May 1990.", "Ada was born on 4 May 1990."),
+        ("The invoice is due 2026-11-01.", "The invoice is due 2026-12-01."),
+        ("Ada eats meat.", "Ada does not eat meat."),
+        ("Ada eats meat.", "Ada doesn't eat meat."),
+        ("Ada eats meat.", "Ada doesn’t eat meat."),
+        ("Ada eats meat.", "Ada never eats meat."),
+        ("Ada smokes.", "Ada quit smoking."),
+        ("Ada works with Bob on it.", "Ada works with Carol on it."),
+        ("Ada uses model GPT4o daily.", "Ada uses model GPT5 daily."),
+        ("Ada runs build r2d2.", "Ada runs build c3po."),
+        ("我喜欢喝咖啡", "我不喜欢喝咖啡"),
+        ("我喜欢吃肉", "我从未吃肉"),
+        ("我三月去北京", "我四月去北京"),
+        ("我有两个孩子", "我有三个孩子"),
+        ("我每天跑5公里", "我每天跑１０公里"),
+        ("Ada no longer works there.", "Ada works there."),
+        ("Ada has two children.", "Ada has three children."),
+        ("Ada is allergic to nuts.", "Ada isn't allergic to nuts."),
+        ("Ada used to live there.", "Ada lives there."),
+    ],
+)
+def test_numbers_negations_names_and_dates_that_differ_are_never_merged(one: str, other: str) -> None:
+    assert conflicting(one, other) is not None
+    assert conflicting(other, one) is not None
+    assert judge(a_candidate(one), [a_known(other, 0.999)]).kind is Kind.ADD
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada enjoys hiking.", "Ada likes hiking."),
+        ("Ada has 3 cats.", "There are 3 cats that Ada has."),
+        ("Ada never eats meat.", "Ada does not eat meat."),
+        ("我每天跑5公里", "我每天跑５公里"),
+    ],
+)
+def test_what_differs_in_words_only_may_be_merged(one: str, other: str) -> None:
+    assert conflicting(one, other) is None
+
+
+def test_a_nearer_one_that_a_guard_forbids_does_not_hide_one_that_fits() -> None:
+    fits = a_known("Ada takes 5 mg each day.", 0.96)
+    verdict = judge(a_candidate("Ada takes 5 mg daily."), [a_known("Ada takes 50 mg daily.", 0.99), fits])
+    assert verdict.known == fits
+
+
+@given(st.text(), st.text())
+def test_guards_are_symmetric_and_let_a_text_pass_beside_itself(one: str, other: str) -> None:
+    assert conflicting(one, one) is None
+    assert (conflicting(one, other) is None) == (conflicting(other, one) is None)
+
+
+@given(st.text(), st.text())
+def test_whatever_is_said_twice_is_confirmed_the_second_time(subject: str, content: str) -> None:
+    again = a_candidate(content, subject=subject)
+    assert judge(again, [a_known(content, subject=subject)]).kind is Kind.CONFIRM
