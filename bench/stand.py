@@ -12,12 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 READY_SECONDS = 120
 
@@ -29,16 +29,15 @@ class Stand:
     url: str
     key: str
     home: Path
+    http: httpx.Client
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        return self.raw(method, path, data)
+        return self.raw(method, path, None if body is None else json.dumps(body, ensure_ascii=False).encode())
 
     def raw(self, method: str, path: str, data: bytes | None) -> Any:
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
-        request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
-        with urllib.request.urlopen(request, timeout=90) as answer:
-            return json.loads(answer.read() or b"null")
+        answer = self.http.request(method, path, content=data, headers={"Content-Type": "application/json"})
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
 
     @property
     def admin_url(self) -> str:
@@ -64,7 +63,9 @@ def stack(**settings: str) -> Iterator[Stand]:
         try:
             url = f"http://127.0.0.1:{port}"
             _await_ready(url, process)
-            yield Stand(url, (Path(folder) / "run" / "api.key").read_text().strip(), Path(folder))
+            key = (Path(folder) / "run" / "api.key").read_text().strip()
+            with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=90) as client:
+                yield Stand(url, key, Path(folder), client)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
@@ -92,10 +93,11 @@ def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + READY_SECONDS
     while time.monotonic() < end and process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{url}/readyz", timeout=2):
+            if httpx.get(f"{url}/readyz", timeout=2).is_success:
                 return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
+        except httpx.TransportError:
+            pass
+        time.sleep(0.2)
     raise SystemExit(f"the stack did not become ready (exit code {process.poll()})")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import contextlib
 import threading
 from collections.abc import Callable
 
@@ -87,10 +87,8 @@ class Ear:
         queue = Queue("", EXCHANGE, exclusive=True, auto_delete=True, durable=False)
         with connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True):
             while not self._closed.is_set():
-                try:
+                with contextlib.suppress(TimeoutError):
                     connection.drain_events(timeout=0.5)
-                except (TimeoutError, socket.timeout):
-                    continue
 
     def _on_ring(self, _body: object, _message: Message) -> None:
         self._heard()

@@ -89,6 +89,7 @@ def connect(url: URL, pool: int) -> Database:
         pool_size=pool,
         max_overflow=0,
         pool_pre_ping=True,
+        hide_parameters=True,  # Errors are logged and kept; what people said must not stand in them.
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
         connect_args={"prepare_threshold": None, "connect_timeout": 10},

@@ -77,6 +77,8 @@ def conflicting(one: str, other: str) -> str | None:
         return "one denies what the other says"
     if _names(one) != _names(other):
         return "names differ"
+    if _turned(one, other):
+        return "what stands before and after has changed places"
     return None
 
 
@@ -116,9 +118,14 @@ def folded(value: str | None) -> str:
 
 
 NEGATION = re.compile(
-    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|stopped|quit|n't)\b|n['’]t\b"
+    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|stopped|quit|former|formerly"
+    r"|used to|n't)\b|n['’]t\b"
     r"|[不没沒無无未別别勿]|从未|不再",
     re.IGNORECASE,
+)
+NUMBER_WORDS = frozenset(
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half twice".split()
 )
 NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*|[〇零一二三四五六七八九十百千万亿两]+(?=[年月日号点个岁次元块])")
 MONTHS = (
@@ -126,12 +133,15 @@ MONTHS = (
     "monday tuesday wednesday thursday friday saturday sunday"
 ).split()
 WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
+DIRECTED = re.compile(r"\b(?:than|over|from|to|before|after|instead|rather|for|by)\b|[比从到给被把]", re.IGNORECASE)
+HAN = re.compile(r"[\u3400-\u9fff]")
+PARTICLES = frozenset("的了是在我你他她它们吗呢啊吧也都就很着过")
 
 
 def _numbers(text: str) -> frozenset[str]:
     folded = unicodedata.normalize("NFKC", text)
-    dates = {w for w in re.findall(r"[a-z]+", folded.casefold()) if w in MONTHS}
-    return frozenset(NUMBER.findall(folded)) | dates
+    spelled = {w for w in re.findall(r"[a-z]+", folded.casefold()) if w in MONTHS or w in NUMBER_WORDS}
+    return frozenset(NUMBER.findall(folded)) | spelled
 
 
 def _negated(text: str) -> bool:
@@ -143,4 +153,14 @@ def _names(text: str) -> frozenset[str]:
     words = WORD.findall(unicodedata.normalize("NFKC", text))
     capital = {w.casefold() for w in words[1:] if w[0].isupper() and w != "I"}
     mixed = {w.casefold() for w in words if any(c.isdigit() for c in w) and any(c.isalpha() for c in w)}
-    return frozenset(capital | mixed)
+    # A cat and a dog are one unknown token to a small model, 猫 and 狗, so each sign of Chinese counts as a name.
+    return frozenset(capital | mixed | set(HAN.findall(text)) - PARTICLES)
+
+
+def _turned(one: str, other: str) -> bool:
+    """Whether texts that compare or direct (tea over coffee, from Rome to Bern) share words in another order."""
+    if not (DIRECTED.search(one) or DIRECTED.search(other)):
+        return False
+    mine, theirs = (re.findall(rf"{HAN.pattern}|[^\W\d_]+", folded(text)) for text in (one, other))
+    shared = set(mine) & set(theirs)
+    return list(dict.fromkeys(w for w in mine if w in shared)) != list(dict.fromkeys(w for w in theirs if w in shared))

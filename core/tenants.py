@@ -19,6 +19,7 @@ SCOPES = ("publish", "read", "write", "rules", "admin")
 """What a key may do; `admin` includes the others."""
 
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+KEY_ID = re.compile(r"[0-9a-f]{32}")
 SECRET_BYTES = 32
 
 
@@ -86,7 +87,7 @@ def revoke_key(tx: Tx, key_id: str) -> None:
 def caller(db: Database, key: str) -> Caller:
     """Who holds this key. Unauthorized for one that is malformed, unknown, wrong or revoked, without saying which."""
     prefix, tenant_id, key_id, secret = (key.split(".", 3) + [""] * 4)[:4]
-    if prefix != "imp" or not TENANT_NAME.fullmatch(tenant_id):
+    if prefix != "imp" or not TENANT_NAME.fullmatch(tenant_id) or not KEY_ID.fullmatch(key_id):
         raise Unauthorized
     select = text("SELECT secret_sha256, scopes FROM api_keys WHERE id = :id AND revoked_at IS NULL")
     with db.tenant(tenant_id) as tx:
@@ -97,4 +98,4 @@ def caller(db: Database, key: str) -> Caller:
 
 
 def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()

@@ -24,7 +24,9 @@ def lookup(tx: Tx, event: Event) -> Callable[[str], Any]:
             "time": event.time,
             "seq": event.seq,
         }
-        return tx.execute(QUERIES[name], values).scalar()
+        # Within a savepoint: a query that fails for one event must not spoil the transaction of a whole batch.
+        with tx.begin_nested():
+            return tx.execute(QUERIES[name], values).scalar()
 
     return ask
 

@@ -72,11 +72,14 @@ def groupings(query: str) -> set[str]:
 def declared() -> Mapping[str, set[str]]:
     """Every metric, by the name that a query asks for, with its labels."""
     found: dict[str, set[str]] = {}
-    for metric in vars(metrics).values():
-        if isinstance(metric, MetricWrapperBase):
-            family = metric.describe()[0]
-            labels = set(metric._labelnames) | ({"le"} if family.type == "histogram" else set())
-            found[family.name + SUFFIX[family.type]] = labels
-            if family.type == "histogram":
-                found[f"{family.name}_count"] = set(metric._labelnames)
+    for metric in constants().values():
+        family, labels = metric.describe()[0], set(metric._labelnames)
+        found[family.name + SUFFIX[family.type]] = labels | ({"le"} if family.type == "histogram" else set())
+        if family.type == "histogram":
+            found[f"{family.name}_count"] = labels
     return found
+
+
+def constants() -> Mapping[str, MetricWrapperBase]:
+    """Every metric, by the name it has in the code."""
+    return {name: value for name, value in vars(metrics).items() if isinstance(value, MetricWrapperBase)}

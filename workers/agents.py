@@ -13,7 +13,7 @@ from core import events, metrics, sessions
 from core.config import Settings
 from core.db import Database, Tx
 from core.embed import Embedder
-from core.errors import Never
+from core.errors import Never, NotFound
 from core.events import Cause, Emission
 from core.extract import llm, offline
 from core.extract import session as extraction
@@ -41,15 +41,18 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
     session_id = job.params.get("session_id") or job.event.session_id
     if not session_id:
         raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
-    found = extraction.session(
-        tools.db,
-        job.tenant_id,
-        session_id,
-        extract=_extractor(tools, job),
-        embedder=tools.embedder,
-        limit=tools.settings.extract_messages,
-        link=job.target == "memory_consolidator",
-    )
+    try:
+        found = extraction.session(
+            tools.db,
+            job.tenant_id,
+            session_id,
+            extract=_extractor(tools, job),
+            embedder=tools.embedder,
+            limit=tools.settings.extract_messages,
+            link=job.target == "memory_consolidator",
+        )
+    except NotFound as error:
+        raise Never(f"{job.target} has nothing to read: {error}") from error
 
     then = [(job.target, {"session_id": session_id})] if found.more else []
     return Outcome(lambda tx: found.write(tx, job.author), then, _count_changes)
@@ -66,8 +69,7 @@ def index_messages(tools: Tools, job: Job) -> Outcome:
     waited: list[float] = []
 
     def write(tx: Tx) -> Json:
-        for session, rows in planned:
-            index.put_messages(tx, job.tenant_id, session, rows)
+        index.put_messages(tx, job.tenant_id, planned)
         waited[:] = _waited(tx, planned)
         return {"sessions": len(planned), "rows": sum(len(rows) for _, rows in planned)}
 
@@ -126,8 +128,13 @@ AGENTS: Mapping[str, Agent] = {
     "notifier": Agent(notify, "io"),
 }
 
-MODEL_USERS = frozenset({"memory_extractor", "memory_consolidator"})
+EXTRACTORS = frozenset({"memory_extractor", "memory_consolidator"})
+
+MODEL_USERS = EXTRACTORS
 """Agents that wait for a language model where one is configured, and then belong on the queue for waiting."""
+
+ALONE = EXTRACTORS
+"""Agents of which one at a time works on a session: two would think about the same messages, and one in vain."""
 
 
 def queues(settings: Settings) -> dict[str, str]:

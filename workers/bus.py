@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import socket
+import contextlib
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,9 @@ QUEUE = Queue("imprint.events", EXCHANGE, routing_key="#", durable=True)
 
 PREFETCH = 50
 """Messages in hand at once; each is one transaction, so this bounds what a restart delivers again."""
+
+REDECLARE_SECONDS = 5.0
+"""How often the queue is bound anew: on Redis a flush forgets bindings, and events would go nowhere."""
 
 BODY_CHARACTERS = 10_000
 """How much of an unreadable message is kept in its dead letter."""
@@ -70,11 +74,13 @@ class BusConsumer:
     def _consume(self, connection: Connection) -> None:
         # Bodies are parsed here and not by kombu, so that one nobody can read becomes a dead letter and not a crash.
         with connection.Consumer([QUEUE], on_message=self._on_message, prefetch_count=PREFETCH, accept=None):
+            declared = time.monotonic()
             while not self._closed.is_set():
-                try:
+                if time.monotonic() - declared > REDECLARE_SECONDS:
+                    QUEUE(connection.default_channel).declare()
+                    declared = time.monotonic()
+                with contextlib.suppress(TimeoutError):
                     connection.drain_events(timeout=0.5)
-                except (TimeoutError, socket.timeout):
-                    continue
 
     def _on_message(self, message: Message) -> None:
         take(self._intake, _bytes(message.body), message.headers or {}, message.content_type or "")

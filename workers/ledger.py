@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 import structlog
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from uuid_utils.compat import uuid7
 
 from core import events, metrics
@@ -50,6 +50,7 @@ class NewDispatch:
     hop: int
     rule: str | None = None
     rule_version: int | None = None
+    alone: str | None = None
     status: DispatchStatus = DispatchStatus.PENDING
     error: str | None = None
 
@@ -67,6 +68,7 @@ class Job:
     author: Author
     attempt: int
     lease: UUID
+    alone: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +165,17 @@ def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
 
 def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
     lease = uuid4()
-    with ledger.db.tenant(tenant_id) as tx:
-        row = tx.execute(_CLAIM, {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease}).one_or_none()
-        if row is None:
-            return None
-        event = _event(tx, row)
+    try:
+        with ledger.db.tenant(tenant_id) as tx:
+            row = tx.execute(_CLAIM, {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease}).one_or_none()
+            if row is None:
+                return None
+            event = _event(tx, row)
+    except IntegrityError:
+        return None  # Another of its key runs now; when that ends it wakes this one.
     metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
     author = Author(row.target, Cause(event, row.id), row.rule, row.rule_version)
-    return Job(tenant_id, row.id, row.target, row.action_type, row.params, event, author, row.attempt, lease)
+    return Job(tenant_id, row.id, row.target, row.action_type, row.params, event, author, row.attempt, lease, row.alone)
 
 
 def _event(tx: Tx, dispatch: Any) -> Event:
@@ -187,10 +192,19 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
         if tx.execute(_DONE, values).rowcount != 1:
             raise LeaseLost
+        following += _waiting(tx, job)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
     outcome.count(result)
     log.info("dispatch.done", result=result)
     return following
+
+
+def _waiting(tx: Tx, job: Job) -> list[Owed]:
+    """The dispatch that waited for this one to end, if it ran alone."""
+    if job.alone is None:
+        return []
+    rows = tx.execute(_WAITING, {"alone": job.alone})
+    return [Owed(job.tenant_id, row.queue, row.id) for row in rows]
 
 
 def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
@@ -207,6 +221,7 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
         hop=cause.hop,
         rule=job.author.rule,
         rule_version=job.author.rule_version,
+        alone=job.alone if target == job.target else None,
     )
 
 
@@ -269,14 +284,15 @@ def _renewed(ledger: Ledger, job: Job) -> Iterator[None]:
 
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, status, error, wake_at, ended_at)
+                            target, params, queue, alone, status, error, wake_at, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, params, queue, status, error,
+           target, params, queue, alone, status, error,
            CASE WHEN status = 'pending' THEN clock_timestamp() + make_interval(secs => :resend) END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS d (
         tenant_id text, id uuid, event_seq bigint, root_seq bigint, correlation_id text, hop int, rule text,
-        rule_version int, action_type text, target text, params jsonb, queue text, status text, error text)
+        rule_version int, action_type text, target text, params jsonb, queue text, alone text, status text,
+        error text)
 """)
 
 _CLAIM = text("""
@@ -296,6 +312,10 @@ _DONE = text("""
     UPDATE dispatches SET status = 'done', ended_at = clock_timestamp(), wake_at = NULL, lease = NULL, error = NULL,
                           result = cast(:result AS jsonb)
     WHERE id = :id AND lease = :lease AND status = 'running'
+""")
+
+_WAITING = text("""
+    SELECT id, queue FROM dispatches WHERE alone = :alone AND status = 'pending' ORDER BY id LIMIT 1
 """)
 
 _FAILED = text("""

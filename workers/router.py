@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import text
 
@@ -33,11 +33,12 @@ ACTORS = {"emit": "event_emitter", "notify": "notifier"}
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """What it takes to route: the queues of all tenants, the rules, and which agent works on which queue."""
+    """What it takes to route: the queues of all tenants, the rules, which agent works on which queue, and which alone."""
 
     db: Database
     book: Book
     queues: Mapping[str, str]
+    alone: Collection[str]
     batch: int
     max_hops: int
     resend_s: float
@@ -51,6 +52,13 @@ class Decided:
     decisions: list[Json] = field(default_factory=list)
     matches: list[Match] = field(default_factory=list)
     flushes: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def __iadd__(self, other: Decided) -> Self:
+        self.dispatches += other.dispatches
+        self.decisions += other.decisions
+        self.matches += other.matches
+        self.flushes += other.flushes
+        return self
 
 
 def route(router: Router) -> tuple[int, list[Owed]]:
@@ -78,17 +86,28 @@ def fire_due(router: Router) -> list[Owed]:
 
 
 def decide(tx: Tx, router: Router, batch: Iterable[Event]) -> Decided:
-    """What the rules of each event's tenant make of it."""
+    """What the rules of each event's tenant make of it; an event that they fail on is set aside and stops no other."""
     decided = Decided()
     for event in batch:
-        rules = router.book.of(event.tenant_id)
-        verdicts = rules.decide(event, lookup(tx, event), on_mismatch=_count_fault)
-        if verdicts and event.hop >= router.max_hops:
-            decided.dispatches.append(_stopped(router, event, verdicts))
-            continue
-        for verdict in verdicts:
-            _take(decided, router, event, verdict)
-        decided.flushes += [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
+        try:
+            decided += _of_one(tx, router, event)
+        except Exception as error:  # noqa: BLE001 - whatever a rule or a lookup raises is about this event alone
+            if isinstance(error, DBAPIError) and error.connection_invalidated:
+                raise
+            decided.dispatches.append(_parked(event, error))
+    return decided
+
+
+def _of_one(tx: Tx, router: Router, event: Event) -> Decided:
+    decided = Decided()
+    rules = router.book.of(event.tenant_id)
+    verdicts = rules.decide(event, lookup(tx, event), on_mismatch=_count_fault)
+    if verdicts and event.hop >= router.max_hops:
+        decided.dispatches.append(_stopped(router, event, verdicts))
+        return decided
+    for verdict in verdicts:
+        _take(decided, router, event, verdict)
+    decided.flushes += [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
     return decided
 
 
@@ -123,6 +142,7 @@ def actions(router: Router, rule: Rule, version: int, event: Event, gathered: Se
             hop=event.hop,
             rule=rule.name,
             rule_version=version,
+            alone=f"session:{event.session_id}" if target in router.alone and event.session_id else None,
             status=status,
         )
         for action, (target, params) in ((a, _work(a)) for a in rule.actions)
@@ -160,6 +180,26 @@ def _stopped(router: Router, event: Event, verdicts: Sequence[Verdict]) -> NewDi
     )
 
 
+def _parked(event: Event, error: Exception, rule: str | None = None, version: int | None = None) -> NewDispatch:
+    """The dead letter of an event on which the rules fail."""
+    log.error("router.parked", event=event.id, tenant=event.tenant_id, exc_info=error)
+    return NewDispatch(
+        tenant_id=event.tenant_id,
+        action_type="decide",
+        target="rules",
+        queue="io",
+        params={},
+        event_seq=event.seq,
+        root_seq=event.root_seq,
+        correlation_id=event.correlation_id,
+        hop=event.hop,
+        rule=rule,
+        rule_version=version,
+        status=DispatchStatus.DEAD,
+        error=f"The rules could not decide on this event: {type(error).__name__}: {error}",
+    )
+
+
 def _indexing(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
     """One dispatch a tenant for all messages of the batch, so that they are found by more than a scan."""
     spoken: defaultdict[str, list[Event]] = defaultdict(list)
@@ -192,7 +232,10 @@ def _fired(tx: Tx, router: Router, fires: Sequence[Fire]) -> list[NewDispatch]:
         rows = tx.execute(_GATHERED, {"tenant": fire.tenant_id, "seqs": list(fire.seqs)}).all()
         last = events.event_of(rows[-1])
         rooted = replace(last, root_seq=fire.root_seq)
-        dispatches += actions(router, parse(document), fire.version, rooted, [row.id for row in rows])
+        try:
+            dispatches += actions(router, parse(document), fire.version, rooted, [row.id for row in rows])
+        except Exception as error:  # noqa: BLE001 - one flow that cannot act must not hold up the others
+            dispatches.append(_parked(rooted, error, fire.rule, fire.version))
     return dispatches
 
 

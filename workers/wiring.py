@@ -42,6 +42,7 @@ def router(settings: Settings) -> Router:
         db=queue,
         book=Book(settings.rules_poll_seconds),
         queues=agents.queues(settings),
+        alone=agents.ALONE,
         batch=settings.route_batch,
         max_hops=settings.max_hops,
         resend_s=settings.resend_seconds,

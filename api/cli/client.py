@@ -69,7 +69,9 @@ class Client:
         try:
             answer = self._http.request(method, path, **how)
         except httpx.TransportError as error:
-            raise Refused(f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL.") from None
+            raise Refused(
+                f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL."
+            ) from None
         if answer.is_error:
             raise _refusal(answer)
         return answer.json() if answer.content else None
@@ -115,7 +117,9 @@ def _key(settings: Settings) -> str:
     path = settings.home / "run" / "api.key"
     if path.exists():
         return path.read_text().strip()
-    raise Misconfigured("No key: set IMPRINT_API_KEY (`imprint keys create` makes one), or run `imprint up` on this home.")
+    raise Misconfigured(
+        "No key: set IMPRINT_API_KEY (`imprint keys create` makes one), or run `imprint up` on this home."
+    )
 
 
 def _refusal(answer: httpx.Response) -> Refused:

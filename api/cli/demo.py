@@ -86,7 +86,9 @@ def _remember(client: Client, talk: Talk, view: View) -> tuple[Json, float]:
         while client.pending(token, flush=True):
             view.progress(sent, client.get("/v1/stats"), time.monotonic() - began)
             if time.monotonic() - began > SETTLE_LIMIT_S:
-                raise Refused(f"Not settled after {SETTLE_LIMIT_S} s; `imprint demo --keep` leaves the logs to look into.")
+                raise Refused(
+                    f"Not settled after {SETTLE_LIMIT_S} s; `imprint demo --keep` leaves the logs to look into."
+                )
         counts, seconds = client.get("/v1/stats"), time.monotonic() - began
         view.progress(sent, counts, seconds)
     return counts, round(seconds, 2)

@@ -1,4 +1,4 @@
-"""What `imprint demo` shows: one live panel on a terminal, plain lines elsewhere, then the answers with their evidence."""
+"""What `imprint demo` shows: a live panel on a terminal, plain lines elsewhere; then answers with their evidence."""
 
 from __future__ import annotations
 
@@ -99,14 +99,15 @@ class View:
 
     def _result(self, talk: Talk, asked: Asked, result: Json) -> None:
         if result["type"] == "memory":
-            self._say(f"   [green]memory[/]   {escape(result['content'])} [dim]{result['category']}, {result['topic']}[/]")
+            about = f"{result['category']}, {result['topic']}"
+            self._say(f"   [green]memory[/]   {escape(result['content'])} [dim]{about}[/]")
         for source in result["sources"][: 1 if result["type"] == "message" else 2]:
             mark = " [bold yellow]← here[/]" if source["message_id"] in asked.expects else ""
             lead = "   [blue]message[/]  " if result["type"] == "message" else "            "
             self._say(f"{lead}“{escape(short(source['quote'], QUOTE_LENGTH))}” [dim]{_said(talk, source)}[/]{mark}")
         if result["why"]:
-            why = result["why"]
-            self._say(f"            [dim]why: {why['event']} → rule {why['rule']} → {why['agent']}: {escape(why['reason'])}[/]")
+            path = "{event} → rule {rule} → {agent}: {reason}".format_map(result["why"])
+            self._say(f"            [dim]why: {escape(path)}[/]")
 
     def _missed(self, talk: Talk, asked: Asked, place: int | None) -> None:
         where = f"at place {place}" if place else "not among the results"
@@ -148,7 +149,7 @@ def _counts(sent: int, total: int, counts: Json) -> Table:
     table.add_column()
     told, own = _split(counts["events"])
     table.add_row("events in", f"{sent} of {total}: {_listed(told)}")
-    table.add_row("rules fired", _listed(_by(counts["decisions"], "rule", verdict="fired")) or "–")
+    table.add_row("rules", _listed(_verdicts(counts)) or "–")
     table.add_row("tasks done", _listed(_by(counts["dispatches"], "target", status="done")) or "–")
     table.add_row("still to do", _listed(_open(counts)) or "nothing")
     table.add_row("memories", _listed(_by(counts["memories"], "category", status="active")) or "–")
@@ -158,10 +159,10 @@ def _counts(sent: int, total: int, counts: Json) -> Table:
 
 def _line(sent: int, counts: Json) -> str:
     """The same in one line."""
-    fired = sum(_by(counts["decisions"], "rule", verdict="fired").values())
+    decided = sum(row["count"] for row in counts["decisions"])
     done = sum(_by(counts["dispatches"], "target", status="done").values())
     made = sum(_by(counts["memories"], "category", status="active").values())
-    return f"{sent} events in · {fired} times a rule fired · {done} tasks done · {made} memories"
+    return f"{sent} events in · {decided} decisions of rules · {done} tasks done · {made} memories"
 
 
 def _split(events: Json) -> tuple[Counter[str], Counter[str]]:
@@ -180,6 +181,11 @@ def _by(rows: Sequence[Json], name: str, **wanted: str) -> Counter[str]:
         if all(row[column] == value for column, value in wanted.items()):
             found[row[name] or "–"] += row["count"]
     return found
+
+
+def _verdicts(counts: Json) -> Counter[str]:
+    """How often each rule fired, and how many events it gathered for one later firing."""
+    return Counter({f"{row['rule']} {row['verdict']}": row["count"] for row in counts["decisions"]})
 
 
 def _open(counts: Json) -> Counter[str]:

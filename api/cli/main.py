@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 
 
 class Commands(TyperGroup):
-    """Loads the one command that is called: with all of them loaded, `imprint --help` took four seconds, not half a one."""
+    """Loads only the command that is called: with all of them, `imprint --help` would take ten times as long."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)

@@ -24,14 +24,14 @@ from rules import store
 DEFAULT_TENANT = "default"
 KEY_NAME = "imprint up"
 
-db_commands = typer.Typer(help="The database.", no_args_is_help=True)
-key_commands = typer.Typer(help="Keys, and the tenants they belong to.", no_args_is_help=True)
-model_commands = typer.Typer(help="The local embedding model.", no_args_is_help=True)
+db_commands = typer.Typer(help="The database.", no_args_is_help=True, add_completion=False)
+key_commands = typer.Typer(help="Keys, and the tenants they belong to.", no_args_is_help=True, add_completion=False)
+model_commands = typer.Typer(help="The local embedding model.", no_args_is_help=True, add_completion=False)
 
 Queue = Annotated[str, typer.Option(help="io (waits for models) or cpu (computes)")]
 
 
-def up(quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False) -> None:  # noqa: FBT002
+def up(quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False) -> None:
     """The whole stack on this machine; Ctrl-C ends all of it, the data stays."""
     raise typer.Exit(stack(Settings(), quiet=quiet))
 
@@ -100,7 +100,7 @@ def keys_create(
     tenant: str = DEFAULT_TENANT,
     scopes: Annotated[str, typer.Option(help=f"Comma-separated, of {', '.join(tenants.SCOPES)}")] = "publish,read",
     name: str | None = None,
-    as_json: AsJson = False,  # noqa: FBT002
+    as_json: AsJson = False,
 ) -> None:
     """Make a key, and its tenant if it is new; the key is shown this once."""
     database = _app_database(Settings())
@@ -112,7 +112,7 @@ def keys_create(
 
 
 @key_commands.command("list")
-def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:  # noqa: FBT002
+def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
     """The keys of a tenant, without their secrets."""
     with _app_database(Settings()).tenant(tenant) as tx:
         found = tenants.keys(tx)
@@ -180,7 +180,7 @@ def _app_database(settings: Settings) -> Database:
 
 
 def _counting_folder() -> str:
-    """Where a worker's processes count, for its listener to add up: empty, as process ids of an earlier run come again."""
+    """Where a worker's processes count, for its listener to add up: empty, as process ids come again."""
     given = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     folder = Path(given or tempfile.mkdtemp(prefix="imprint-metrics-"))
     folder.mkdir(parents=True, exist_ok=True)

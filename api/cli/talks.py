@@ -95,7 +95,8 @@ def events(talk: Talk) -> Iterator[list[Json]]:
     for session_id in talk.sessions:
         turns = [turn for turn in talk.turns if turn.session_id == session_id]
         ended = {"session_id": session_id, "user_id": talk.user_id, "message_count": lengths[session_id]}
-        yield [*(_message(talk, turn) for turn in turns), _event("session.ended", f"{session_id}:end", turns[-1].time, ended)]
+        end = _event("session.ended", f"{session_id}:end", turns[-1].time, ended)
+        yield [*(_message(talk, turn) for turn in turns), end]
 
 
 def _message(talk: Talk, turn: Turn) -> Json:

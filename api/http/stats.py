@@ -19,11 +19,16 @@ UserId = Annotated[str | None, Query(description="Count this user's events and m
 def get_stats(at: At, who: Reader, user_id: UserId = None) -> Json:
     """Counts: events by type, decisions by rule and verdict, dispatches by status and target, memories by category."""
     with at.db.tenant(who.tenant_id) as tx:
-        events = {row.event_type: row.n for row in tx.execute(_EVENTS, {"user": user_id})}
-        decisions = [dict(row._mapping) for row in tx.execute(_DECISIONS)]
-        dispatches = [dict(row._mapping) for row in tx.execute(_DISPATCHES)]
-        memories = [dict(row._mapping) for row in tx.execute(_MEMORIES, {"user": user_id})]
-    return {"events": events, "decisions": decisions, "dispatches": dispatches, "memories": memories}
+        events = tx.execute(_EVENTS, {"user": user_id}).all()
+        decisions = tx.execute(_DECISIONS).mappings().all()
+        dispatches = tx.execute(_DISPATCHES).mappings().all()
+        memories = tx.execute(_MEMORIES, {"user": user_id}).mappings().all()
+    return {
+        "events": {row.event_type: row.n for row in events},
+        "decisions": [dict(row) for row in decisions],
+        "dispatches": [dict(row) for row in dispatches],
+        "memories": [dict(row) for row in memories],
+    }
 
 
 _EVENTS = text("""

@@ -103,11 +103,16 @@ def unindexed(tx: Tx, session: Session) -> list[Message]:
     return sessions.transcript(tx, session.id, after=max(0, session.indexed_to - before), limit=BATCH + before)
 
 
-def put_messages(tx: Tx, tenant_id: str, session: Session, rows: Sequence[Row]) -> None:
-    """Write the planned rows and move the session's cursor; Conflict: someone else has indexed it meanwhile."""
-    if not sessions.indexed(tx, session.id, old=session.indexed_to, new=rows[-1].position):
-        raise Conflict("Another worker has indexed this session meanwhile.")
-    _put(tx, tenant_id, rows, counted=[row for row in rows if row.position > session.indexed_to])
+def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequence[Row]]]) -> None:
+    """Write the rows planned for each session and move its cursor; Conflict: someone else has indexed one meanwhile.
+
+    All sessions go in at once, so that the words they share are counted, and locked, in one order.
+    """
+    for session, rows in planned:
+        if not sessions.indexed(tx, session.id, old=session.indexed_to, new=rows[-1].position):
+            raise Conflict("Another worker has indexed this session meanwhile.")
+    new = [row for session, rows in planned for row in rows if row.position > session.indexed_to]
+    _put(tx, tenant_id, [row for _, rows in planned for row in rows], counted=new)
 
 
 def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:

@@ -95,12 +95,15 @@ def _hits(tx: Tx, question: Question, vector: str | None) -> list[Hit]:
         "all": READ_ALL,
         "arm": ARM_LIMIT,
     }
+    # Read before the index: what moves into it in between is then seen twice, and not missed.
+    fresh = _fresh(tx, question, asked)
     rows = tx.execute(_ROWS, values).all()
     if len(rows) > READ_ALL:
         rows = tx.execute(_ARMS, values).all()
     cites = _cites(tx, [row.ref for row in rows if row.type == "memory"])
     hits = [_hit(row, cites) for row in rows if _near_enough(row, question)]
-    return [*hits, *_fresh(tx, question, asked)] if "messages" in question.include else hits
+    known = {hit.key for hit in hits}
+    return [*hits, *(hit for hit in fresh if hit.key not in known)]
 
 
 def _asked(tx: Tx, question: Question) -> dict[int, float]:
@@ -152,6 +155,8 @@ def _cites(tx: Tx, memory_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def _fresh(tx: Tx, question: Question, asked: Mapping[int, float]) -> list[Hit]:
     """Hits among the messages that are accepted but not indexed yet, scored as the index would."""
+    if "messages" not in question.include or question.min_similarity is not None:
+        return []
     rows = tx.execute(_TAIL, _values(question) | {"tail": TAIL})
     return [_fresh_hit(sessions.message_of(row), asked) for row in rows]
 

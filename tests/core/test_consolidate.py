@@ -65,8 +65,9 @@ def test_a_statement_made_twice_in_a_batch_is_added_once_with_both_quotes() -> N
 
 
 def test_the_same_in_other_words_is_added_once_unless_a_guard_objects() -> None:
-    assert len(decided([said("Ada has a big cat."), said("A cat big has Ada.")])) == 1
-    assert len(decided([said("Ada has 2 cats at home now, all of them black."), said("Ada has 3 cats at home now, all of them black.")])) == 2
+    text = "Ada has {} cats, and all of them are at home and black"
+    assert len(decided([said(text.format("2")), said(text.format("2").replace("and black", "black and"))])) == 1
+    assert len(decided([said(text.format("2")), said(text.format("3"))])) == 2
 
 
 def test_a_slot_that_changes_within_a_batch_leaves_the_last_value_active_and_the_others_as_history() -> None:

@@ -183,6 +183,7 @@ CREATE TABLE dispatches (
     target TEXT NOT NULL,
     params JSONB DEFAULT '{}'::jsonb NOT NULL,
     queue TEXT NOT NULL,
+    alone TEXT,
     status TEXT NOT NULL,
     attempt INTEGER DEFAULT 0 NOT NULL,
     sends INTEGER DEFAULT 0 NOT NULL,
@@ -202,9 +203,15 @@ CREATE INDEX dispatches_dead ON dispatches (tenant_id, id) WHERE status = 'dead'
 
 CREATE INDEX dispatches_owed ON dispatches (wake_at) WHERE status IN ('pending', 'running', 'retrying');
 
+CREATE UNIQUE INDEX dispatches_alone ON dispatches (tenant_id, alone) WHERE status = 'running' AND alone IS NOT NULL;
+
+CREATE INDEX dispatches_waiting ON dispatches (tenant_id, alone) WHERE status = 'pending' AND alone IS NOT NULL;
+
 CREATE INDEX dispatches_of_event ON dispatches (tenant_id, event_seq);
 
 COMMENT ON COLUMN dispatches.event_seq IS 'The event it reacts to; null for what could not become one.';
+
+COMMENT ON COLUMN dispatches.alone IS 'Of the dispatches with one such key, one runs at a time.';
 
 COMMENT ON COLUMN dispatches.lease IS 'Token of the attempt that owns it; only its holder may finish it.';
 

@@ -1,0 +1,186 @@
+"""Publishing from the command line: one event from arguments, or many from a file or standard input."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from api.cli.client import AsJson, Client, Refused, connect, err, out, show_json, wait_politely
+from core.errors import ImprintError, Problem
+from core.types import Json
+
+BATCH = 500
+"""Events sent in one request: half of what a server takes unless it is set otherwise."""
+
+STDIN = Path("-")
+SESSION_TYPES = ("message.added", "session.started", "session.ended")
+
+File = Annotated[Path | None, typer.Argument(help="JSON, a JSON array or NDJSON; - or nothing: standard input.")]
+Type = Annotated[str | None, typer.Option("--type", help="Publish one event of this type, made from the options.")]
+Source = Annotated[str, typer.Option(help="Who publishes; with the id it is the event's identity.")]
+EventId = Annotated[str | None, typer.Option("--id", help="The event's id; else a new one.")]
+Text = Annotated[str | None, typer.Option(help="payload.content; alone it makes a message.added.")]
+Extra = Annotated[str | None, typer.Option(help="More of the payload, as a JSON object.")]
+Session = Annotated[str | None, typer.Option(help="payload.session_id")]
+User = Annotated[str | None, typer.Option(help="payload.user_id")]
+Role = Annotated[str | None, typer.Option(help="payload.role of a message: user, assistant, system or tool.")]
+Speaker = Annotated[str | None, typer.Option(help="payload.speaker: who says it, by name.")]
+Settle = Annotated[bool, typer.Option("--settle", help="Wait until all that follows from it has ended.")]
+Timeout = Annotated[float, typer.Option(help="Longest wait of --settle, seconds.")]
+
+
+class NotEvents(ImprintError):
+    """What was given cannot be read as events."""
+
+
+def publish(
+    file: File = None,
+    type_: Type = None,
+    source: Source = "imprint-cli",
+    event_id: EventId = None,
+    session: Session = None,
+    user: User = None,
+    role: Role = None,
+    speaker: Speaker = None,
+    content: Text = None,
+    payload: Extra = None,
+    settle: Settle = False,
+    timeout: Timeout = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Publish events: one from --type and the other options, or those of a file or of standard input."""
+    fields = {"session_id": session, "user_id": user, "role": role, "speaker": speaker, "content": content}
+    if type_ or content is not None:
+        if file is not None:
+            raise typer.BadParameter("Give a file, or an event by options; not both.")
+        events: Sequence[Any] = [_event(type_ or "message.added", source, event_id, fields, payload)]
+    else:
+        events = _read(file or STDIN)
+    client = connect()
+    answer = _send(client, events)
+    pending = _settle(client, answer["settle_token"], timeout) if settle and events else None
+    _report(answer, pending, as_json=as_json)
+    if pending:
+        raise Refused(f"Not settled after {timeout:g} s: {pending} still pending. What was accepted stays accepted.")
+
+
+def _event(event_type: str, source: str, event_id: str | None, fields: Json, extra: str | None) -> Json:
+    """One native event from the options; a message is the user's unless told otherwise."""
+    payload = {name: value for name, value in fields.items() if value is not None} | _object(extra)
+    if event_type == "message.added":
+        payload.setdefault("role", "user")
+    missing = [name for name in ("session_id", "user_id") if name not in payload]
+    if event_type in SESSION_TYPES and missing:
+        wanted = " and ".join(f"--{name.removesuffix('_id')}" for name in missing)
+        raise typer.BadParameter(f"{event_type} needs {wanted}.")
+    subject = {"subject": f"session:{payload['session_id']}"} if "session_id" in payload else {}
+    named = {"id": event_id} if event_id else {}
+    return {**named, "event_type": event_type, "source": source, **subject, "payload": payload}
+
+
+def _object(text: str | None) -> Json:
+    try:
+        found = json.loads(text or "{}")
+    except ValueError as error:
+        raise typer.BadParameter(f"--payload is not JSON: {error}.") from None
+    if not isinstance(found, dict):
+        raise typer.BadParameter("--payload must be a JSON object.")
+    return found
+
+
+def _read(path: Path) -> list[Any]:
+    """The events of a file: one JSON document, an array, or one document a line."""
+    if path == STDIN and sys.stdin.isatty():
+        raise typer.BadParameter("Nothing to publish: give a file, standard input, or --type with its options.")
+    name = "standard input" if path == STDIN else str(path)
+    try:
+        text = sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise NotEvents(f"{name} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise NotEvents(f"{name} is not UTF-8 at byte {error.start}.") from None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return list(_lines(text, name))
+    return found if isinstance(found, list) else [found]
+
+
+def _lines(text: str, name: str) -> Iterator[Any]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            yield json.loads(line)
+        except ValueError as error:
+            raise NotEvents(f"{name}, line {number}: neither JSON nor NDJSON: {error}.") from None
+
+
+def _send(client: Client, events: Sequence[Any]) -> Json:
+    """Send in batches, each a transaction of its own; the answers as one."""
+    answer: Json = {"accepted": 0, "duplicates": 0, "events": [], "settle_token": None}
+    with _bar() as bar:
+        task = bar.add_task("publishing", total=len(events), visible=len(events) > BATCH)
+        for start in range(0, len(events), BATCH):
+            batch = events[start : start + BATCH]
+            part = _post(client, batch, start, answer["accepted"] + answer["duplicates"])
+            for name in ("accepted", "duplicates", "events"):
+                answer[name] += part[name]
+            answer["settle_token"] = part["settle_token"]
+            bar.advance(task, len(batch))
+    return answer
+
+
+def _post(client: Client, batch: Sequence[Any], start: int, before: int) -> Any:
+    """One batch, again after the pause that a busy server asks for; a refusal names places in the whole input."""
+    while True:
+        try:
+            return client.post("/v1/events", batch)
+        except Refused as refused:
+            if refused.retry_after_s is None:
+                problems = [Problem(_shifted(p.pointer, start), p.detail) for p in refused.problems]
+                said = f" (the {before} events before are accepted; with ids they count once if sent again)"
+                raise Refused(refused.title + (said if before else ""), problems) from None
+            wait_politely(refused)
+
+
+def _shifted(pointer: str, start: int) -> str:
+    return re.sub(r"^/(\d+)", lambda match: f"/{int(match[1]) + start}", pointer)
+
+
+def _settle(client: Client, token: str, timeout: float) -> int:
+    """Wait until nothing is pending up to the token, at the most `timeout` seconds; what still is."""
+    end = time.monotonic() + timeout
+    with _bar() as bar:
+        most = pending = client.pending(token, flush=True)
+        task = bar.add_task("settling", total=most, visible=most > 0)
+        while pending and time.monotonic() < end:
+            pending = client.pending(token, flush=True)
+            most = max(most, pending)
+            bar.update(task, total=most, completed=most - pending)
+    return pending
+
+
+def _bar() -> Progress:
+    words = TextColumn("{task.description}")
+    columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=err, transient=True)
+
+
+def _report(answer: Json, pending: int | None, *, as_json: bool) -> None:
+    if as_json:
+        show_json(answer if pending is None else {**answer, "settled": pending == 0, "pending": pending})
+        return
+    repeated = f", {answer['duplicates']} known already" if answer["duplicates"] else ""
+    settled = ", settled" if pending == 0 else ""
+    out.print(f"{answer['accepted']} accepted{repeated}{settled}.", highlight=False)
+    if len(answer["events"]) == 1:
+        out.print(f"Follow it: imprint events trace {answer['events'][0]['id']}", highlight=False, soft_wrap=True)

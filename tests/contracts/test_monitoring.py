@@ -1,0 +1,197 @@
+"""What is seen from outside: every process in its own right, counted right across a worker's children."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import promql_parser
+import pytest
+import yaml
+
+from tests import queries
+from tests.production import BACKLOG, COMMANDS, Production, at_work, free_port, message, wait_for
+
+pytestmark = pytest.mark.slow
+
+PROMETHEUS = shutil.which("prometheus")
+WORKERS = ("worker-io", "worker-cpu")
+SCRAPES_SECONDS = 8
+COMPARISONS = {">", "<", ">=", "<=", "==", "!="}
+
+DONE = "SELECT target, count(*) FROM dispatches WHERE status = 'done' GROUP BY 1"
+
+
+@pytest.fixture(scope="module")
+def production(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]:
+    with at_work(tmp_path_factory.mktemp("production")) as started:
+        watch_for_a_mismatch(started)
+        traffic(started, round_=0)
+        yield started
+
+
+def watch_for_a_mismatch(production: Production) -> None:
+    rule = {
+        "name": "compares",
+        "event_type": "thing.measured",
+        "conditions": {"all": [{"field": "payload.n", "op": ">", "value": 3}]},
+        "actions": [{"action_type": "run_agent", "target": "memory_extractor"}],
+    }
+    made = production.api.post("/v1/rules", json=rule)
+    assert made.is_success, made.text
+    time.sleep(1)  # until the router has it
+
+
+def traffic(production: Production, round_: int) -> None:
+    """A little of everything that is counted."""
+    first = 1000 * (round_ + 1)
+    talk = [message(number) for number in range(first, first + 5)]
+    production.publish(*talk).raise_for_status()
+    production.publish(*talk).raise_for_status()
+    assert production.publish({"event_type": "message.added"}).status_code == httpx.codes.UNPROCESSABLE_ENTITY
+    production.publish({"source": "production", "event_type": "thing.measured", "payload": {"n": "x"}})
+    ended = {"session_id": "s1", "user_id": "ada", "message_count": 5}
+    production.settle(production.publish({"source": "production", "event_type": "session.ended", "payload": ended}))
+    for method in ("hybrid", "keyword", "vector"):
+        question = {"user_id": "ada", "query": "Where does Ada live?", "method": method}
+        production.api.post("/v1/search", json=question).raise_for_status()
+
+
+def test_the_listener_of_a_worker_shows_what_its_children_count(production):
+    def agree() -> bool:
+        done = production.count(DONE)
+        shown = {
+            target: sum(production.total(w, "imprint_dispatches_total", target=target, status="done") for w in WORKERS)
+            for target in done
+        }
+        return shown == done and min(done.values()) > 0
+
+    wait_for(agree)
+    assert production.total("worker-cpu", "imprint_dispatches_total", target="memory_consolidator") == 0
+    assert production.total("worker-io", "imprint_memories_total", change="added") == 1
+
+
+def test_every_message_is_observed_once_when_it_is_indexed(production):
+    assert production.total("worker-cpu", "imprint_searchable_seconds_count") == BACKLOG + 5
+    assert 0 < production.total("worker-cpu", "imprint_searchable_seconds_sum") < 60 * (BACKLOG + 5)
+
+
+def test_every_declared_metric_is_shown_by_some_process(production):
+    wait_for(lambda: production.total("clock", "imprint_dispatches_open") >= 0 and bool(lag(production)))
+    shown = production.samples()
+    assert {name for name in queries.declared() if name not in shown} == set()
+
+
+def lag(production: Production) -> list[Any]:
+    return production.samples("clock").get("imprint_dispatches_open", [])
+
+
+def test_every_query_of_dashboard_and_alerts_finds_its_series(production, root):
+    wait_for(lambda: bool(lag(production)))
+    shown = production.samples() | {"up": [({"job": f"imprint-{name}"}, 1.0) for name in COMMANDS]}
+    for query in [*queries.of_dashboard(root), *queries.of_alerts(root)]:
+        for selector in queries.selectors(query.text):
+            series = [labels for labels, _ in shown[selector.name]]
+            assert any(all(meets(labels, m) for m in selector.matchers.matchers) for labels in series), query
+            named = queries.groupings(query.text) - queries.SCRAPED
+            assert any(named <= {"le", *labels} for labels in series), query
+
+
+def meets(labels: Mapping[str, str], matcher: promql_parser.Matcher) -> bool:
+    value, wanted = labels.get(matcher.name, ""), matcher.value
+    match str(matcher.op).rpartition(".")[2]:
+        case "Equal":
+            return value == wanted
+        case "Re":
+            return promql_matches(wanted, value)
+        case "NotRe":
+            return not promql_matches(wanted, value)
+    raise AssertionError(matcher.op)
+
+
+def promql_matches(pattern: str, value: str) -> bool:
+    return re.fullmatch(pattern, value) is not None
+
+
+def test_what_a_child_has_counted_outlives_it_and_its_successor_adds_to_it(production):
+    metric = "imprint_searchable_seconds_count"
+    before = production.total("worker-cpu", metric)
+    killed = set(production.children("worker-cpu"))
+    for child in killed:
+        os.kill(child, signal.SIGKILL)
+    wait_for(lambda: len(set(production.children("worker-cpu")) - killed) == len(killed))
+    assert production.total("worker-cpu", metric) == before
+    traffic(production, round_=1)
+    assert production.total("worker-cpu", metric) == before + 5
+
+
+@pytest.mark.skipif(PROMETHEUS is None, reason="Prometheus is not installed; `make monitoring` brings it")
+def test_a_real_prometheus_answers_every_query_of_dashboard_and_alerts(production, root, tmp_path):
+    with prometheus(production, root, tmp_path) as ask:
+        wait_for(lambda: len(ask("up == 1")) == len(COMMANDS))
+        for round_ in (2, 3, 4):
+            traffic(production, round_)
+            time.sleep(SCRAPES_SECONDS / 3)
+        empty = [query for query in questions(root) if not ask(query)]
+        assert empty == []
+
+
+def questions(root: Path) -> list[str]:
+    """The dashboard's queries as they are; of the alerts what they compare, for none should be firing."""
+    asked = [query.text for query in queries.of_dashboard(root)]
+    for alert in queries.of_alerts(root):
+        asked += [selector.prettify() for selector in queries.selectors(alert.text)]
+        compared = promql_parser.parse(alert.text)
+        if isinstance(compared.rhs, promql_parser.NumberLiteral):
+            asked.append(compared.lhs.prettify())
+    return asked
+
+
+class prometheus:  # noqa: N801 - used like a function
+    """A Prometheus with the project's own alerts and jobs, the names of containers replaced by ports of this machine."""
+
+    def __init__(self, production: Production, root: Path, folder: Path) -> None:
+        config = yaml.safe_load((root / "deploy/prometheus/prometheus.yml").read_text())
+        config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+        config["rule_files"] = [str(root / "deploy/prometheus/alerts.yml")]
+        for job in config["scrape_configs"]:
+            (name,) = job.pop("dns_sd_configs")[0]["names"]
+            job["static_configs"] = [{"targets": [f"127.0.0.1:{production.ports[name]}"]}]
+        self._config, self._data, self._port = folder / "prometheus.yml", folder / "data", free_port()
+        self._config.write_text(yaml.safe_dump(config))
+
+    def __enter__(self) -> Any:
+        self._process = subprocess.Popen(
+            [
+                str(PROMETHEUS),
+                f"--config.file={self._config}",
+                f"--storage.tsdb.path={self._data}",
+                f"--web.listen-address=127.0.0.1:{self._port}",
+                "--log.level=error",
+            ]
+        )
+        return self.ask
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    def ask(self, query: str) -> list[Any]:
+        """The series that answer; empty while it is not up."""
+        try:
+            answer = httpx.get(f"http://127.0.0.1:{self._port}/api/v1/query", params={"query": query})
+        except httpx.TransportError:
+            return []
+        if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            return []
+        assert answer.json()["status"] == "success", answer.text
+        found: list[Any] = answer.json()["data"]["result"]
+        return found

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import event as hooks
+from sqlalchemy import text
+
+from core import changes, events
+from core.changes import Add, Author, Owner
+from core.db import Database
+from core.embed import HashEmbedder
+from core.events import Cause
+from core.search import query
+from core.search.query import Found, Question
+from core.types import Candidate, Category, Evidence, Kind, Topic
+from tests.samples import TENANT, accept, accept_all, event, said
+from tests.works import Works
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+EMBEDDER = HashEmbedder()
+
+
+class Blind:
+    """An embedder that knows no words, so that only the lexical arm can find anything."""
+
+    name, dimension = "hash", EMBEDDER.dimension
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        return np.zeros((len(texts), self.dimension), dtype=np.float32)
+
+
+def search(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
+    question = replace(Question(words, user), **fields)
+    return query.search(app, tenant, question, EMBEDDER).results
+
+
+def contents(found: Sequence[Found]) -> list[str]:
+    return [f.message.content if f.message else f.memory.content for f in found]
+
+
+def remember(app: Database, content: str, user: str = "ada", group: str | None = None, **fields: Any) -> Add:
+    """A memory that cites message m1 of session s1."""
+    quote = Evidence("s1", "m1", "e1", content)
+    candidate = replace(Candidate(content, Category.FACT, Topic.PERSONAL, user, (quote,), NOON), **fields)
+    add = Add(candidate, "because", EMBEDDER.embed([content])[0])
+    accept(app, event(id="cause"))
+    with app.tenant(TENANT) as tx:
+        cause = Cause(events.get(tx, "cause"))
+        changes.apply(tx, TENANT, Owner(user, group), [add], Author("tester", cause))
+    return add
+
+
+def test_a_message_is_found_by_its_words_before_anything_was_indexed(app: Database) -> None:
+    accept(app, said("I moved to Lisbon in May."), said("The weather is fine."), said("Let us eat."))
+    assert contents(search(app, "Lisbon"))[0] == "I moved to Lisbon in May."
+
+
+def test_it_is_found_as_well_once_it_is_indexed_and_only_once(app: Database, works: Works) -> None:
+    accept(app, said("I moved to Lisbon in May."), said("The weather is fine."), said("Let us eat."))
+    works.settle(flush=False)
+    accept(app, said("Lisbon has hills."))
+    found = contents(search(app, "Lisbon"))
+    assert set(found[:2]) == {"I moved to Lisbon in May.", "Lisbon has hills."}
+    assert len(found) == len(set(found)) == 4
+
+
+def test_a_message_is_found_by_its_vector_once_it_has_one(app: Database, works: Works) -> None:
+    accept(app, said("The cat sleeps."), said("A ship sails."), said("Bread is baked."))
+    works.settle(flush=False)
+    (best, *_) = search(app, "ship sails", method="vector", include=frozenset({"messages"}))
+    assert best.message is not None
+    assert best.message.content == "A ship sails."
+    assert best.ranked.hit.lexical == 0
+    assert best.ranked.hit.cosine > 0.5
+
+
+def test_words_alone_find_without_any_vector(app: Database, works: Works) -> None:
+    accept(app, said("The cat sleeps."), said("A ship sails."), said("Bread is baked."))
+    works.settle(flush=False)
+    answer = query.search(app, TENANT, Question("ship", "ada", method="keyword"), Blind())
+    assert contents(answer.results)[0] == "A ship sails."
+
+
+def test_chinese_is_found_by_words_before_and_after_indexing(app: Database, works: Works) -> None:
+    accept(app, said("我上个月搬到了里斯本。"), said("今天天气很好。"), said("我们去吃饭吧。"))
+    assert contents(search(app, "里斯本", method="keyword"))[0] == "我上个月搬到了里斯本。"
+    works.settle(flush=False)
+    assert contents(search(app, "她什么时候搬到里斯本?", method="keyword"))[0] == "我上个月搬到了里斯本。"
+
+
+def test_one_users_words_are_not_shown_to_another(app: Database, works: Works) -> None:
+    accept(app, said("My pin is 4711.", user="ada"), said("I like tea.", user="bob", session="s2"))
+    assert contents(search(app, "pin 4711", "bob")) == ["I like tea."]
+    works.settle()
+    assert "4711" not in str(contents(search(app, "pin 4711", "bob")))
+    assert search(app, "pin 4711", "carol") == []
+
+
+def test_a_user_sees_only_what_they_said_themselves_in_a_shared_session(app: Database) -> None:
+    accept(app, said("My pin is 4711.", user="ada"), said("Mine is 8080.", user="bob"))
+    assert contents(search(app, "pin", "bob")) == ["Mine is 8080."]
+
+
+def test_a_group_finds_what_all_of_it_said(app: Database, works: Works) -> None:
+    accept(
+        app,
+        said("The party is on Friday.", group_id="friends"),
+        said("I bring the cake to the party.", user="bob", group_id="friends"),
+        said("My party at home.", user="bob", session="s2"),
+    )
+    expected = {"The party is on Friday.", "I bring the cake to the party."}
+    assert set(contents(search(app, "party", None, group_id="friends"))) == expected
+    works.settle(flush=False)
+    assert set(contents(search(app, "party", None, group_id="friends"))) == expected
+
+
+def test_filters_on_memories_let_through_what_fits(app: Database) -> None:
+    accept(app, said("x", message_id="m1", id="e1"))
+    remember(app, "Ada likes tea.", category=Category.PREFERENCE, topic=Topic.HABIT, importance=0.9, tags=("drink",))
+    remember(app, "Ada went to Rome.", kind=Kind.EPISODIC, importance=0.2, tags=("trip", "italy"))
+    only = {"include": frozenset({"memories"})}
+    assert len(search(app, "Ada", **only)) == 2
+    assert contents(search(app, "Ada", categories=["preference"], **only)) == ["Ada likes tea."]
+    assert contents(search(app, "Ada", kinds=["episodic"], **only)) == ["Ada went to Rome."]
+    assert contents(search(app, "Ada", topics=["habit", "finance"], **only)) == ["Ada likes tea."]
+    assert contents(search(app, "Ada", tags=["italy", "france"], **only)) == ["Ada went to Rome."]
+    assert contents(search(app, "Ada", min_importance=0.5, **only)) == ["Ada likes tea."]
+    assert contents(search(app, "Ada", session_id="s1", **only)) != []
+    assert search(app, "Ada", session_id="s2", **only) == []
+
+
+def test_a_span_of_time_lets_through_what_happened_in_it(app: Database, works: Works) -> None:
+    accept(app, said("tea in May", time="2026-05-01T00:00:00Z"), said("tea in June", time="2026-06-01T00:00:00Z"))
+    for _ in range(2):
+        june = {"since": datetime(2026, 5, 15, tzinfo=UTC)}
+        assert contents(search(app, "tea", **june)) == ["tea in June"]
+        assert contents(search(app, "tea", until=datetime(2026, 5, 15, tzinfo=UTC))) == ["tea in May"]
+        works.settle(flush=False)
+
+
+def test_a_session_lets_through_its_own_messages(app: Database, works: Works) -> None:
+    accept(app, said("tea one"), said("tea two", session="s2"))
+    assert contents(search(app, "tea", session_id="s2")) == ["tea two"]
+    works.settle(flush=False)
+    assert contents(search(app, "tea", session_id="s2")) == ["tea two"]
+
+
+def test_what_is_asked_for_is_what_comes(app: Database) -> None:
+    accept(app, said("Ada likes tea.", message_id="m1", id="e1"))
+    remember(app, "Ada likes tea.")
+    kinds = {name: {f.ranked.hit.type for f in search(app, "tea", include=frozenset({name}))} for name in ("memories", "messages")}
+    assert kinds == {"memories": {"memory"}, "messages": {"message"}}
+    assert search(app, "tea", include=frozenset()) == []
+
+
+def test_a_limit_is_kept_and_the_total_says_how_many_there_were(app: Database) -> None:
+    accept_all(app, [said(f"tea number {n}") for n in range(30)])
+    answer = query.search(app, TENANT, Question("tea", "ada", limit=7), EMBEDDER)
+    assert (len(answer.results), answer.total) == (7, 30)
+
+
+def test_a_least_similarity_leaves_out_what_is_below_or_has_no_vector(app: Database, works: Works) -> None:
+    accept(app, said("A ship sails."), said("Bread is baked."))
+    works.settle(flush=False)
+    accept(app, said("Another ship sails too."))
+    assert contents(search(app, "ship sails", min_similarity=0.5)) == ["A ship sails."]
+
+
+def test_superseded_rejected_and_expired_memories_are_not_found(app: Database) -> None:
+    accept(app, said("x", message_id="m1", id="e1"))
+    adds = [remember(app, f"Ada likes tea {n}.") for n in ("one", "two", "three", "four")]
+    spoil = ["status = 'superseded'", "trust = 'rejected'", "expires_at = now() - interval '1 s'"]
+    with app.tenant(TENANT) as tx:
+        for add, change in zip(adds, spoil, strict=False):
+            tx.execute(text(f"UPDATE memories SET {change} WHERE id = :id"), {"id": add.id})
+    assert contents(search(app, "tea", include=frozenset({"memories"}))) == ["Ada likes tea four."]
+
+
+def test_a_memory_comes_with_what_it_rests_on(app: Database) -> None:
+    accept(app, said("I like tea.", message_id="m1", id="e1"))
+    add = remember(app, "Ada likes tea.")
+    found = {f.ranked.hit.type: f for f in search(app, "tea")}
+    assert found["memory"].sources == list(add.candidate.evidence)
+    assert [(s.message_id, s.quote) for s in found["message"].sources] == [("m1", "I like tea.")]
+
+
+def test_a_question_without_words_is_answered_with_what_there_is(app: Database, works: Works) -> None:
+    accept(app, said("tea"))
+    for words in ("", "   ", "???", "\u200b"):
+        assert contents(search(app, words)) == ["tea"]
+    works.settle(flush=False)
+    assert contents(search(app, "")) == ["tea"]
+
+
+def test_words_that_try_to_be_sql_or_vectors_are_words(app: Database) -> None:
+    accept(app, said("tea"))
+    for words in ("'); DROP TABLE messages; --", "[1,2,3]", "{1:1}/5", "%s %(x)s :user", "\\"):
+        assert contents(search(app, words)) == ["tea"]
+
+
+def test_a_message_that_is_indexed_while_the_question_is_answered_is_found_once(app: Database, works: Works) -> None:
+    accept(app, said("I moved to Lisbon in May."))
+    statements = 0
+
+    def index_meanwhile(*_: object) -> None:
+        nonlocal statements
+        statements += 1
+        if statements == 1:
+            works.settle(flush=False)
+
+    for place in range(1, 6):
+        accept(app, said(f"Lisbon again {place}"))
+        statements = 1 - place
+        hooks.listen(app.engine, "after_cursor_execute", index_meanwhile)
+        found = contents(search(app, "Lisbon"))
+        hooks.remove(app.engine, "after_cursor_execute", index_meanwhile)
+        assert len(found) == place + 1
+        assert len(set(found)) == len(found)

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from pydantic import SecretStr
+from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy.exc import ProgrammingError
+
+from core import db, schema
+from core.config import Settings
+from core.db import Database
+from core.embed import HashEmbedder
+from core.errors import Misconfigured
+from core.tables import TENANT_TABLES, metadata
+
+HASH = (HashEmbedder().name, HashEmbedder().dimension)
+
+
+@pytest.fixture
+def owner(settings: Settings) -> Iterator[Connection]:
+    engine = create_engine(db.owner_url(settings))
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+@pytest.fixture
+def empty(settings: Settings) -> Iterator[Settings]:
+    """Settings on a database of their own, with nothing in it."""
+    url = db.owner_url(settings)
+    name = f"t{uuid4().hex}"
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    yield settings.model_copy(update={"database_url": SecretStr(url.set(database=name).render_as_string(hide_password=False))})
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()
+
+
+def test_the_tables_in_the_code_are_those_the_migrations_make(owner: Connection) -> None:
+    context = MigrationContext.configure(owner, opts={"compare_type": True, "compare_server_default": True})
+    assert compare_metadata(context, metadata) == []
+
+
+def test_a_column_that_no_migration_makes_would_be_noticed(owner: Connection) -> None:
+    owner.execute(text("ALTER TABLE sessions ADD COLUMN forgotten text"))
+    context = MigrationContext.configure(owner)
+    assert [difference[0] for difference in compare_metadata(context, metadata)] == ["remove_column"]
+    owner.rollback()
+
+
+def test_upgrading_twice_changes_nothing(settings: Settings, owner: Connection) -> None:
+    before = owner.execute(text("SELECT count(*) FROM rules")).scalar_one()
+    owner.rollback()
+    schema.upgrade(settings, HASH)
+    assert owner.execute(text("SELECT count(*) FROM rules")).scalar_one() == before
+    current, newest = schema.version(owner)
+    assert current == newest is not None
+
+
+def test_two_upgrades_at_once_of_an_empty_database_both_succeed(empty: Settings) -> None:
+    failed: list[BaseException] = []
+
+    def upgrade() -> None:
+        try:
+            schema.upgrade(empty, HASH)
+        except BaseException as error:  # noqa: BLE001 - asserted below
+            failed.append(error)
+
+    threads = [threading.Thread(target=upgrade) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def test_a_database_that_was_never_upgraded_is_refused_with_the_way_out(empty: Settings) -> None:
+    schema.upgrade(empty, HASH)
+    drop_everything(create_engine(db.owner_url(empty)))
+    app = db.connect(db.app_url(empty), 1)
+    with pytest.raises(Misconfigured, match="imprint db upgrade"):
+        schema.require_current(app, HASH)
+    app.close()
+
+
+def drop_everything(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE deployment"))
+    engine.dispose()
+
+
+@pytest.mark.parametrize("other", [("another-model", HASH[1]), (HASH[0], HASH[1] + 1)])
+def test_vectors_of_another_model_refuse_to_start_and_say_the_way_out(app: Database, settings: Settings, other: tuple[str, int]) -> None:
+    schema.require_current(app, HASH)
+    with pytest.raises(Misconfigured, match="IMPRINT_EMBEDDING"):
+        schema.require_current(app, other)
+    with pytest.raises(Misconfigured, match="IMPRINT_EMBEDDING"):
+        schema.upgrade(settings, other)
+    schema.require_current(app, HASH)
+
+
+def test_every_table_with_a_tenant_is_bound_to_it(owner: Connection) -> None:
+    rows = owner.execute(
+        text("""
+            SELECT c.relname AS name, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced,
+                   EXISTS (SELECT FROM pg_policies p WHERE p.tablename = c.relname AND 'imprint_app' = ANY(p.roles)
+                           AND p.qual LIKE '%imprint.tenant%' AND p.with_check LIKE '%imprint.tenant%') AS bound
+            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT attisdropped
+            WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
+        """)
+    ).all()
+    assert {row.name for row in rows} == {table.name for table in TENANT_TABLES}
+    assert [row.name for row in rows if not (row.enabled and row.forced and row.bound)] == []
+
+
+def test_the_tenant_stands_first_in_every_primary_key() -> None:
+    assert [t.name for t in TENANT_TABLES if t.primary_key.columns.keys()[0] != "tenant_id"] == []
+
+
+def test_no_table_is_without_a_tenant_but_those_that_are_known() -> None:
+    without = {table.name for table in metadata.sorted_tables} - {table.name for table in TENANT_TABLES}
+    assert without == {"deployment", "heartbeats", "tenants"}
+
+
+def test_the_owner_too_sees_no_row(owner: Connection) -> None:
+    assert owner.execute(text("SELECT count(*) FROM rules")).scalar_one() == 0
+
+
+def test_without_a_tenant_the_application_sees_nothing(app: Database) -> None:
+    with app.queue() as tx:
+        for table in TENANT_TABLES:
+            assert tx.execute(text(f"SELECT count(*) FROM {table.name}")).scalar_one() == 0
+
+
+def test_the_tenant_ends_with_its_transaction(settings: Settings) -> None:
+    app = db.connect(db.app_url(settings), 1)
+    with app.tenant("acme") as tx:
+        assert tx.execute(text("SELECT count(*) FROM rules")).scalar_one() > 0
+    with app.queue() as tx:
+        assert tx.execute(text("SELECT count(*) FROM rules")).scalar_one() == 0
+    app.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO sessions (tenant_id, id, started_at, last_at) VALUES ('globex', 's', now(), now())",
+        "UPDATE rules SET tenant_id = 'globex'",
+        "DROP POLICY own_rows ON rules",
+        "ALTER TABLE rules DISABLE ROW LEVEL SECURITY",
+        "SET ROLE imprint_router",
+        "TRUNCATE rules",
+        "DELETE FROM tenants",
+        "UPDATE deployment SET value = 'x'",
+    ],
+)
+def test_the_application_cannot_reach_beyond_its_tenant(app: Database, statement: str) -> None:
+    with pytest.raises(ProgrammingError), app.tenant("acme") as tx:
+        tx.execute(text(statement))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT content FROM memories",
+        "SELECT * FROM messages",
+        "SELECT * FROM api_keys",
+        "SELECT answer FROM model_calls",
+        "SELECT * FROM search_index",
+        "UPDATE rules SET version = 9",
+        "DELETE FROM events",
+    ],
+)
+def test_the_router_reads_no_memory_and_edits_no_rule(queue: Database, statement: str) -> None:
+    with pytest.raises(ProgrammingError), queue.queue() as tx:
+        tx.execute(text(statement))

@@ -1,0 +1,222 @@
+"""Real processes are killed and real brokers flushed; what is asserted is read through the public door."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+import redis
+
+from bench.stand import Stand, stack
+from tests.faults.model import RETRY_AFTER_SECONDS, Model, serving
+
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+
+MESSAGES = 12
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Model]:
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def stand(model: Model) -> Iterator[Stand]:
+    """A whole stack, impatient enough for a test: leases of two seconds, nothing owed for longer than one."""
+    with stack(
+        embedding="hash",
+        llm_base_url=model.url,
+        llm_model="fake",
+        lease_seconds="2",
+        resend_seconds="1",
+        sweep_seconds="0.2",
+        retry_base_seconds="0.2",
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def session(model: Model) -> str:
+    model.script.clear()
+    model.asked.clear()
+    return f"s-{uuid.uuid4().hex[:12]}"
+
+
+def test_a_worker_killed_in_the_middle_of_an_extraction_costs_nothing(stand: Stand, model: Model, session: str) -> None:
+    model.script[:] = ["slow"]
+    token = publish(stand, conversation(session))
+    eventually(lambda: [how for _, how in model.asked] == ["slow"])
+    kill_group(stand, "worker-io")
+    stand.settle(token)
+    assert len(model.asked) == 2, "the window was put to the model once by the dead worker and once by the next"
+    assert_extracted_once(stand, session)
+    made = dispatches(stand, session)
+    assert {d["status"] for d in made} == {"done"}
+    assert sum(d["attempt"] for d in made) == len(made) + 1, "one attempt died and was made again"
+
+
+def test_a_router_killed_between_commit_and_send_costs_nothing(stand: Stand, session: str) -> None:
+    with paused(stand, "broker"):
+        token = publish(stand, conversation(session))
+        # With the broker frozen the router can decide and commit, but not send.
+        eventually(lambda: len(dispatches(stand, session)) >= 1)
+        assert {d["status"] for d in dispatches(stand, session)} == {"pending"}
+        os.kill(pid(stand, "router"), signal.SIGKILL)
+    stand.settle(token)
+    assert_extracted_once(stand, session)
+
+
+def test_a_flushed_broker_costs_nothing(stand: Stand, session: str) -> None:
+    with paused(stand, "worker-io", "worker-cpu"):
+        token = publish(stand, conversation(session))
+        eventually(lambda: len(dispatches(stand, session)) >= 1)
+        url = (stand.home / "run" / "stack.json").read_text().split('"broker_url": "')[1].split('"')[0]
+        with redis.Redis.from_url(url) as broker:
+            eventually(lambda: broker.dbsize() > 0)
+            broker.flushall()
+    stand.settle(token)
+    assert_extracted_once(stand, session)
+
+
+def test_the_same_batch_three_times_is_one_batch(stand: Stand, session: str) -> None:
+    batch = conversation(session)
+    answers = [stand.call("POST", "/v1/events", batch) for _ in range(3)]
+    assert [(a["accepted"], a["duplicates"]) for a in answers] == [(len(batch), 0), (0, len(batch)), (0, len(batch))]
+    stand.settle(answers[-1]["settle_token"])
+    assert_extracted_once(stand, session)
+
+
+@pytest.fixture
+def only_at_the_end(stand: Stand) -> Iterator[None]:
+    """One dispatch a session: the rule that extracts while people chat is off."""
+    name = "/v1/rules/extract_while_chatting"
+    stand.call("PATCH", name, {"enabled": False})
+    time.sleep(1)  # An edit is in force within one second.
+    yield
+    stand.call("PATCH", name, {"enabled": True})
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_garbage_then_429_then_a_good_answer_is_one_extraction(stand: Stand, model: Model, session: str) -> None:
+    model.script[:] = ["garbage", "429", "well"]
+    token = publish(stand, conversation(session))
+    stand.settle(token)
+    assert [how for _, how in model.asked] == ["garbage", "429", "well"]
+    refused, answered = (at for at, how in model.asked if how != "garbage")
+    assert answered - refused >= RETRY_AFTER_SECONDS, "Retry-After is the least that is waited"
+    assert_extracted_once(stand, session)
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_garbage_twice_is_set_aside_with_its_reason_and_stops_nothing_else(
+    stand: Stand, model: Model, session: str
+) -> None:
+    model.script[:] = ["garbage", "garbage"]
+    stand.settle(publish(stand, conversation(session)))
+    [dead] = [d for d in dispatches(stand, session) if d["status"] == "dead"]
+    assert "missed the shape of the answer twice" in dead["error"]
+    after = f"{session}n"
+    stand.settle(publish(stand, conversation(after)))
+    assert_extracted_once(stand, after)
+
+
+def test_killed_postgres_comes_back_and_nothing_accepted_is_lost(stand: Stand, session: str) -> None:
+    batch = conversation(session)
+    stand.call("POST", "/v1/events", batch[:6])
+    before = pid(stand, "postgres")
+    os.kill(before, signal.SIGKILL)
+    eventually(lambda: pid(stand, "postgres") != before)
+    token = eventually(lambda: publish(stand, batch))
+    eventually(lambda: stand.settle(token) or True)
+    assert_extracted_once(stand, session)
+
+
+def conversation(session: str) -> list[dict[str, Any]]:
+    """Twelve messages, each with a token of its own, and the end of the session."""
+    said = [
+        event(session, number, "message.added", role="user", content=f"Remember that my token {session[2:]}x{number} stays.")
+        for number in range(MESSAGES)
+    ]
+    return [*said, event(session, MESSAGES, "session.ended", message_count=MESSAGES)]
+
+
+def event(session: str, number: int, event_type: str, **payload: Any) -> dict[str, Any]:
+    payload |= {"session_id": session, "user_id": f"user-of-{session}"}
+    if event_type == "message.added":
+        payload["message_id"] = f"m{number}"
+    return {"id": f"{session}-{number}", "event_type": event_type, "source": "faults", "payload": payload}
+
+
+def publish(stand: Stand, batch: list[dict[str, Any]]) -> str:
+    token: str = stand.call("POST", "/v1/events", batch)["settle_token"]
+    return token
+
+
+def assert_extracted_once(stand: Stand, session: str) -> None:
+    """Every message is in the transcript once, extracted once, and cited by exactly one memory."""
+    path = f"/v1/sessions/{session}"
+    transcript = stand.call("GET", f"{path}/messages?limit=500")["items"]
+    assert [m["position"] for m in transcript] == list(range(1, MESSAGES + 1))
+    assert stand.call("GET", path)["extracted_to"] == MESSAGES
+    memories = stand.call("GET", f"/v1/memories?user_id=user-of-{session}&limit=500")["items"]
+    cited = Counter(source["message_id"] for memory in memories for source in memory["sources"])
+    assert cited == Counter({f"m{number}": 1 for number in range(MESSAGES)})
+    assert all(memory["version"] == 1 for memory in memories), "nothing was confirmed by being read twice"
+    created = stand.call("GET", f"/v1/events?type=memory.created&user_id=user-of-{session}&limit=500")["items"]
+    assert len(created) == len(memories) == MESSAGES
+
+
+def dispatches(stand: Stand, session: str) -> list[dict[str, Any]]:
+    """What the rules made of the session's events."""
+    events = stand.call("GET", f"/v1/events?session_id={session}&limit=500")["items"]
+    traces = [stand.call("GET", f"/v1/events/{e['id']}/trace") for e in events if e["source"] == "faults"]
+    return [dispatch for trace in traces for dispatch in trace["dispatches"] if dispatch["rule"]]
+
+
+def pid(stand: Stand, name: str) -> int:
+    return int((stand.home / "run" / f"{name}.pid").read_text().split()[0])
+
+
+def kill_group(stand: Stand, name: str) -> None:
+    """The worker and the processes it has forked, at once."""
+    os.killpg(pid(stand, name), signal.SIGKILL)
+
+
+class paused:  # noqa: N801 - reads as a statement
+    """Processes that stand still for a while."""
+
+    def __init__(self, stand: Stand, *names: str) -> None:
+        self.groups = [pid(stand, name) for name in names]
+
+    def __enter__(self) -> None:
+        for group in self.groups:
+            os.killpg(group, signal.SIGSTOP)
+
+    def __exit__(self, *_: object) -> None:
+        for group in self.groups:
+            os.killpg(group, signal.SIGCONT)
+
+
+def eventually(look: Callable[[], Any]) -> Any:
+    """What `look` answers once it answers something true."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    trouble: object = "it stayed false"
+    while time.monotonic() < end:
+        try:
+            found = look()
+        except (httpx.HTTPError, OSError, IndexError) as error:
+            trouble = error
+        else:
+            if found:
+                return found
+        time.sleep(0.1)
+    pytest.fail(f"not within {PATIENCE_SECONDS} s: {trouble}")

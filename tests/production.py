@@ -1,0 +1,224 @@
+"""Every process on its own, started by the commands that production uses, each with its own listener for metrics."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import create_engine, text
+
+from api.http.events import BACKLOG_SECONDS
+from api.stack.servers import Broker, Postgres
+from core import db, schema
+from core.config import Settings
+from core.embed import HashEmbedder
+from tests.doors import key_of
+from tests.samples import TENANT
+
+COMMANDS: Mapping[str, list[str]] = {
+    "api": ["serve"],
+    "router": ["router"],
+    "worker-io": ["worker", "--queue", "io", "--concurrency", "2"],
+    "worker-cpu": ["worker", "--queue", "cpu", "--concurrency", "2"],
+    "clock": ["clock"],
+}
+START_SECONDS = 60
+BACKLOG = 20
+MODEL = "fake-model"
+
+
+@dataclass
+class Production:
+    """The running processes, where each shows its metrics, and a key to the API."""
+
+    home: Path
+    settings: Settings
+    environment: dict[str, str]
+    api: httpx.Client
+    ports: dict[str, int]
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, *names: str) -> None:
+        for name in names:
+            environment = {**self.environment, "IMPRINT_METRICS_PORT": str(self.ports[name])}
+            command = [sys.executable, "-m", "api.cli.main", *COMMANDS[name]]
+            with (self.home / f"{name}.log").open("ab") as log:
+                self.running[name] = subprocess.Popen(command, env=environment, stderr=log, stdout=log)
+
+    def stop(self) -> None:
+        self.api.close()
+        for process in self.running.values():
+            process.send_signal(signal.SIGTERM)
+        for process in self.running.values():
+            process.wait(20)
+
+    def ready(self) -> bool:
+        return self._status("/readyz") == httpx.codes.OK
+
+    def alive(self) -> bool:
+        return self._status("/healthz") == httpx.codes.OK
+
+    def publish(self, *events: Mapping[str, Any]) -> httpx.Response:
+        return self.api.post("/v1/events", json=list(events))
+
+    def settle(self, published: httpx.Response) -> None:
+        """Wait for all that follows from what was published, and before."""
+        asked = {"token": published.json()["settle_token"], "flush": True, "timeout": 5}
+        wait_for(lambda: self.api.get("/v1/settle", params=asked).json()["settled"])
+
+    def exposition(self, name: str) -> str:
+        return httpx.get(f"http://127.0.0.1:{self.ports[name]}/metrics").text
+
+    def samples(self, *names: str) -> Mapping[str, list[tuple[dict[str, str], float]]]:
+        """What the named processes show, or all: labels and value of each series by its name."""
+        found: dict[str, list[tuple[dict[str, str], float]]] = defaultdict(list)
+        for name in names or self.ports:
+            for family in text_string_to_metric_families(self.exposition(name)):
+                for sample in family.samples:
+                    found[sample.name].append((sample.labels, sample.value))
+        return found
+
+    def total(self, process: str, metric: str, **labels: str) -> float:
+        """The sum over the series of a metric that have these labels."""
+        series = self.samples(process).get(metric, [])
+        return sum(value for own, value in series if labels.items() <= own.items())
+
+    def children(self, name: str) -> list[int]:
+        pid = self.running[name].pid
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def count(self, query: str) -> dict[str, int]:
+        """What the database itself says, a name and a number a row."""
+        engine = create_engine(db.router_url(self.settings))
+        with engine.connect() as tx:
+            rows = tx.execute(text(query)).all()
+        engine.dispose()
+        return {name: number for name, number in rows}
+
+    def _status(self, path: str) -> int:
+        with contextlib.suppress(httpx.TransportError):
+            return self.api.get(path).status_code
+        return 0
+
+
+@contextlib.contextmanager
+def at_work(home: Path) -> Iterator[Production]:
+    """All processes on servers of their own. The API starts first and refuses what is too much, then the others."""
+    postgres, broker = Postgres(home, durable=False), Broker(home, durable=False)
+    with contextlib.ExitStack() as last:
+        last.callback(broker.stop)
+        last.callback(postgres.stop)
+        postgres.start()
+        broker.start()
+        production = _wired(home, postgres.url, broker.url, last.enter_context(_model()))
+        last.callback(production.stop)
+        production.start("api")
+        wait_for(production.alive)
+        _overload(production)
+        production.start("router", "worker-io", "worker-cpu", "clock")
+        wait_for(production.ready)
+        yield production
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Ask until it holds."""
+    until = time.monotonic() + START_SECONDS
+    while not condition():
+        assert time.monotonic() < until, "waited too long"
+        time.sleep(0.1)
+
+
+def message(number: int, content: str = "I moved to Lisbon in May.") -> dict[str, Any]:
+    payload = {"session_id": "s1", "user_id": "ada", "role": "user", "content": f"{content} ({number})"}
+    return {"id": f"m{number}", "source": "production", "event_type": "message.added", "payload": payload}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _overload(production: Production) -> None:
+    """Nobody routes yet, so the backlog fills up; it is counted once a second."""
+    production.publish(*(message(number) for number in range(BACKLOG))).raise_for_status()
+    time.sleep(BACKLOG_SECONDS)
+    refused = production.publish(message(BACKLOG))
+    assert refused.status_code == httpx.codes.TOO_MANY_REQUESTS, refused.text
+
+
+def _wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Production:
+    ports = {name: free_port() for name in COMMANDS}
+    told = {
+        "home": str(home / "imprint"),
+        "database_url": database_url,
+        "broker_url": broker_url,
+        "http_port": str(free_port()),
+        "embedding": "hash",
+        "backlog_events": str(BACKLOG),
+        "llm_base_url": model_url,
+        "llm_model": MODEL,
+    }
+    settings = Settings(**told)  # type: ignore[arg-type] - words, as the environment gives them
+    schema.upgrade(settings, (HashEmbedder().name, HashEmbedder().dimension))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("IMPRINT_", "PROMETHEUS_"))}
+    environment |= {f"IMPRINT_{name.upper()}": value for name, value in told.items()}
+    headers = {"authorization": f"Bearer {key_of(settings, TENANT)}"}
+    api = httpx.Client(base_url=f"http://127.0.0.1:{settings.http_port}", headers=headers, timeout=30)
+    return Production(home, settings, environment, api, ports)
+
+
+class _Model(http.server.BaseHTTPRequestHandler):
+    """Answers every question with one memory that cites the first message it was shown."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        cited = re.search(r"\[(\S+)\]", asked["messages"][1]["content"])
+        found = {
+            "content": "Ada lives in Lisbon.", "kind": "semantic", "category": "fact", "topic": "location",
+            "subject": "Ada", "attribute": None, "value": None, "importance": 0.5, "confidence": 0.9,
+            "occurred_at": None, "corrects": False, "message_ids": [cited[1] if cited else ""],
+        }  # fmt: skip
+        said = {"role": "assistant", "content": json.dumps({"memories": [found]})}
+        answer = {
+            "id": "1", "object": "chat.completion", "created": 1, "model": MODEL,
+            "choices": [{"index": 0, "finish_reason": "stop", "message": said}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+        }  # fmt: skip
+        body = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@contextlib.contextmanager
+def _model() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
