@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from alembic import command
@@ -64,7 +65,7 @@ def _ensure_role(connection: Connection, role: str, url: URL) -> None:
     exists = connection.execute(text("SELECT FROM pg_roles WHERE rolname = :role"), {"role": role}).first()
     verb = "CREATE" if exists is None else "ALTER"
     # Utility statements take no parameters; and through psycopg alone, so that no error quotes the password.
-    with connection.connection.cursor() as cursor:
+    with contextlib.closing(connection.connection.cursor()) as cursor:
         login = sql.SQL(verb + " ROLE {role} LOGIN PASSWORD {password}")
         cursor.execute(login.format(role=sql.Identifier(role), password=sql.Literal(url.password)))
         cursor.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {role}").format(role=sql.Identifier(role)))
@@ -78,7 +79,7 @@ def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
 
 
 def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    stored = dict(tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")).all())
+    stored = {row.name: row.value for row in tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'"))}
     if stored != _facts(embedding):
         raise Misconfigured(
             f"The vectors in this database were made by {stored.get('embedding.model')} "

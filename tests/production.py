@@ -104,12 +104,12 @@ class Production:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def count(self, query: str) -> dict[str, int]:
-        """What the database itself says, a name and a number a row."""
+        """What the database itself says, `name` and `number` of each row."""
         engine = create_engine(db.router_url(self.settings))
         with engine.connect() as tx:
             rows = tx.execute(text(query)).all()
         engine.dispose()
-        return {name: number for name, number in rows}
+        return {row.name: row.number for row in rows}
 
     def _status(self, path: str) -> int:
         with contextlib.suppress(httpx.TransportError):

@@ -230,19 +230,14 @@ def _fail(ledger: Ledger, job: Job, error: Exception) -> None:
     again = not isinstance(error, Never) and job.attempt < policy.attempts
     status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
     after = error.after if isinstance(error, Later) else None
-    values = {
-        "id": job.id,
-        "lease": job.lease,
-        "status": status,
-        "error": _words(error),
-        "pause": policy.pause(job.attempt, after),
-    }
+    reason = _words(error)
+    end = {"status": status, "error": reason, "pause": policy.pause(job.attempt, after)}
     with ledger.db.tenant(job.tenant_id) as tx:
-        row = tx.execute(_FAILED, values).one_or_none()
+        row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
-            _bury(tx, row, values["error"])
+            _bury(tx, row, reason)
     metrics.DISPATCHES.labels(job.target, status).inc()
-    log.warning("dispatch.failed", status=status, error=values["error"], attempt=job.attempt)
+    log.warning("dispatch.failed", status=status, error=reason, attempt=job.attempt)
 
 
 def _bury(tx: Tx, row: Any, reason: str) -> None:

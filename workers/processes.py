@@ -95,7 +95,12 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     app.close()  # Before the fork: its children must not share a connection.
     hearts: list[Heart] = []
     worker_ready.connect(lambda **_: hearts.append(Heart(app, f"worker-{queue}")), weak=False)
-    worker_shutting_down.connect(lambda **_: [heart.close() for heart in hearts], weak=False)
+
+    def stop(**_: object) -> None:
+        for heart in hearts:
+            heart.close()
+
+    worker_shutting_down.connect(stop, weak=False)
     celery = celery_app.with_task(celery_app.create(settings, wiring.broker_url(settings)), settings)
     options = [f"--queues={queue}", f"--concurrency={concurrency or CONCURRENCY[queue]}", f"--hostname={queue}@%h"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
@@ -106,7 +111,7 @@ def gauge(database: Database) -> None:
     """Read from the database what no process counts by itself."""
     with database.queue() as tx:
         waiting = tx.execute(_UNROUTED).one()
-        statuses = dict(tx.execute(_OPEN).all())
+        statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
         oldest = tx.execute(_OLDEST).scalar_one()
     metrics.LOG_UNROUTED.set(waiting.count)
     metrics.LOG_LAG.set(waiting.lag)
@@ -145,7 +150,7 @@ _UNROUTED = text("""
     FROM (SELECT received_at FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT 100000) AS waiting
 """)
 
-_OPEN = text("SELECT status, count(*) FROM dispatches WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1")
+_OPEN = text("SELECT status, count(*) AS dispatches FROM dispatches WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1")
 
 _OLDEST = text("""
     SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches WHERE status = 'pending'

@@ -9,7 +9,9 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Self
 
+import structlog
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from core import events, metrics
 from core.db import Database, Tx, recordset
@@ -23,6 +25,8 @@ from rules.store import Book
 from workers import ledger
 from workers.ledger import NewDispatch
 from workers.relay import Owed
+
+log = structlog.get_logger()
 
 INDEXER = "knowledge_indexer"
 """Runs for every message, whatever the rules say: what was accepted must be found."""

@@ -403,7 +403,7 @@ class External:
             raise Misconfigured(self._refusal("IMPRINT_DATABASE_URL", error)) from error
 
     def _try_broker(self) -> None:
-        with Connection(self.url, connect_timeout=CONNECT_LIMIT_S) as connection:  # type: ignore[no-untyped-call]
+        with Connection(self.url, connect_timeout=CONNECT_LIMIT_S) as connection:
             try:
                 connection.connect()
             except (*connection.connection_errors, *connection.channel_errors, OSError, KeyError) as error:

@@ -27,7 +27,7 @@ WORKERS = ("worker-io", "worker-cpu")
 SCRAPES_SECONDS = 8
 COMPARISONS = {">", "<", ">=", "<=", "==", "!="}
 
-DONE = "SELECT target, count(*) FROM dispatches WHERE status = 'done' GROUP BY 1"
+DONE = "SELECT target AS name, count(*) AS number FROM dispatches WHERE status = 'done' GROUP BY 1"
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +80,7 @@ def test_the_listener_of_a_worker_shows_what_its_children_count(production):
 
 
 def test_every_message_is_observed_once_when_it_is_indexed(production):
+    wait_for(lambda: production.total("worker-cpu", "imprint_searchable_seconds_count") >= BACKLOG + 5)
     assert production.total("worker-cpu", "imprint_searchable_seconds_count") == BACKLOG + 5
     assert 0 < production.total("worker-cpu", "imprint_searchable_seconds_sum") < 60 * (BACKLOG + 5)
 
@@ -130,7 +131,7 @@ def test_what_a_child_has_counted_outlives_it_and_its_successor_adds_to_it(produ
     wait_for(lambda: len(set(production.children("worker-cpu")) - killed) == len(killed))
     assert production.total("worker-cpu", metric) == before
     traffic(production, round_=1)
-    assert production.total("worker-cpu", metric) == before + 5
+    wait_for(lambda: production.total("worker-cpu", metric) == before + 5)
 
 
 @pytest.mark.skipif(PROMETHEUS is None, reason="Prometheus is not installed; `make monitoring` brings it")
@@ -156,7 +157,7 @@ def questions(root: Path) -> list[str]:
 
 
 class prometheus:  # noqa: N801 - used like a function
-    """A Prometheus with the project's own alerts and jobs, the names of containers replaced by ports of this machine."""
+    """A Prometheus with the project's own alerts and jobs; the names of containers become ports of this machine."""
 
     def __init__(self, production: Production, root: Path, folder: Path) -> None:
         config = yaml.safe_load((root / "deploy/prometheus/prometheus.yml").read_text())
