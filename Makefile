@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test fast lint types bench lock clean
+.PHONY: help demo up test fast lint types bench rabbitmq lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -25,10 +25,10 @@ up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
 test: $(READY) lint types ## Everything, against real servers that the tests start themselves
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not rabbitmq and not monitoring"
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest -m "not fault and not slow"
+	$(BIN)/python -m pytest -m "not fault and not slow and not rabbitmq and not monitoring"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -37,6 +37,11 @@ lint: $(READY) ## ruff, and which way imports run
 
 types: $(READY) ## mypy, strict
 	$(BIN)/mypy
+
+rabbitmq: $(READY) ## The journey over RabbitMQ (installs Debian's package; needs root)
+	command -v rabbitmq-server >/dev/null || (apt-get update -qq && apt-get install -y -qq rabbitmq-server)
+	rabbitmqctl status >/dev/null 2>&1 || (rabbitmq-server -detached && sleep 5 && rabbitmqctl await_startup)
+	$(BIN)/python -m pytest -m rabbitmq; code=$$?; rabbitmqctl stop >/dev/null; exit $$code
 
 bench: $(READY) ## Every figure that README quotes
 	$(BIN)/python -m bench --locomo $(LOCOMO)

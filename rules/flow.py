@@ -72,6 +72,14 @@ def is_ready(flow: Debounce | Count, held: Gathered, now: datetime) -> bool:
     return held.due_at is not None and held.due_at <= now
 
 
+def lock(tx: Tx, matches: Sequence[Match], flushed: Iterable[tuple[str, str, str]]) -> None:
+    """Lock what a batch is about to gather into and to flush, in one order, so that two routers never deadlock."""
+    places = {match.place for match in matches} | {(tenant, rule, "debounce", key) for tenant, rule, key in flushed}
+    if places:
+        columns = dict(zip(("tenants", "rules", "kinds", "keys"), map(list, zip(*places, strict=True)), strict=True))
+        tx.execute(_LOCK_BOTH, columns)
+
+
 def gather(tx: Tx, matches: Sequence[Match], now: datetime) -> list[Fire]:
     """Add the matches of a batch to what their flows hold; answers the flows that act now."""
     if not matches:
@@ -158,6 +166,12 @@ def _row(place: tuple[str, ...], state: Gathered, version: int) -> dict[str, Any
         "due": state.due_at,
     }
 
+
+_LOCK_BOTH = text("""
+    SELECT FROM flows WHERE (tenant_id, rule, kind, key) IN (
+        SELECT * FROM unnest(cast(:tenants AS text[]), cast(:rules AS text[]), cast(:kinds AS text[]), cast(:keys AS text[])))
+    ORDER BY tenant_id COLLATE "C", rule COLLATE "C", kind COLLATE "C", key COLLATE "C" FOR UPDATE
+""")
 
 _LOCK = text("""
     INSERT INTO flows AS f (tenant_id, rule, kind, key, version, gathered, event_seqs, root_seq, opened_at)

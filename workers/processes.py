@@ -113,7 +113,7 @@ def gauge(database: Database) -> None:
         waiting = tx.execute(_UNROUTED).one()
         statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
         oldest = tx.execute(_OLDEST).scalar_one()
-    metrics.LOG_UNROUTED.set(waiting.count)
+    metrics.LOG_UNROUTED.set(waiting.events)
     metrics.LOG_LAG.set(waiting.lag)
     for status in ("pending", "running", "retrying", "dead"):
         metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
@@ -146,7 +146,7 @@ def _loop(turn: Callable[[], None], woken: threading.Event) -> None:
 
 
 _UNROUTED = text("""
-    SELECT count(*) AS count, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
+    SELECT count(*) AS events, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
     FROM (SELECT received_at FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT 100000) AS waiting
 """)
 

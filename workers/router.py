@@ -73,6 +73,8 @@ def route(router: Router) -> tuple[int, list[Owed]]:
         rows = tx.execute(_CLAIM, {"limit": router.batch}).all()
         batch = [events.event_of(row) for row in sorted(rows, key=itemgetter(0))]
         decided = decide(tx, router, batch)
+        if decided.flushes:
+            flow.lock(tx, decided.matches, decided.flushes)
         fires = flow.gather(tx, decided.matches, now)
         flow.flush(tx, decided.flushes, now)
         _record(tx, decided.decisions)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
@@ -20,6 +20,17 @@ from core.errors import ImprintError
 from core.types import Json
 
 commands = typer.Typer(help="The rules in force: read them, change them.", no_args_is_help=True, add_completion=False)
+
+_RANK = {
+    name: place
+    for place, name in enumerate(
+        (
+            *("name", "description", "tags", "event_type", "schedule", "for_each"),
+            *("conditions", "all", "any", "none", "field", "op", "value", "flow"),
+            *("actions", "action_type", "target", "params", "action_mode", "risk_level"),
+        )
+    )
+}
 
 Place = Annotated[Path, typer.Argument(help="A file with a rule or an array of them, or a folder of such files.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; for scripts.")]
@@ -58,6 +69,8 @@ def list_(as_json: AsJson = False) -> None:
         return
     table = Table("rule", "version", "when", "then", "mode")
     table.columns[0].no_wrap = True
+    for column in table.columns[2:]:
+        column.overflow = "fold"
     for item in items:
         rule = item["rule"]
         mode = rule.get("action_mode", "auto") if rule.get("enabled", True) else "disabled"
@@ -187,4 +200,13 @@ def _then(rule: Json) -> str:
 
 
 def _lines(document: Json) -> list[str]:
-    return json.dumps(document, ensure_ascii=False, indent=2).splitlines()
+    return json.dumps(_in_order(document), ensure_ascii=False, indent=2).splitlines()
+
+
+def _in_order(node: Any) -> Any:
+    """The same with its fields in the order in which a rule is read; the database keeps none."""
+    if isinstance(node, list):
+        return [_in_order(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    return {name: _in_order(node[name]) for name in sorted(node, key=lambda name: (_RANK.get(name, len(_RANK)), name))}

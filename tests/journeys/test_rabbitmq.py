@@ -1,0 +1,59 @@
+"""The whole way with RabbitMQ in the place of Redis: nothing else changes. Run by `make rabbitmq`, which installs it."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from kombu import Connection, Exchange
+
+from bench.stand import Stand, stack
+
+pytestmark = [pytest.mark.rabbitmq, pytest.mark.timeout(120)]
+
+EVENTS = Exchange("imprint.events", type="topic")
+
+
+@pytest.fixture(scope="module")
+def url() -> str:
+    return os.environ.get("IMPRINT_TEST_RABBITMQ_URL", "amqp://guest:guest@127.0.0.1:5672//")
+
+
+@pytest.fixture(scope="module")
+def stand(url: str) -> Iterator[Stand]:
+    with stack(embedding="hash", broker_url=url) as running:
+        yield running
+
+
+def test_events_over_http_are_worked(stand: Stand) -> None:
+    session = uuid.uuid4().hex
+    payload = {"session_id": session, "user_id": session, "role": "user", "speaker": "Ada", "content": "I live in Porto."}
+    ended = {"session_id": session, "user_id": session, "message_count": 3}
+    batch = [
+        {"event_type": "message.added", "source": "t", "payload": payload},
+        {"event_type": "session.ended", "source": "t", "payload": ended},
+    ]
+    stand.settle(stand.call("POST", "/v1/events", batch)["settle_token"])
+    [memory] = stand.call("GET", f"/v1/memories?user_id={session}")["items"]
+    assert (memory["attribute"], memory["value"]) == ("home.city", "Porto")
+
+
+def test_events_over_the_bus_are_accepted_and_what_cannot_be_read_is_set_aside(stand: Stand, url: str) -> None:
+    session = uuid.uuid4().hex
+    payload = {"session_id": session, "user_id": session, "role": "user", "content": "I live in Porto."}
+    event = {"event_type": "message.added", "source": "bus", "payload": payload}
+    with Connection(url) as connection:
+        producer = connection.Producer()
+        producer.publish(event, exchange=EVENTS, routing_key="message.added", declare=[EVENTS])
+        producer.publish(f"{{no {session}", exchange=EVENTS, routing_key="x", content_type="application/json")
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        dead = stand.call("GET", "/v1/dispatches?status=dead")["items"]
+        events = stand.call("GET", f"/v1/events?session_id={session}")["items"]
+        if events and any(session in d["params"]["body"] for d in dead):
+            return
+        time.sleep(0.1)
+    pytest.fail("the bus's messages did not arrive within 20 s")
