@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test fast lint types bench rabbitmq lock clean
+.PHONY: help demo up test fast lint types bench rabbitmq monitoring lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -43,6 +43,10 @@ rabbitmq: $(READY) ## The journey over RabbitMQ (installs Debian's package; need
 	rabbitmqctl status >/dev/null 2>&1 || (rabbitmq-server -detached && sleep 5 && rabbitmqctl await_startup)
 	$(BIN)/python -m pytest -m rabbitmq; code=$$?; rabbitmqctl stop >/dev/null; exit $$code
 
+monitoring: $(READY) ## Every process as production runs it, under a real Prometheus (installs Debian's; needs root)
+	command -v prometheus promtool >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus)
+	$(BIN)/python -m pytest tests/house/test_deploy.py tests/contracts/test_monitoring.py
+
 bench: $(READY) ## Every figure that README quotes
 	$(BIN)/python -m bench --locomo $(LOCOMO)
 
@@ -50,6 +54,8 @@ lock: ## Choose the versions anew: requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --extra local --group dev --group model --custom-compile-command "make lock" -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --group model --constraints requirements.lock --custom-compile-command "make lock" -o deploy/requirements.lock pyproject.toml
 
 clean: ## Remove what was made here; data under .imprint stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

@@ -257,4 +257,9 @@ _PENDING = text("""
 """)
 """Unrouted events, open dispatches and open debounces whose chain began at or before the place."""
 
-_FLUSH = text("UPDATE flows SET due_at = now() WHERE due_at IS NOT NULL AND root_seq <= :seq")
+_FLUSH = text("""
+    UPDATE flows SET due_at = now() WHERE (tenant_id, rule, kind, key) IN (
+        SELECT tenant_id, rule, kind, key FROM flows WHERE due_at IS NOT NULL AND root_seq <= :seq
+        ORDER BY tenant_id COLLATE "C", rule COLLATE "C", kind COLLATE "C", key COLLATE "C" FOR UPDATE)
+""")
+"""Locked in the order in which routers lock."""

@@ -15,6 +15,9 @@ from rules.schema import Count, Debounce, Rule
 
 KINDS: Final = ("debounce", "count")
 
+Flushed = tuple[str, str, str]
+"""A debounce that must act now: tenant, rule, key."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -72,19 +75,15 @@ def is_ready(flow: Debounce | Count, held: Gathered, now: datetime) -> bool:
     return held.due_at is not None and held.due_at <= now
 
 
-def lock(tx: Tx, matches: Sequence[Match], flushed: Iterable[tuple[str, str, str]]) -> None:
-    """Lock what a batch is about to gather into and to flush, in one order, so that two routers never deadlock."""
+def gather(tx: Tx, matches: Sequence[Match], now: datetime, flushed: Iterable[Flushed] = ()) -> list[Fire]:
+    """Add the matches of a batch to what their flows hold; answers the flows that act now.
+
+    What the batch is going to flush is locked here too: one order of locks, so that routers never deadlock.
+    """
     places = {match.place for match in matches} | {(tenant, rule, "debounce", key) for tenant, rule, key in flushed}
-    if places:
-        columns = dict(zip(("tenants", "rules", "kinds", "keys"), map(list, zip(*places, strict=True)), strict=True))
-        tx.execute(_LOCK_BOTH, columns)
-
-
-def gather(tx: Tx, matches: Sequence[Match], now: datetime) -> list[Fire]:
-    """Add the matches of a batch to what their flows hold; answers the flows that act now."""
-    if not matches:
+    if not places:
         return []
-    held = _lock(tx, matches, now)
+    held = _lock(tx, sorted(places), now)
     versions: dict[tuple[str, ...], int] = {}
     fires = []
     for match in matches:
@@ -100,7 +99,7 @@ def gather(tx: Tx, matches: Sequence[Match], now: datetime) -> list[Fire]:
     return fires
 
 
-def flush(tx: Tx, places: Iterable[tuple[str, str, str]], now: datetime) -> None:
+def flush(tx: Tx, places: Iterable[Flushed], now: datetime) -> None:
     """Make the debounces of these (tenant, rule, key) due now."""
     rows = sorted(set(places))
     if rows:
@@ -127,9 +126,8 @@ def _flow(match: Match) -> Debounce | Count:
     return flow
 
 
-def _lock(tx: Tx, matches: Sequence[Match], now: datetime) -> dict[tuple[str, ...], Gathered | None]:
-    """Lock, creating where there is none, the rows of all flows in one order, so that routers never deadlock."""
-    places = sorted({match.place for match in matches})
+def _lock(tx: Tx, places: Sequence[tuple[str, ...]], now: datetime) -> dict[tuple[str, ...], Gathered | None]:
+    """Lock, creating where there is none, the rows of all flows in one order."""
     columns = dict(zip(("tenants", "rules", "kinds", "keys"), map(list, zip(*places, strict=True)), strict=True))
     rows = tx.execute(_LOCK, {**columns, "now": now})
     return {(row.tenant_id, row.rule, row.kind, row.key): _held(row) for row in rows}
@@ -147,7 +145,7 @@ def _store(
         columns = dict(zip(("tenants", "rules", "kinds", "keys"), map(list, zip(*empty, strict=True)), strict=True))
         tx.execute(_FORGET, columns)
     for place, state in held.items():
-        if state is not None:
+        if state is not None and place in versions:
             tx.execute(_STORE, _row(place, state, versions[place]))
 
 
@@ -166,12 +164,6 @@ def _row(place: tuple[str, ...], state: Gathered, version: int) -> dict[str, Any
         "due": state.due_at,
     }
 
-
-_LOCK_BOTH = text("""
-    SELECT FROM flows WHERE (tenant_id, rule, kind, key) IN (
-        SELECT * FROM unnest(cast(:tenants AS text[]), cast(:rules AS text[]), cast(:kinds AS text[]), cast(:keys AS text[])))
-    ORDER BY tenant_id COLLATE "C", rule COLLATE "C", kind COLLATE "C", key COLLATE "C" FOR UPDATE
-""")
 
 _LOCK = text("""
     INSERT INTO flows AS f (tenant_id, rule, kind, key, version, gathered, event_seqs, root_seq, opened_at)

@@ -73,9 +73,7 @@ def route(router: Router) -> tuple[int, list[Owed]]:
         rows = tx.execute(_CLAIM, {"limit": router.batch}).all()
         batch = [events.event_of(row) for row in sorted(rows, key=itemgetter(0))]
         decided = decide(tx, router, batch)
-        if decided.flushes:
-            flow.lock(tx, decided.matches, decided.flushes)
-        fires = flow.gather(tx, decided.matches, now)
+        fires = flow.gather(tx, decided.matches, now, decided.flushes)
         flow.flush(tx, decided.flushes, now)
         _record(tx, decided.decisions)
         owed = _insert(tx, router, [*decided.dispatches, *_indexing(router, batch), *_fired(tx, router, fires)])

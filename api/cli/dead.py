@@ -45,3 +45,12 @@ def show(dispatch_id: str, as_json: AsJson = False) -> None:
     for name, value in item.items():
         shown = Pretty(value) if isinstance(value, dict) else escape(str(value if value is not None else "–"))
         out.print(f"[bold]{name:<15}[/]", shown, highlight=False, soft_wrap=True)
+
+
+@commands.command("replay")
+def replay(dispatch_ids: Annotated[list[str], typer.Argument(help="Ids, as `imprint dead list` shows them.")]) -> None:
+    """Try dead letters again, from their first attempt on."""
+    client = connect()
+    for dispatch_id in dispatch_ids:
+        client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
+        err.print(f"{dispatch_id} is tried again.")

@@ -46,9 +46,9 @@ class Follower:
         for event_type in self._types:
             page = self._client.get("/v1/events", type=event_type, limit=PAGE, **self._wanted)
             found |= {item["seq"]: item for item in page["items"]}
+            if page["next"] is not None:  # What lies before a full page is old, and must not be taken for late.
+                self._floor = max(self._floor, page["items"][-1]["seq"])
         self._mark(found)
-        # What is no longer in the first pages is old, and must not be taken for something that came late.
-        self._floor = max(self._floor, min(found, default=0) - 1)
         return [found[seq] for seq in sorted(found)[-last:]] if last else []
 
     def poll(self) -> list[Json]:

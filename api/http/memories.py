@@ -1,4 +1,4 @@
-"""Reading memories, sessions and dispatches."""
+"""Reading memories and sessions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from sqlalchemy import text
 
 from api import why
 from api.http.door import At, Reader
-from api.shapes import dispatch_json, memory_json, message_json
+from api.shapes import memory_json, message_json
 from core import memories, sessions
-from core.errors import NotFound
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["memory"])
@@ -79,43 +78,9 @@ def get_session(at: At, who: Reader, session_id: str) -> Json:
         return asdict(sessions.get(tx, session_id))
 
 
-@router.get("/dispatches")
-def get_dispatches(
-    at: At,
-    who: Reader,
-    status: str | None = None,
-    rule: str | None = None,
-    target: str | None = None,
-    after: UUID | None = None,
-    limit: Limit = 50,
-) -> Json:
-    """Dispatches, newest first."""
-    values = {"status": status, "rule": rule, "target": target, "after": after, "limit": limit}
-    with at.db.tenant(who.tenant_id) as tx:
-        rows = tx.execute(_DISPATCHES, values).all()
-    return {"items": [dispatch_json(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
-
-
-@router.get("/dispatches/{dispatch_id}")
-def get_dispatch(at: At, who: Reader, dispatch_id: UUID) -> Json:
-    """One dispatch."""
-    with at.db.tenant(who.tenant_id) as tx:
-        row: Any = tx.execute(text("SELECT * FROM dispatches WHERE id = :id"), {"id": dispatch_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no dispatch {dispatch_id} in this tenant.")
-    return dispatch_json(row)
-
-
 _LIST = text("""
     SELECT * FROM memories
     WHERE (cast(:user AS text) IS NULL OR user_id = :user) AND (cast(:category AS text) IS NULL OR category = :category)
       AND status = :status AND (cast(:after AS uuid) IS NULL OR id < :after)
-    ORDER BY id DESC LIMIT :limit
-""")
-
-_DISPATCHES = text("""
-    SELECT * FROM dispatches
-    WHERE (cast(:status AS text) IS NULL OR status = :status) AND (cast(:rule AS text) IS NULL OR rule = :rule)
-      AND (cast(:target AS text) IS NULL OR target = :target) AND (cast(:after AS uuid) IS NULL OR id < :after)
     ORDER BY id DESC LIMIT :limit
 """)

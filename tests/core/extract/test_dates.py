@@ -67,3 +67,8 @@ def test_a_day_that_does_not_exist_stays_as_written() -> None:
 def test_a_resolved_date_keeps_the_time_zone_of_the_message() -> None:
     (found,) = dates.find("I left on 3 March 2025", SAID_AT)
     assert found.when.tzinfo is UTC
+
+
+@pytest.mark.parametrize("text", ["生日是农历四月初四", "阴历八月十五回家"])
+def test_a_date_of_the_lunar_calendar_is_not_taken_for_one_of_the_solar(text: str) -> None:
+    assert dates.find(text, SAID_AT, chinese=True) == []

@@ -1,0 +1,91 @@
+"""`imprint` called in this process, against the HTTP door on a port of its own."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import uvicorn
+
+from api.cli import main
+from api.http import app as http
+from core.config import Settings
+from core.embed import HashEmbedder
+from tests.doors import key_of
+from tests.production import free_port, wait_for
+from tests.samples import TENANT
+from tests.works import Works
+from workers import wiring
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How a command ended, and what it said where."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Imprint:
+    """The program `imprint`."""
+
+    monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
+
+    def __call__(self, *words: str, stdin: str = "") -> Said:
+        """Call it as from a script: standard input is no terminal."""
+        self.monkeypatch.setattr("sys.argv", ["imprint", *words])
+        self.monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        self.capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        said = self.capsys.readouterr()
+        return Said(int(ended.value.code or 0), said.out, said.err)
+
+
+@contextmanager
+def served(settings: Settings) -> Iterator[tuple[str, str]]:
+    """The HTTP door on a free port; its URL and an admin key."""
+    port = free_port()
+    application = http.create(settings, wiring.broker_url(settings), HashEmbedder())
+    server = uvicorn.Server(uvicorn.Config(application, port=port, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        wait_for(lambda: server.started)
+        yield f"http://127.0.0.1:{port}", key_of(settings, TENANT)
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def working(works: Works) -> Iterator[None]:
+    """Router and workers at work beside the test."""
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.is_set():
+            works.settle()
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
