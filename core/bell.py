@@ -11,6 +11,9 @@ from kombu import Connection, Exchange, Queue
 from kombu.exceptions import OperationalError
 from kombu.message import Message
 
+from core.config import Settings
+from core.errors import Misconfigured
+
 log = structlog.get_logger()
 
 EXCHANGE = Exchange("imprint.bell", type="fanout", durable=False, delivery_mode="transient")
@@ -24,11 +27,20 @@ RETRY_SECONDS = 1.0
 BROKER_ERRORS = (OperationalError, OSError)
 
 
+def broker_url(settings: Settings) -> str:
+    """The broker from the settings, else of the stack that runs on this home."""
+    if settings.broker_url is not None:
+        return settings.broker_url.get_secret_value()
+    if "broker_url" in settings.stack:
+        return settings.stack["broker_url"]
+    raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")
+
+
 class Bell:
     """Rings without making the caller wait: a thread of its own talks to the broker."""
 
-    def __init__(self, broker_url: str) -> None:
-        self._url = broker_url
+    def __init__(self, url: str) -> None:
+        self._url = url
         self._wanted = threading.Event()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="bell", daemon=True)
@@ -63,8 +75,8 @@ class Bell:
 class Ear:
     """Listens for the bell in a thread of its own and calls `heard`; reconnects for as long as it is open."""
 
-    def __init__(self, broker_url: str, heard: Callable[[], None]) -> None:
-        self._url = broker_url
+    def __init__(self, url: str, heard: Callable[[], None]) -> None:
+        self._url = url
         self._heard = heard
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ear", daemon=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.config import Settings
-from core.embed import Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder
+from core.embed import Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder, local_model_path
 
 
 def embedder(settings: Settings) -> Embedder:
@@ -23,3 +23,9 @@ def identity(settings: Settings) -> tuple[str, int]:
     """Name and dimension of the model, as stored with the data."""
     chosen = embedder(settings)
     return chosen.name, chosen.dimension
+
+
+def require_model(settings: Settings) -> None:
+    """Refuse to start where the local model is asked for and not installed; the way out is in the message."""
+    if settings.embedding == "local":
+        local_model_path()

@@ -16,13 +16,13 @@ import uvicorn
 
 from api.cli import main
 from api.http import app as http
+from core.bell import broker_url
 from core.config import Settings
 from core.embed import HashEmbedder
 from tests.doors import key_of
 from tests.production import free_port, wait_for
 from tests.samples import TENANT
 from tests.works import Works
-from workers import wiring
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Imprint:
 def served(settings: Settings) -> Iterator[tuple[str, str]]:
     """The HTTP door on a free port; its URL and an admin key."""
     port = free_port()
-    application = http.create(settings, wiring.broker_url(settings), HashEmbedder())
+    application = http.create(settings, broker_url(settings), HashEmbedder())
     server = uvicorn.Server(uvicorn.Config(application, port=port, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -12,11 +12,11 @@ from httpx import Response
 
 from api.http import app as http
 from core import db, tenants
+from core.bell import broker_url
 from core.config import Settings
 from core.embed import HashEmbedder
 from rules import store
 from tests.samples import TENANT
-from workers import wiring
 
 OTHER = "globex"
 
@@ -55,6 +55,6 @@ def key_of(settings: Settings, tenant: str, scopes: tuple[str, ...] = ("admin",)
 def opened(settings: Settings) -> Iterator[Doors]:
     """The door on these settings, until the test is over."""
     keys = {tenant: key_of(settings, tenant) for tenant in (TENANT, OTHER)}
-    app = http.create(settings, wiring.broker_url(settings), HashEmbedder())
+    app = http.create(settings, broker_url(settings), HashEmbedder())
     with TestClient(app, raise_server_exceptions=False) as client:
         yield Doors(client, keys)

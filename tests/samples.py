@@ -26,9 +26,10 @@ def said(content: str, *, session: str = "s1", user: str = "ada", role: str = "u
     return event("message.added", payload, **fields)
 
 
-def ended(session: str = "s1", user: str = "ada", **payload: Any) -> Json:
-    """`session.ended`."""
-    return event("session.ended", {"session_id": session, "user_id": user, **payload})
+def ended(session: str = "s1", user: str = "ada", **more: Any) -> Json:
+    """`session.ended`; `id` and `time` go to the event."""
+    fields = {name: more.pop(name) for name in ("id", "time", "source") if name in more}
+    return event("session.ended", {"session_id": session, "user_id": user, **more}, **fields)
 
 
 def accept(app: Database, *documents: Json, tenant: str = TENANT) -> Accepted:

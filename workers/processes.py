@@ -14,10 +14,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core import db, metrics, schema
-from core.bell import Ear
+from core.bell import Ear, broker_url
 from core.config import Settings
 from core.db import Database
-from core.embedders import identity
+from core.embedders import identity, require_model
 from core.heartbeat import Heart
 from workers import app as celery_app
 from workers import ledger, relay, router, wiring
@@ -40,7 +40,7 @@ def run_router(settings: Settings) -> None:
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
     _require(routing.db, app, settings)
-    url = wiring.broker_url(settings)
+    url = broker_url(settings)
     celery = celery_app.create(settings, url)
     woken = threading.Event()
     ear, heart = Ear(url, woken.set), Heart(routing.db, "router")
@@ -66,7 +66,7 @@ def run_clock(settings: Settings) -> None:
     """Look for what is owed until told to stop, and keep the gauges current."""
     routing = wiring.router(settings)
     _require(routing.db, None, settings)
-    celery = celery_app.create(settings, wiring.broker_url(settings))
+    celery = celery_app.create(settings, broker_url(settings))
     woken = threading.Event()
     gauged = [float("-inf")]
     heart = Heart(routing.db, "clock")
@@ -90,6 +90,7 @@ def run_clock(settings: Settings) -> None:
 
 def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
     """A Celery worker for one queue, until told to stop."""
+    require_model(settings)
     app = db.connect(db.app_url(settings), 1)
     _require(None, app, settings)
     app.close()  # Before the fork: its children must not share a connection.
@@ -101,7 +102,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
             heart.close()
 
     worker_shutting_down.connect(stop, weak=False)
-    celery = celery_app.with_task(celery_app.create(settings, wiring.broker_url(settings)), settings)
+    celery = celery_app.with_task(celery_app.create(settings, broker_url(settings)), settings)
     options = [f"--queues={queue}", f"--concurrency={concurrency or CONCURRENCY[queue]}", f"--hostname={queue}@%h"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
     celery.worker_main(["worker", "--pool=prefork", *options, *quiet])

@@ -186,7 +186,7 @@ def _stopped(router: Router, event: Event, verdicts: Sequence[Verdict]) -> NewDi
 
 def _parked(event: Event, error: Exception, rule: str | None = None, version: int | None = None) -> NewDispatch:
     """The dead letter of an event on which the rules fail."""
-    log.error("router.parked", event=event.id, tenant=event.tenant_id, exc_info=error)
+    log.error("router.parked", event_id=event.id, tenant=event.tenant_id, exc_info=error)
     return NewDispatch(
         tenant_id=event.tenant_id,
         action_type="decide",

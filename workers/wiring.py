@@ -7,7 +7,6 @@ from core.config import Settings
 from core.db import Database
 from core.embed import CachedEmbedder, Embedder
 from core.embedders import embedder
-from core.errors import Misconfigured
 from core.llm import Client
 from rules.store import Book
 from workers import agents
@@ -47,15 +46,6 @@ def router(settings: Settings) -> Router:
         max_hops=settings.max_hops,
         resend_s=settings.resend_seconds,
     )
-
-
-def broker_url(settings: Settings) -> str:
-    """The broker from the settings, else of the stack that runs on this home."""
-    if settings.broker_url is not None:
-        return settings.broker_url.get_secret_value()
-    if "broker_url" in settings.stack:
-        return settings.stack["broker_url"]
-    raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")
 
 
 def _model(settings: Settings) -> Client | None:

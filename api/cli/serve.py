@@ -6,8 +6,8 @@ import uvicorn
 
 from api.http import app as http
 from core import log, metrics
+from core.bell import broker_url
 from core.config import Settings
-from core.errors import Misconfigured
 
 
 def serve() -> None:
@@ -20,12 +20,3 @@ def serve() -> None:
     uvicorn.run(
         application, host=settings.http_host, port=settings.http_port, log_config=None, access_log=False, lifespan="on"
     )
-
-
-def broker_url(settings: Settings) -> str:
-    """Where the doorbell hangs."""
-    if settings.broker_url is not None:
-        return settings.broker_url.get_secret_value()
-    if "broker_url" in settings.stack:
-        return settings.stack["broker_url"]
-    raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,16 +17,18 @@ from core.bell import Bell
 from core.config import Settings
 from core.db import Database
 from core.embed import CachedEmbedder, Embedder
-from core.embedders import embedder, identity
+from core.embedders import embedder, identity, require_model
 
 
 def create(settings: Settings, broker_url: str, vectors: Embedder | None = None) -> FastAPI:
-    """The application on these settings; a test may bring its own embedder."""
+    """The application on these settings; a test may bring its own embedder. Misconfigured: it could not work."""
+
+    opened = _open(settings, broker_url, vectors)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        opened = _open(settings, broker_url, vectors)
-        app.state.door = opened
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        if settings.embedding == "local":  # The first question should not wait for the model to be read.
+            threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
         yield
         opened.bell.close()
         opened.db.close()
@@ -37,6 +40,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         lifespan=lifespan,
         redoc_url=None,
     )
+    app.state.door = opened
     door.install(app)
     for part in (events, search, rules, memories, dispatches, stats):
         app.include_router(part.router)
@@ -67,5 +71,6 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
     database: Database = db.connect(db.app_url(settings), settings.database_pool)
     db.require_bound(database)
     schema.require_current(database, identity(settings))
+    require_model(settings)
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
     return Door(settings, database, cached, Bell(broker_url), {}, {})

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from core.db import Database
+from core.types import Event, Json
+from rules import lookups, store
+from rules.ruleset import Ruleset
+from tests.rules.samples import RUN, a_document
+from tests.samples import TENANT, accept, accept_all, ended, event, said
+from tests.works import Works
+from workers import router
+
+EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {"id": "{{payload.id}}"}}
+
+
+def save(app: Database, *documents: Json, tenant: str = TENANT) -> None:
+    with app.tenant(tenant) as tx:
+        for document in documents:
+            store.save(tx, tenant, document, author="test")
+
+
+def rows(queue: Database, table: str, order: str = "1") -> list[Any]:
+    with queue.queue() as tx:
+        return list(tx.execute(text(f"SELECT * FROM {table} ORDER BY {order}")))
+
+
+def unrouted(queue: Database) -> int:
+    return sum(row.routed_at is None for row in rows(queue, "events"))
+
+
+def test_a_rule_that_matches_becomes_a_decision_and_a_dispatch(app: Database, queue: Database, works: Works) -> None:
+    accept(app, ended(message_count=3, id="e1"))
+    count, owed = router.route(works.router)
+    (dispatch,) = rows(queue, "dispatches")
+    (decision,) = rows(queue, "decisions")
+    assert count == 1
+    assert [o.id for o in owed] == [dispatch.id]
+    assert (dispatch.target, dispatch.status, dispatch.rule, dispatch.rule_version) == (
+        "memory_consolidator",
+        "pending",
+        "consolidate_on_session_end",
+        1,
+    )
+    assert (decision.rule, decision.verdict, decision.version) == ("consolidate_on_session_end", "fired", 1)
+
+
+def test_what_no_rule_matches_is_routed_and_leaves_nothing(app: Database, queue: Database, works: Works) -> None:
+    accept(app, ended(message_count=2), event())
+    assert router.route(works.router) == (2, [])
+    assert rows(queue, "dispatches") == rows(queue, "decisions") == []
+    assert router.route(works.router) == (0, [])
+
+
+def test_events_of_all_tenants_are_decided_by_their_own_rules(app: Database, queue: Database, works: Works) -> None:
+    save(app, a_document(name="ours", event_type="order.placed"))
+    save(app, a_document(name="theirs", event_type="order.placed"), tenant="globex")
+    accept(app, event())
+    accept(app, event(), event(), tenant="globex")
+    router.route(works.router)
+    assert sorted((d.tenant_id, d.rule) for d in rows(queue, "dispatches")) == [
+        ("acme", "ours"),
+        ("globex", "theirs"),
+        ("globex", "theirs"),
+    ]
+
+
+def test_every_message_is_indexed_whatever_the_rules_say(app: Database, queue: Database, works: Works) -> None:
+    with app.tenant(TENANT) as tx:
+        for stored in store.in_force(tx):
+            store.delete(tx, TENANT, stored.name, author="test")
+    accept(app, said("a"), said("b", session="s2"))
+    accept(app, said("c"), tenant="globex")
+    router.route(works.router)
+    indexing = {d.tenant_id: d.params["sessions"] for d in rows(queue, "dispatches")}
+    assert indexing == {"acme": ["s1", "s2"], "globex": ["s1"]}
+
+
+def test_templates_are_filled_in_from_the_event(app: Database, queue: Database, works: Works) -> None:
+    save(app, a_document(event_type="order.placed", actions=[EMIT]))
+    accept(app, event(payload={"id": 7}))
+    works.settle()
+    emitted = rows(queue, "events", "seq")[-1]
+    assert (emitted.event_type, emitted.payload, emitted.hop, emitted.source) == ("order.checked", {"id": 7}, 1, "imprint")
+
+
+def test_a_rule_in_shadow_leaves_a_dispatch_that_nobody_runs(app: Database, queue: Database, works: Works) -> None:
+    save(app, a_document(event_type="order.placed", actions=[EMIT], action_mode="shadow"))
+    accept(app, event())
+    assert router.route(works.router) == (1, [])
+    (dispatch,) = rows(queue, "dispatches")
+    assert (dispatch.status, dispatch.wake_at) == ("shadow", None)
+    assert works.settle() == 0
+
+
+def test_a_rule_held_back_is_recorded_with_what_held_it(app: Database, queue: Database, works: Works) -> None:
+    save(app, a_document(event_type="order.placed", enabled=False))
+    accept(app, event())
+    router.route(works.router)
+    (decision,) = rows(queue, "decisions")
+    assert (decision.verdict, decision.reason) == ("held", "disabled")
+
+
+def test_a_chain_without_end_is_stopped_with_a_dead_letter_that_says_so(app: Database, queue: Database, works: Works) -> None:
+    save(app, a_document(name="again", event_type="order.*", actions=[{**EMIT, "event_type": "order.again"}]))
+    accept(app, event())
+    works.settle()
+    assert [e.hop for e in rows(queue, "events", "seq")] == list(range(9))
+    dead = [d for d in rows(queue, "dispatches") if d.status == "dead"]
+    assert [d.target for d in dead] == ["hop_limit"]
+    assert "hop 8" in dead[0].error
+    assert "again" in dead[0].error
+
+
+def test_a_condition_may_ask_the_database(app: Database, queue: Database, works: Works) -> None:
+    long = {"all": [{"field": "session.message_count", "op": ">=", "value": 3}]}
+    save(app, a_document(name="long", event_type="session.ended", conditions=long))
+    accept_all(app, [*(said(f"{n}") for n in range(3)), said("x", session="s2")])
+    accept(app, ended("s1", id="e1"), ended("s2", id="e2"))
+    router.route(works.router)
+    assert [d.event_seq for d in rows(queue, "dispatches") if d.rule == "long"] == [5]
+
+
+class Trap(RuntimeError):
+    """What a broken rule raises."""
+
+
+def fail_on(monkeypatch: pytest.MonkeyPatch, event_id: str) -> None:
+    decide = Ruleset.decide
+
+    def broken(self: Ruleset, met: Event, *given: Any, **more: Any) -> Any:
+        if met.id == event_id:
+            raise Trap("boom")
+        return decide(self, met, *given, **more)
+
+    monkeypatch.setattr(Ruleset, "decide", broken)
+
+
+def test_an_event_that_the_rules_fail_on_is_set_aside_and_stops_no_other(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_on(monkeypatch, "bad")
+    accept(app, ended(message_count=3, id="a"), ended(message_count=3, id="bad"), ended(message_count=3, id="b"))
+    count, owed = router.route(works.router)
+    assert (count, len(owed), unrouted(queue)) == (3, 2, 0)
+    dead = [d for d in rows(queue, "dispatches") if d.status == "dead"]
+    assert [(d.target, d.event_seq) for d in dead] == [("rules", 2)]
+    assert "Trap: boom" in dead[0].error
+
+
+def test_a_lookup_that_fails_sets_one_event_aside_and_spoils_no_other(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash = text("SELECT 1 / (CASE WHEN cast(:session AS text) = 'bad' THEN 0 ELSE 1 END)")
+    monkeypatch.setitem(lookups.QUERIES, "user.memory_count", crash)
+    ask = {"all": [{"field": "user.memory_count", "op": "==", "value": 1}]}
+    save(app, a_document(name="asks", event_type="session.ended", conditions=ask))
+    accept(app, ended("good"), ended("bad"), ended("fine"))
+    router.route(works.router)
+    assert unrouted(queue) == 0
+    assert [(d.target, d.status) for d in rows(queue, "dispatches", "event_seq")] == [
+        ("memory_extractor", "pending"),
+        ("rules", "dead"),
+        ("memory_extractor", "pending"),
+    ]
+
+
+def test_a_flow_that_cannot_act_is_set_aside_and_holds_up_no_other(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait = {"debounce": {"seconds": 3600}}
+    save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
+    accept(app, event("a"), event("b"))
+    router.route(works.router)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE rule_versions SET document = '{}' WHERE name = 'bad'"))
+    works._make_due()
+    owed = router.fire_due(works.router)
+    assert len(owed) == 1
+    assert sorted((d.rule, d.status) for d in rows(queue, "dispatches")) == [("bad", "dead"), ("good", "pending")]
+    assert rows(queue, "flows") == []
+
+
+def test_an_event_is_decided_once_however_often_it_is_routed(app: Database, queue: Database, works: Works) -> None:
+    accept_all(app, [ended(f"s{n}", message_count=3) for n in range(20)])
+    for _ in range(3):
+        router.route(works.router)
+    assert len(rows(queue, "dispatches")) == 20
+
+
+def test_if_the_decision_cannot_be_written_the_event_stays_unrouted(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept(app, ended(message_count=3))
+    with monkeypatch.context() as broken:
+        broken.setattr(router, "_record", lambda *_: (_ for _ in ()).throw(Trap("disk full")))
+        with pytest.raises(Trap):
+            router.route(works.router)
+    assert unrouted(queue) == 1
+    assert rows(queue, "dispatches") == []
+    assert len(router.route(works.router)[1]) == 1
+
+
+def test_two_actions_of_a_rule_are_two_dispatches_in_their_order(app: Database, queue: Database, works: Works) -> None:
+    notify = {"action_type": "notify", "channel": "log", "template": "Hi {{payload.name}}"}
+    save(app, a_document(event_type="order.placed", actions=[notify, EMIT, RUN]))
+    accept(app, event(payload={"name": "Ada"}))
+    router.route(works.router)
+    dispatches = rows(queue, "dispatches", "id")
+    assert [d.target for d in dispatches] == ["notifier", "event_emitter", "memory_extractor"]
+    assert dispatches[0].params["template"] == "Hi Ada"
