@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core import sessions
-from core.db import Tx
+from core.db import Tx, recordset
 from core.errors import Invalid, NotFound, Problem
-from core.intake import ENCODER, NAME_CHARACTERS, Incoming
+from core.intake import NAME_CHARACTERS, Incoming
 from core.types import Event, Json
 
 COLUMNS = """
@@ -164,31 +163,30 @@ def _emitted(emission: Emission, cause: Cause) -> Incoming:
         subject=emission.subject,
         time=datetime.now(UTC),
         payload=emission.payload,
-        payload_json=json.dumps(emission.payload, ensure_ascii=False),
         correlation_id=cause.event.correlation_id,
         causation_id=cause.event.id,
     )
 
 
 def _rows(batch: Sequence[Incoming]) -> str:
-    """A batch as one JSON parameter; the payloads are JSON text already and go in as they are."""
-    return "[" + ",".join(f'{_head(event)[:-1]},"payload":{event.payload_json}}}' for event in batch) + "]"
+    """A batch as one JSON parameter."""
+    return recordset([_row(event) for event in batch])
 
 
-def _head(event: Incoming) -> str:
-    row = {
+def _row(event: Incoming) -> Json:
+    return {
         "id": event.id,
         "source": event.source,
         "event_type": event.event_type,
         "subject": event.subject,
         "time": event.time.isoformat(),
+        "payload": event.payload,
         "session_id": _text(event.payload, "session_id"),
         "user_id": _text(event.payload, "user_id"),
         "correlation_id": event.correlation_id,
         "causation_id": event.causation_id,
         "extensions": event.extensions or None,
     }
-    return ENCODER.encode(row)
 
 
 def _text(payload: Mapping[str, Any], name: str) -> str | None:

@@ -142,7 +142,6 @@ class Incoming:
     subject: str | None
     time: datetime
     payload: Json
-    payload_json: str
     correlation_id: str
     causation_id: str | None = None
     extensions: Json = field(default_factory=dict)
@@ -177,6 +176,7 @@ def check(documents: Sequence[object]) -> list[Incoming]:
             raise Invalid([*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} faults; the rest is not listed")])
     if problems:
         raise Invalid(problems)
+    _refuse_unstorable(events)
     return events
 
 
@@ -196,7 +196,6 @@ def _event(document: object) -> Incoming:
         subject=native.subject,
         time=native.time or datetime.now(UTC),
         payload=native.payload,
-        payload_json=_storable(native.payload),
         correlation_id=native.correlation_id or event_id,
         causation_id=native.causation_id,
         extensions=extensions,
@@ -215,26 +214,36 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
-def _storable(payload: Json) -> str:
-    """The payload as JSON text that PostgreSQL can keep: no NUL, no half characters, no infinite numbers."""
+def _refuse_unstorable(events: Sequence[Incoming]) -> None:
+    """Refuse what PostgreSQL cannot keep; all payloads are looked at together first, for nearly all are fine."""
+    if _fault_of([event.payload for event in events], depth=len(events)) is None:
+        return
+    faults = ((index, _fault_of(event.payload, depth=0)) for index, event in enumerate(events))
+    problems = [Problem(f"/{index}/payload", fault) for index, fault in faults if fault is not None]
+    if problems:
+        raise Invalid(problems)
+
+
+def _fault_of(value: Json | list[Json], depth: int) -> str | None:
+    """Why a value cannot be kept as JSON; `depth` brackets of it are known to be harmless."""
     try:
-        text = ENCODER.encode(payload)
+        text = ENCODER.encode(value)
         text.encode()
     except (ValueError, UnicodeEncodeError):
-        raise Invalid([Problem("/payload", "holds a number or character that JSON in UTF-8 cannot carry")]) from None
+        return "holds a number or character that JSON in UTF-8 cannot carry"
     except RecursionError:
-        raise Invalid([_NESTED]) from None
-    if text.count("[") + text.count("{") > NESTING and _is_nested(payload):
-        raise Invalid([_NESTED])
+        return _NESTED
+    if text.count("[") + text.count("{") - depth > NESTING and _is_nested(value):
+        return _NESTED
     if "\\u0000" in text and NUL.search(text):
-        raise Invalid([Problem("/payload", "holds the character U+0000; remove it")])
-    return text
+        return "holds the character U+0000; remove it"
+    return None
 
 
-_NESTED = Problem("/payload", f"nested deeper than {NESTING} levels; flatten it")
+_NESTED = f"nested deeper than {NESTING} levels; flatten it"
 
 
-def _is_nested(payload: Json) -> bool:
+def _is_nested(payload: Json | list[Json]) -> bool:
     """Whether lists and objects stand in each other deeper than is allowed; walked without recursion."""
     level: list[Any] = [payload]
     for _ in range(NESTING):

@@ -166,7 +166,7 @@ def _row(seq: int, event: Incoming, position: int) -> dict[str, Any]:
         "role": payload["role"],
         "speaker": payload.get("speaker"),
         "content": payload["content"],
-        "occurred_at": event.time,
+        "occurred_at": event.time.isoformat(),
         "importance": payload.get("importance"),
         "extras": extras or None,
     }

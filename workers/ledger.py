@@ -31,6 +31,9 @@ log = structlog.get_logger()
 RENEWALS_PER_LEASE = 3
 """A lease is renewed three times within its length, so that two lost renewals cost nothing."""
 
+LONGEST_PAUSE = timedelta(days=30)
+"""Who asks for more patience than this has made a mistake, or is beyond every calendar."""
+
 ERROR_CHARACTERS = 4000
 """How much of a failure's text is kept."""
 
@@ -98,7 +101,7 @@ class Policy:
         """Exponential back-off with full jitter above half of it, never below what the other side asked for."""
         ceiling = min(self.retry_max, self.retry_base * 2.0 ** (attempt - 1))
         jittered = ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards no secret
-        return max(jittered, after.total_seconds() if after else 0.0)
+        return max(jittered, min(after, LONGEST_PAUSE).total_seconds() if after else 0.0)
 
 
 Agent = Callable[[Job], Outcome]
@@ -145,7 +148,7 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
         except LeaseLost:
             log.warning("dispatch.lease_lost")
         except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
-            _fail(ledger, job, error)
+            return _fail(ledger, job, error)
     return []
 
 
@@ -225,7 +228,8 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
     )
 
 
-def _fail(ledger: Ledger, job: Job, error: Exception) -> None:
+def _fail(ledger: Ledger, job: Job, error: Exception) -> list[Owed]:
+    """Write down that an attempt failed; answers who may have its turn now."""
     policy = ledger.policy
     again = not isinstance(error, Never) and job.attempt < policy.attempts
     status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
@@ -236,8 +240,10 @@ def _fail(ledger: Ledger, job: Job, error: Exception) -> None:
         row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
             _bury(tx, row, reason)
+        following = _waiting(tx, job)
     metrics.DISPATCHES.labels(job.target, status).inc()
     log.warning("dispatch.failed", status=status, error=reason, attempt=job.attempt)
+    return following
 
 
 def _bury(tx: Tx, row: Any, reason: str) -> None:
@@ -252,7 +258,9 @@ def _bury(tx: Tx, row: Any, reason: str) -> None:
 
 def _words(error: Exception) -> str:
     expected = isinstance(error, Later | Never | Conflict)
-    return str(error) if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
+    words = str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
+    # Other services' words, which need not be text that PostgreSQL keeps.
+    return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
 
 
 @contextmanager

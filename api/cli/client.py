@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -77,9 +79,20 @@ class Client:
         return answer.json() if answer.content else None
 
 
-def connect() -> Client:
-    """A client for the server that this environment names."""
-    return Client(Settings())
+@contextmanager
+def connected() -> Iterator[Client]:
+    """A client for the server that this environment names, for as long as a command lasts."""
+    client = Client(Settings())
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def read(path: str, **params: Any) -> Any:
+    """One answer of the server that this environment names."""
+    with connected() as client:
+        return client.get(path, **params)
 
 
 def show_json(value: object) -> None:

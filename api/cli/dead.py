@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.pretty import Pretty
 from rich.table import Table
 
-from api.cli.client import AsJson, connect, err, moment, out, short, show_json
+from api.cli.client import AsJson, connected, err, moment, out, read, short, show_json
 
 commands = typer.Typer(help="What was given up, with its reason.", no_args_is_help=True, add_completion=False)
 
@@ -21,7 +21,7 @@ Limit = Annotated[int, typer.Option(min=1, max=500)]
 @commands.command("list")
 def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: AsJson = False) -> None:
     """Dispatches that were given up, newest first."""
-    items = connect().get("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit)["items"]
+    items = read("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit)["items"]
     if as_json:
         show_json(items)
         return
@@ -38,7 +38,7 @@ def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: 
 @commands.command("show")
 def show(dispatch_id: str, as_json: AsJson = False) -> None:
     """One dispatch, with its parameters and its reason."""
-    item = connect().get(f"/v1/dispatches/{dispatch_id}")
+    item = read(f"/v1/dispatches/{dispatch_id}")
     if as_json:
         show_json(item)
         return
@@ -50,7 +50,7 @@ def show(dispatch_id: str, as_json: AsJson = False) -> None:
 @commands.command("replay")
 def replay(dispatch_ids: Annotated[list[str], typer.Argument(help="Ids, as `imprint dead list` shows them.")]) -> None:
     """Try dead letters again, from their first attempt on."""
-    client = connect()
-    for dispatch_id in dispatch_ids:
-        client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
+    with connected() as client:
+        for dispatch_id in dispatch_ids:
+            client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
         err.print(f"{dispatch_id} is tried again.")

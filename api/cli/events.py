@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.tree import Tree
 
-from api.cli.client import AsJson, Client, connect, moment, out, short, show_json, show_json_line
+from api.cli.client import AsJson, Client, connected, moment, out, read, short, show_json, show_json_line
 from core.types import Json
 
 commands = typer.Typer(help="The log: follow it live, trace one event.", no_args_is_help=True, add_completion=False)
@@ -87,23 +88,21 @@ def tail(
 ) -> None:
     """Follow the log live; Ctrl-C ends it. With --json an event a line."""
     wanted = [word.strip() for word in types.split(",") if word.strip()]
-    follower = Follower(connect(), wanted, session, user)
     show = show_json_line if as_json else _show
-    try:
+    with connected() as client, suppress(KeyboardInterrupt):
+        follower = Follower(client, wanted, session, user)
         for event in follower.begin(last):
             show(event)
         while True:
             for event in follower.poll():
                 show(event)
             time.sleep(POLL_SECONDS)
-    except KeyboardInterrupt:
-        return
 
 
 @commands.command("trace")
 def trace(event_id: str, as_json: AsJson = False) -> None:
     """Everything an event set off: rules with their conditions, dispatches, changes, and the events that followed."""
-    answer = connect().get(f"/v1/events/{event_id}/trace")
+    answer = read(f"/v1/events/{event_id}/trace")
     if as_json:
         show_json(answer)
     else:

@@ -6,7 +6,7 @@ import typer
 from rich.markup import escape
 from rich.tree import Tree
 
-from api.cli.client import AsJson, connect, moment, out, short, show_json
+from api.cli.client import AsJson, moment, out, read, short, show_json
 from core.types import Json
 
 commands = typer.Typer(help="One memory, and why it exists.", no_args_is_help=True, add_completion=False)
@@ -21,7 +21,7 @@ SHOWN = (
 @commands.command("show")
 def show(memory_id: str, as_json: AsJson = False) -> None:
     """One memory with its evidence."""
-    memory = connect().get(f"/v1/memories/{memory_id}")
+    memory = read(f"/v1/memories/{memory_id}")
     if as_json:
         show_json(memory)
         return
@@ -37,7 +37,7 @@ def show(memory_id: str, as_json: AsJson = False) -> None:
 @commands.command("why")
 def why(memory_id: str, as_json: AsJson = False) -> None:
     """Why a memory exists: for each change the event, the rule and the agent behind it."""
-    answer = connect().get(f"/v1/memories/{memory_id}/why")
+    answer = read(f"/v1/memories/{memory_id}/why")
     if as_json:
         show_json(answer)
         return

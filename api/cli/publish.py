@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from api.cli.client import AsJson, Client, Refused, connect, err, out, show_json, wait_politely
+from api.cli.client import AsJson, Client, Refused, connected, err, out, show_json, wait_politely
 from core.errors import ImprintError, Problem
 from core.types import Json
 
@@ -64,9 +64,9 @@ def publish(
         events: Sequence[Any] = [_event(type_ or "message.added", source, event_id, fields, payload)]
     else:
         events = _read(file or STDIN)
-    client = connect()
-    answer = _send(client, events)
-    pending = _settle(client, answer["settle_token"], timeout) if settle and events else None
+    with connected() as client:
+        answer = _send(client, events)
+        pending = _settle(client, answer["settle_token"], timeout) if settle and events else None
     _report(answer, pending, as_json=as_json)
     if pending:
         raise Refused(f"Not settled after {timeout:g} s: {pending} still pending. What was accepted stays accepted.")

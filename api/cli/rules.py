@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 
-from api.cli.client import AsJson, Client, Refused, connect, err, out, show_json
+from api.cli.client import AsJson, Client, Refused, connected, err, out, read, show_json
 from core.errors import ImprintError
 from core.types import Json
 
@@ -63,7 +63,7 @@ class Step:
 @commands.command("list")
 def list_(as_json: AsJson = False) -> None:
     """All rules in force."""
-    items = connect().get("/v1/rules")["items"]
+    items = read("/v1/rules")["items"]
     if as_json:
         show_json(items)
         return
@@ -81,7 +81,7 @@ def list_(as_json: AsJson = False) -> None:
 @commands.command("show")
 def show(name: str, as_json: AsJson = False) -> None:
     """One rule in force, as it was saved."""
-    item = connect().get(f"/v1/rules/{name}")
+    item = read(f"/v1/rules/{name}")
     if as_json:
         show_json(item)
         return
@@ -95,14 +95,14 @@ def apply(place: Place, yes: Yes = False, as_json: AsJson = False) -> None:
 
     With --json and without --yes it answers the plan and changes nothing.
     """
-    client = connect()
-    plan = _plan(client, list(_documents(place)))
-    todo = [step for step in plan if step.does != "keep"]
-    if not as_json:
-        _show_plan(plan)
-    if todo and not yes and not as_json:
-        _ask(len(todo))
-    applied = [_apply(client, step) for step in todo] if yes or not as_json else []
+    with connected() as client:
+        plan = _plan(client, list(_documents(place)))
+        todo = [step for step in plan if step.does != "keep"]
+        if not as_json:
+            _show_plan(plan)
+        if todo and not yes and not as_json:
+            _ask(len(todo))
+        applied = [_apply(client, step) for step in todo] if yes or not as_json else []
     if as_json:
         show_json({"plan": [step.as_json() for step in plan], "applied": applied})
     elif applied:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.markup import escape
 
-from api.cli.client import AsJson, connect, moment, out, short, show_json
+from api.cli.client import AsJson, connected, moment, out, short, show_json
 from core.types import Json
 
 QUOTE_LENGTH = 200
@@ -34,8 +34,10 @@ def search(
     if user is None and group is None:
         raise typer.BadParameter("Say whose memory to search: --user, --group or both.")
     asked = {"user_id": user, "group_id": group, "session_id": session}
-    body = {name: value for name, value in asked.items() if value is not None}
-    answer = connect().post("/v1/search", body | {"query": query, "limit": limit, "method": method, "explain": explain})
+    body: Json = {name: value for name, value in asked.items() if value is not None}
+    body |= {"query": query, "limit": limit, "method": method, "explain": explain}
+    with connected() as client:
+        answer = client.post("/v1/search", body)
     if as_json:
         show_json(answer)
         return

@@ -11,7 +11,9 @@ from tests.commands import Imprint, served
 
 
 @pytest.fixture
-def imprint(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Imprint]:
+def imprint(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Imprint]:
     """The commands, with a server that answers them."""
     with served(settings) as (url, key):
         monkeypatch.setenv("IMPRINT_URL", url)

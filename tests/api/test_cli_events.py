@@ -13,8 +13,8 @@ import pytest
 from api.cli import events
 from api.cli.client import Client
 from api.cli.events import Follower
-from core import intake
 from core import events as log
+from core import intake
 from core.config import Settings
 from core.db import Database
 from tests.commands import Imprint
@@ -73,8 +73,10 @@ def test_what_is_older_than_the_first_page_is_not_taken_for_new(
     assert follower.poll() == []
 
 
-def test_behind_the_window_nothing_is_read_again(client: Client, app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "LATE_SECONDS", -1.0)
+def test_behind_the_window_nothing_is_read_again(
+    client: Client, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "LATE_SECONDS", 0.0)
     follower = Follower(client, [], None, None)
     accept_all(app, [event(id=f"e{n}") for n in range(5)])
     assert len(follower.begin(10)) == 5
@@ -104,7 +106,11 @@ def test_a_trace_shows_rules_with_actual_values_and_what_came_of_them(
     accept(app, said("I live in [Turin].", speaker="Ada", id="m1"), {**ended(message_count=3), "id": "end"})
     works.settle()
     end = imprint("events", "trace", "end").out
-    for word in ("consolidate_on_session_end v1 fired", "✓ payload.message_count >= 3 is 3", "memory_consolidator done"):
+    for word in (
+        "consolidate_on_session_end v1 fired",
+        "✓ payload.message_count >= 3 is 3",
+        "memory_consolidator done",
+    ):
         assert word in end
     assert "memory.created" in end
     shown = imprint("events", "trace", "m1")

@@ -15,12 +15,19 @@ def test_a_message_is_published_from_options(imprint: Imprint) -> None:
     said = imprint("publish", "--content", "I live in Turin.", "--session", "s1", "--user", "ada", "--json")
     assert (said.code, said.json["accepted"]) == (0, 1)
     trace = imprint("events", "trace", said.json["events"][0]["id"], "--json").json
-    assert trace["event"]["payload"] == {"session_id": "s1", "user_id": "ada", "role": "user", "content": "I live in Turin."}
+    assert trace["event"]["payload"] == {
+        "session_id": "s1",
+        "user_id": "ada",
+        "role": "user",
+        "content": "I live in Turin.",
+    }
     assert trace["event"]["subject"] == "session:s1"
 
 
 def test_any_type_takes_its_payload_as_json(imprint: Imprint) -> None:
-    said = imprint("publish", "--type", "order.placed", "--payload", '{"n": 3}', "--id", "o1", "--source", "shop", "--json")
+    said = imprint(
+        "publish", "--type", "order.placed", "--payload", '{"n": 3}', "--id", "o1", "--source", "shop", "--json"
+    )
     event = imprint("events", "trace", said.json["events"][0]["id"], "--json").json["event"]
     assert (event["id"], event["source"], event["payload"]) == ("o1", "shop", {"n": 3})
 
@@ -74,12 +81,14 @@ def test_a_file_that_is_not_there_is_one_line(imprint: Imprint, tmp_path: Path) 
 def test_settle_waits_for_all_that_follows(imprint: Imprint, works: Works) -> None:
     with working(works):
         said = imprint("publish", "--content", "I live in Turin.", "--session", "s1", "--user", "ada", "--settle")
-    assert (said.code, said.out.splitlines()[0]) == (0, "1 accepted, settled.")
+    assert (said.code, "1 accepted, settled." in said.out) == (0, True)
     [found] = imprint("search", "home", "--user", "ada", "--json").json["results"][:1]
     assert found["type"] == "memory"
 
 
 def test_settle_gives_up_after_its_time_and_fails(imprint: Imprint) -> None:
-    said = imprint("publish", "--content", "I live in Turin.", "--session", "s", "--user", "a", "--settle", "--timeout", "0")
+    said = imprint(
+        "publish", "--content", "I live in Turin.", "--session", "s", "--user", "a", "--settle", "--timeout", "0"
+    )
     assert said.code == 1
     assert "Not settled after 0 s" in said.err

@@ -59,7 +59,9 @@ def test_what_was_given_up_is_listed_with_its_reason(imprint: Imprint, app: Data
     assert "Nothing was given up." in imprint("dead", "list").err
     learn(app, works)
     with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE dispatches SET status = 'dead', error = 'no [luck]' WHERE target = 'memory_consolidator'"))
+        tx.execute(
+            text("UPDATE dispatches SET status = 'dead', error = 'no [luck]' WHERE target = 'memory_consolidator'")
+        )
     [item] = imprint("dead", "list", "--json").json
     assert item["error"] == "no [luck]"
     assert "no [luck]" in imprint("dead", "list").out

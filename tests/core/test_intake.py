@@ -34,7 +34,6 @@ def test_a_native_event_keeps_what_was_sent() -> None:
     assert (one.id, one.source, one.event_type) == ("e1", "test", "message.added")
     assert one.time == datetime(2026, 11, 21, 8, tzinfo=UTC)
     assert one.payload["content"] == "I moved to Lisbon."
-    assert json.loads(one.payload_json) == one.payload
 
 
 def test_an_event_without_id_and_time_gets_both_and_begins_its_own_chain() -> None:
@@ -275,6 +274,5 @@ def test_parsing_raises_nothing_but_invalid(body: bytes, headers: dict[str, str]
         assert refused.problems
         return
     for one in batch:
-        assert json.loads(one.payload_json) == one.payload
-        one.payload_json.encode()
+        json.dumps(one.payload, ensure_ascii=False, allow_nan=False).encode()
         assert "\x00" not in f"{one.id}{one.source}{one.subject}"

@@ -1,0 +1,122 @@
+"""`imprint doctor`: each check can pass and can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from socket import create_server
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from api.stack import machine
+from core import db, heartbeat
+from core.config import Settings
+from tests.commands import Imprint
+from tests.production import free_port
+
+
+@pytest.fixture
+def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Imprint:
+    """On an empty home, with no servers."""
+    monkeypatch.setenv("IMPRINT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("IMPRINT_HTTP_PORT", str(free_port()))
+    monkeypatch.setenv("IMPRINT_EMBEDDING", "hash")
+    monkeypatch.setenv("COLUMNS", "200")
+    return Imprint(monkeypatch, capsys)
+
+
+@pytest.fixture
+def serving(settings: Settings, doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> Iterator[Imprint]:
+    """On the servers of the tests, with every process at work."""
+    assert settings.database_url
+    assert settings.broker_url
+    monkeypatch.setenv("IMPRINT_DATABASE_URL", settings.database_url.get_secret_value())
+    monkeypatch.setenv("IMPRINT_BROKER_URL", settings.broker_url.get_secret_value())
+    owner = create_engine(db.owner_url(settings))
+    with owner.begin() as tx:
+        for name in heartbeat.WORKING:
+            tx.execute(text("INSERT INTO heartbeats (process, at) VALUES (:name, now())"), {"name": name})
+    yield doctor
+    owner.dispose()
+
+
+def states(doctor: Imprint) -> dict[str, str]:
+    return {check["name"]: check["state"] for check in doctor("doctor", "--json").json["checks"]}
+
+
+def test_a_fresh_machine_is_well_and_told_what_to_do_next(doctor: Imprint) -> None:
+    said = doctor("doctor")
+    assert said.code == 0
+    assert "Start it with `imprint up`" in said.out
+    assert states(doctor) == {
+        **dict.fromkeys(["python", "postgresql", "valkey", "model", "disk", "port"], "ok"),
+        "stack": "warn",
+    }
+
+
+def test_the_local_model_is_checked_by_its_sha256(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_EMBEDDING", "local")
+    assert "sha256 as published" in doctor("doctor").out
+    monkeypatch.setattr("core.embed._FILE_SHA256", {"model.safetensors": "0" * 64})
+    said = doctor("doctor")
+    assert said.code == 1
+    assert "imprint model install" in said.out
+
+
+def test_servers_and_processes_that_are_well_are_ok(serving: Imprint) -> None:
+    found = states(serving)
+    assert {found[name] for name in ("database", "migration", "tenancy", "vectors", "processes", "broker")} == {"ok"}
+
+
+def test_a_missing_process_is_named(serving: Imprint, settings: Settings) -> None:
+    owner = create_engine(db.owner_url(settings))
+    with owner.begin() as tx:
+        tx.execute(text("DELETE FROM heartbeats WHERE process = 'clock'"))
+    owner.dispose()
+    said = serving("doctor")
+    assert said.code == 1
+    assert "not at work: clock" in said.out
+
+
+def test_vectors_of_another_model_are_a_failure(serving: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_EMBEDDING", "local")
+    assert states(serving)["vectors"] == "fail"
+
+
+def test_a_role_that_owns_the_tables_is_a_failure(
+    serving: Imprint, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = db.owner_url(settings).render_as_string(hide_password=False)
+    monkeypatch.setenv("IMPRINT_DATABASE_APP_URL", owner)
+    assert states(serving)["tenancy"] == "fail"
+
+
+def test_servers_that_do_not_answer_are_failures_without_their_passwords(
+    serving: Imprint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    monkeypatch.setenv("IMPRINT_DATABASE_URL", f"postgresql://me:hush@127.0.0.1:{port}/x")
+    monkeypatch.setenv("IMPRINT_BROKER_URL", f"redis://:hush@127.0.0.1:{port}/0")
+    found = states(serving)
+    assert (found["database"], found["broker"]) == ("fail", "fail")
+    assert "migration" not in found
+    assert "hush" not in serving("doctor").out
+
+
+def test_a_taken_port_is_a_warning(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    with create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("IMPRINT_HTTP_PORT", str(taken.getsockname()[1]))
+        assert states(doctor)["port"] == "warn"
+
+
+def test_a_full_disk_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "FREE_DISK_BYTES", 1 << 60)
+    assert states(doctor)["disk"] == "fail"
+
+
+def test_a_wheel_that_is_not_installed_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    said = doctor("doctor")
+    assert said.code == 1
+    assert "imprint-server[local]" in said.out

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kombu import Connection, Exchange
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from api.stack.servers import Broker
+from core import events
+from core.bell import Bell, Ear
+from core.config import Settings
+from core.db import Database
+from core.types import Event, Json
+from tests.conftest import Servers
+from tests.doors import OTHER, key_of
+from tests.samples import TENANT, event, said
+from workers import bus
+from workers.bus import BusConsumer, Intake
+
+PATIENCE_S = 20
+
+
+@pytest.fixture
+def rung() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def intake(app: Database, rung: threading.Event) -> Intake:
+    return Intake(app, TENANT, 100, 4096, rung.set)
+
+
+@pytest.fixture
+def publish(servers: Servers, intake: Intake) -> Iterator[Callable[..., None]]:
+    """Publishes as a stranger would, with kombu alone, to a consumer that listens."""
+    consumer = BusConsumer(servers.broker_url, intake)
+    wait_for_queue(servers.broker_url)
+    with Connection(servers.broker_url) as connection:
+        yield lambda body, **more: send(connection, body, **more)
+    consumer.close()
+
+
+def wait_for_queue(url: str) -> None:
+    """Until the consumer has bound its queue; what is published before goes nowhere."""
+    with Connection(url) as connection:
+        bus.QUEUE(connection.default_channel).declare()
+
+
+def send(connection: Connection, body: Json | list[Json] | bytes, **more: Any) -> None:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    exchange = Exchange("imprint.events", type="topic", durable=True)
+    sent = {"content_type": "application/json", "content_encoding": "utf-8", "routing_key": "message.added", **more}
+    connection.Producer().publish(raw, exchange=exchange, retry=True, **sent)
+
+
+def log_of(app: Database, tenant: str = TENANT) -> list[Event]:
+    with app.tenant(tenant) as tx:
+        return events.since(tx, 0, 1000)
+
+
+def letters(app: Database, tenant: str = TENANT) -> list[Any]:
+    with app.tenant(tenant) as tx:
+        return list(tx.execute(text("SELECT * FROM dispatches WHERE target = 'bus' ORDER BY id")))
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end, "It did not happen."
+        time.sleep(0.02)
+
+
+def test_what_is_published_with_kombu_is_on_the_log(
+    app: Database, publish: Callable[..., None], rung: threading.Event
+) -> None:
+    publish(said("I moved to Lisbon.", id="one"))
+    publish([said("Hello.", id="two"), event(id="three")])
+    publish({"specversion": "1.0", "id": "four", "source": "/shop", "type": "order.placed", "data": {"a": 1}})
+    until(lambda: len(log_of(app)) == 4)
+    assert {e.id for e in log_of(app)} == {"one", "two", "three", "four"}
+    assert rung.is_set()
+
+
+def test_what_nobody_can_read_becomes_a_dead_letter_and_holds_up_nothing(
+    app: Database, publish: Callable[..., None]
+) -> None:
+    publish(b"\x80\x04 pickled \x00", content_type="application/x-python-serialize", content_encoding="binary")
+    publish(said("x", role="robot"))
+    publish(said("good", id="good"))
+    until(lambda: log_of(app))
+    unreadable, unfit = letters(app)
+    assert (unreadable.status, unfit.status) == ("dead", "dead")
+    assert "pickled" in unreadable.params["body"]
+    assert "not" in unreadable.error
+    assert "/0/payload/role" in unfit.error
+    assert [e.id for e in log_of(app)] == ["good"]
+
+
+def test_a_key_in_the_header_names_the_tenant(
+    settings: Settings, app: Database, publish: Callable[..., None]
+) -> None:
+    publish(event(id="theirs"), headers={"authorization": f"Bearer {key_of(settings, OTHER, ('publish',))}"})
+    until(lambda: log_of(app, OTHER))
+    assert [e.id for e in log_of(app, OTHER)] == ["theirs"]
+    assert log_of(app) == []
+
+
+@pytest.mark.parametrize("kind", ["wrong", "read only", "garbage"])
+def test_a_key_that_may_not_publish_is_a_dead_letter_without_the_key(
+    settings: Settings, app: Database, intake: Intake, kind: str
+) -> None:
+    key = {"wrong": key_of(settings, OTHER) + "x", "read only": key_of(settings, OTHER, ("read",)), "garbage": "\x00"}[kind]
+    bus.take(intake, json.dumps(event()).encode(), {"Authorization": f"Bearer {key}"}, "application/json")
+    (letter,) = letters(app)
+    assert key not in f"{letter.error} {letter.params}"
+    assert log_of(app) == log_of(app, OTHER) == []
+
+
+def test_a_message_delivered_twice_is_one_event(app: Database, intake: Intake) -> None:
+    for _ in range(2):
+        bus.take(intake, json.dumps(said("Hello.", id="e1")).encode(), {}, "application/json")
+    assert len(log_of(app)) == 1
+
+
+def test_a_message_too_large_is_a_dead_letter_cut_short(app: Database, intake: Intake) -> None:
+    bus.take(intake, json.dumps(said("x" * 50_000)).encode(), {}, "application/json")
+    (letter,) = letters(app)
+    assert "4096" in letter.error
+    assert len(letter.params["body"]) == bus.BODY_CHARACTERS
+
+
+def test_what_the_database_refuses_for_good_is_a_dead_letter(
+    app: Database, intake: Intake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(tx: Any, *_: object) -> None:
+        tx.execute(text("SELECT 1 / 0"))
+
+    monkeypatch.setattr(events, "accept", refuse)
+    bus.take(intake, json.dumps(event()).encode(), {}, "application/json")
+    assert "division by zero" in letters(app)[0].error
+
+
+def test_a_database_that_is_away_leaves_the_message_on_the_bus(
+    app: Database, intake: Intake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("INSERT", {}, RuntimeError("connection lost"))
+
+    monkeypatch.setattr(events, "accept", away)
+    with pytest.raises(OperationalError):
+        bus.take(intake, json.dumps(event()).encode(), {}, "application/json")
+    assert letters(app) == []
+
+
+@pytest.fixture
+def own_broker(tmp_path: Path) -> Iterator[Broker]:
+    broker = Broker(tmp_path, durable=False)
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+def test_a_broker_that_was_away_is_found_again(app: Database, intake: Intake, own_broker: Broker) -> None:
+    heard = threading.Event()
+    bell, ear, consumer = Bell(own_broker.url), Ear(own_broker.url, heard.set), BusConsumer(own_broker.url, intake)
+    try:
+        for turn in range(2):
+            wait_for_queue(own_broker.url)
+            with Connection(own_broker.url) as connection:
+                until(lambda: _published(connection, app, f"e{turn}"))
+            heard.clear()
+            until(lambda: bell.ring() or heard.wait(0.1))
+            if turn == 0:
+                own_broker.stop()
+                time.sleep(1.5)
+                own_broker.start()
+    finally:
+        for part in (bell, ear, consumer):
+            part.close()
+
+
+def _published(connection: Connection, app: Database, name: str) -> bool:
+    """A consumer that is just reconnecting has bound nothing yet, so it is said until it is heard."""
+    send(connection, event(id=name))
+    time.sleep(0.1)
+    return name in {e.id for e in log_of(app)}
+
+
+def test_a_bell_without_a_broker_keeps_nobody_waiting() -> None:
+    bell = Bell("redis://127.0.0.1:1/0")
+    began = time.monotonic()
+    for _ in range(100):
+        bell.ring()
+    assert time.monotonic() - began < 0.5
+    bell.close()

@@ -1,0 +1,349 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from core.config import Settings
+from core.db import Database, Tx
+from core.errors import Conflict, Later, Never
+from core.types import DispatchStatus, Json
+from tests.samples import TENANT, accept, event
+from workers import ledger, wiring
+from workers.ledger import Agent, Job, Ledger, NewDispatch, Outcome, Policy
+
+POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
+
+
+def a_ledger(app: Database, agents: Mapping[str, Agent], policy: Policy = POLICY) -> Ledger:
+    return Ledger(app, agents, dict.fromkeys(agents, "io"), policy)
+
+
+def owe(app: Database, target: str = "agent", **fields: Any) -> UUID:
+    """A dispatch that reacts to a new event."""
+    accepted = accept(app, event())
+    plain = NewDispatch(TENANT, "run_agent", target, "io", {}, accepted.last_seq, accepted.last_seq, "c", 0)
+    with app.tenant(TENANT) as tx:
+        (owed,) = ledger.insert(tx, [replace(plain, **fields)], POLICY.resend)
+    return owed.id
+
+
+def row_of(app: Database, dispatch_id: UUID) -> Any:
+    with app.tenant(TENANT) as tx:
+        return tx.execute(text("SELECT * FROM dispatches WHERE id = :id"), {"id": dispatch_id}).one()
+
+
+def marks(app: Database) -> int:
+    """How many effects were committed."""
+    with app.tenant(TENANT) as tx:
+        return int(tx.execute(text("SELECT count(*) FROM relations")).scalar_one())
+
+
+def mark(tx: Tx) -> Json:
+    insert = "INSERT INTO relations (tenant_id, from_id, relation, to_id) VALUES (:tenant, uuidv7(), 'about', uuidv7())"
+    tx.execute(text(insert), {"tenant": TENANT})
+    return {"marked": 1}
+
+
+def works(_job: Job) -> Outcome:
+    return Outcome(mark)
+
+
+def failing(error: Exception) -> Agent:
+    def fail(_job: Job) -> Outcome:
+        raise error
+
+    return fail
+
+
+def rush(app: Database, dispatch_id: UUID) -> None:
+    """Make what is due later due now."""
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id"), {"id": dispatch_id})
+
+
+def swept(queue: Database, policy: Policy = POLICY) -> list[UUID]:
+    with queue.queue() as tx:
+        return [owed.id for owed in ledger.owed(tx, policy)]
+
+
+def deaths(app: Database) -> list[Json]:
+    with app.tenant(TENANT) as tx:
+        rows = tx.execute(text("SELECT payload FROM events WHERE event_type = 'dispatch.dead' ORDER BY seq"))
+        return [row.payload for row in rows]
+
+
+def test_the_effect_and_the_end_are_one(app: Database) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    row = row_of(app, one)
+    assert (row.status, row.result, row.attempt, row.lease, row.wake_at) == ("done", {"marked": 1}, 1, None, None)
+    assert marks(app) == 1
+
+
+def test_what_is_done_is_not_done_again(app: Database) -> None:
+    one = owe(app)
+    for _ in range(3):
+        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    assert marks(app) == 1
+
+
+def test_of_many_claimants_one_works(app: Database) -> None:
+    one, ran = owe(app), []
+    together = threading.Barrier(4, timeout=20)
+
+    def slow(job: Job) -> Outcome:
+        ran.append(job.lease)
+        time.sleep(0.2)
+        return Outcome(mark)
+
+    def claim(_: int) -> None:
+        together.wait()
+        ledger.run(a_ledger(app, {"agent": slow}), TENANT, one)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(claim, range(4)))
+    assert len(ran) == marks(app) == 1
+
+
+def test_another_tenant_cannot_run_it(app: Database) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": works}), "globex", one)
+    assert row_of(app, one).status == "pending"
+
+
+def test_who_lost_the_lease_leaves_no_effect(app: Database, queue: Database) -> None:
+    one = owe(app)
+
+    def overtaken(_job: Job) -> Outcome:
+        rush(app, one)
+        assert swept(queue) == [one]
+        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+        return Outcome(mark)
+
+    ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
+    row = row_of(app, one)
+    assert (row.status, row.attempt) == ("done", 2)
+    assert marks(app) == 1
+
+
+def test_a_failure_of_one_who_lost_the_lease_changes_nothing(app: Database, queue: Database) -> None:
+    one = owe(app)
+
+    def overtaken(_job: Job) -> Outcome:
+        rush(app, one)
+        swept(queue)
+        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+        raise Never("too late to say so")
+
+    ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
+    assert row_of(app, one).status == "done"
+    assert deaths(app) == []
+
+
+def test_a_lease_is_renewed_while_the_agent_thinks(app: Database, queue: Database) -> None:
+    one = owe(app)
+    short = replace(POLICY, lease=0.3)
+
+    def thoughtful(_job: Job) -> Outcome:
+        for _ in range(8):
+            time.sleep(0.1)
+            assert swept(queue, short) == []
+        return Outcome(mark)
+
+    ledger.run(a_ledger(app, {"agent": thoughtful}, short), TENANT, one)
+    assert (row_of(app, one).status, row_of(app, one).attempt) == ("done", 1)
+
+
+def test_a_failure_is_tried_again_when_due_and_not_before(app: Database, queue: Database) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(seconds=60)))}), TENANT, one)
+    row = row_of(app, one)
+    assert (row.status, row.error, row.lease) == ("retrying", "busy", None)
+    assert swept(queue) == []
+    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    assert marks(app) == 0
+    rush(app, one)
+    assert swept(queue) == [one]
+    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    assert (row_of(app, one).status, row_of(app, one).error, marks(app)) == ("done", None, 1)
+
+
+def test_a_retry_never_comes_before_what_the_other_side_asked_for(app: Database) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(seconds=60)))}), TENANT, one)
+    with app.tenant(TENANT) as tx:
+        left = tx.execute(text("SELECT extract(epoch FROM wake_at - clock_timestamp())::float8 FROM dispatches")).scalar_one()
+    assert left > 58
+
+
+@pytest.mark.parametrize("error", [Later("x"), Conflict("x"), RuntimeError("x"), KeyError("x")])
+def test_attempts_end_in_the_dead_letters_with_an_event_that_says_why(app: Database, error: Exception) -> None:
+    one = owe(app, rule="r", rule_version=1)
+    book = a_ledger(app, {"agent": failing(error)})
+    for attempt in range(1, POLICY.attempts + 1):
+        assert row_of(app, one).attempt == attempt - 1
+        assert deaths(app) == []
+        ledger.run(book, TENANT, one)
+        rush(app, one)
+    assert row_of(app, one).status == "dead"
+    (death,) = deaths(app)
+    assert (death["dispatch_id"], death["target"], death["rule"]) == (str(one), "agent", "r")
+    assert "x" in death["reason"]
+
+
+def test_never_is_dead_at_once(app: Database) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": failing(Never("no such session"))}), TENANT, one)
+    row = row_of(app, one)
+    assert (row.status, row.attempt, row.error, row.wake_at) == ("dead", 1, "no such session", None)
+    assert [death["reason"] for death in deaths(app)] == ["no such session"]
+
+
+def test_an_agent_that_nobody_knows_is_a_failure_and_no_crash(app: Database) -> None:
+    one = owe(app, target="nobody")
+    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    assert row_of(app, one).status == "retrying"
+
+
+@pytest.mark.parametrize("words", ["half \udc80 a pair", "a\x00b", "x" * 1_000_000])
+def test_a_reason_in_any_characters_can_be_kept(app: Database, words: str) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": failing(Never(words))}), TENANT, one)
+    row = row_of(app, one)
+    assert row.status == "dead"
+    assert len(row.error) <= ledger.ERROR_CHARACTERS
+    assert len(deaths(app)) == 1
+
+
+def test_an_effect_that_fails_halfway_leaves_nothing(app: Database) -> None:
+    one = owe(app)
+
+    def half(tx: Tx) -> Json:
+        mark(tx)
+        raise Conflict("changed meanwhile")
+
+    ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(half)}), TENANT, one)
+    assert row_of(app, one).status == "retrying"
+    assert marks(app) == 0
+
+
+def test_what_follows_is_owed_once_the_effect_is_there(app: Database) -> None:
+    one = owe(app, correlation_id="chain", hop=2)
+    book = a_ledger(app, {"agent": lambda _job: Outcome(mark, [("next", {"a": 1})]), "next": works})
+    (following,) = ledger.run(book, TENANT, one)
+    row = row_of(app, following.id)
+    assert (row.target, row.params, row.correlation_id, row.hop, row.status) == ("next", {"a": 1}, "chain", 2, "pending")
+
+
+def test_what_was_never_begun_is_sent_again_each_time_later(app: Database, queue: Database) -> None:
+    one = owe(app)
+    time.sleep(0.02)
+    assert swept(queue) == [one]
+    pauses = []
+    for _ in range(4):
+        rush(app, one)
+        swept(queue)
+        with app.tenant(TENANT) as tx:
+            select = text("SELECT extract(epoch FROM wake_at - clock_timestamp())::float8 FROM dispatches")
+            pauses.append(tx.execute(select).scalar_one())
+    assert pauses == sorted(pauses)
+    assert pauses[-1] > 4 * POLICY.resend
+    assert (row_of(app, one).status, row_of(app, one).sends) == ("pending", 5)
+
+
+def test_what_lost_its_worker_is_sent_again(app: Database, queue: Database) -> None:
+    one = owe(app)
+    ledger._claim(a_ledger(app, {"agent": works}), TENANT, one)
+    assert swept(queue) == []
+    rush(app, one)
+    assert swept(queue) == [one]
+    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    assert marks(app) == 1
+
+
+def test_what_kills_its_worker_at_every_attempt_is_set_aside(app: Database, queue: Database) -> None:
+    one = owe(app)
+    book = a_ledger(app, {"agent": works})
+    for _ in range(POLICY.attempts):
+        assert ledger._claim(book, TENANT, one) is not None
+        rush(app, one)
+        last = swept(queue)
+    assert last == []
+    row = row_of(app, one)
+    assert (row.status, row.attempt) == ("dead", POLICY.attempts)
+    assert len(deaths(app)) == 1
+    assert ledger._claim(book, TENANT, one) is None
+
+
+def test_two_sweeps_at_once_send_each_thing_once(app: Database, queue: Database) -> None:
+    owing = {owe(app) for _ in range(30)}
+    time.sleep(0.02)
+    patient = replace(POLICY, resend=60)
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: swept(queue, patient), range(2)))
+    assert sorted(both[0] + both[1]) == sorted(owing)
+
+
+@pytest.mark.parametrize("status", [DispatchStatus.SHADOW, DispatchStatus.DEAD])
+def test_what_is_not_to_be_run_is_never_sent(app: Database, queue: Database, status: DispatchStatus) -> None:
+    with app.tenant(TENANT) as tx:
+        letter = NewDispatch(TENANT, "run_agent", "agent", "io", {}, None, 0, "", 0, status=status)
+        assert ledger.insert(tx, [letter], 0) == []
+    assert swept(queue) == []
+
+
+def test_of_one_session_one_thinks_at_a_time_and_the_other_follows(app: Database) -> None:
+    first, second = owe(app, alone="session:s1"), owe(app, alone="session:s1")
+    seen: list[str] = []
+
+    def looks(_job: Job) -> Outcome:
+        ledger.run(a_ledger(app, {"agent": works}), TENANT, second)
+        seen.append(row_of(app, second).status)
+        return Outcome(mark)
+
+    following = ledger.run(a_ledger(app, {"agent": looks}), TENANT, first)
+    assert seen == ["pending"]
+    assert [owed.id for owed in following] == [second]
+    ledger.run(a_ledger(app, {"agent": works}), TENANT, second)
+    assert marks(app) == 2
+
+
+@pytest.mark.parametrize("error", [Later("busy"), Never("no")])
+def test_one_that_fails_hands_its_turn_to_the_one_that_waits(app: Database, error: Exception) -> None:
+    first, second = owe(app, alone="session:s1"), owe(app, alone="session:s1")
+    following = ledger.run(a_ledger(app, {"agent": failing(error)}), TENANT, first)
+    assert [owed.id for owed in following] == [second]
+
+
+@given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
+def test_a_pause_grows_and_stays_within_its_bounds(attempt: int, asked: int | None) -> None:
+    policy = Policy(lease=5, resend=10, retry_base=2, retry_max=600, attempts=8)
+    pause = policy.pause(attempt, None if asked is None else timedelta(seconds=asked))
+    ceiling = min(600, 2 * 2 ** (attempt - 1))
+    assert pause >= ceiling / 2
+    assert pause >= (asked or 0)
+    assert pause <= max(ceiling, asked or 0)
+
+
+def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(days=900_000_000)))}), TENANT, one)
+    assert row_of(app, one).status == "retrying"
+
+
+def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
+    policy = wiring.policy(settings)
+    assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)
+
+
