@@ -11,8 +11,8 @@ from core import forget
 from core.types import Event, Evidence, Json, Message
 
 MEMORY_FIELDS = (
-    "id user_id group_id session_id subject kind category topic content structured attribute value importance confidence "
-    "trust status occurred_at valid_from valid_to recorded_at updated_at expires_at half_life_days pinned tags version"
+    "id user_id group_id session_id subject kind category topic content structured attribute value importance "
+    "confidence trust status occurred_at valid_from valid_to recorded_at updated_at expires_at half_life_days pinned tags version"
 ).split()
 
 
@@ -61,7 +61,7 @@ def message_json(message: Message) -> Json:
 def dispatch_json(row: Any) -> Json:
     """A dispatch from its decision to its end."""
     names = (
-        "id rule rule_version action_type target params status attempt sends error result created_at started_at ended_at "
-        "correlation_id hop"
+        "id rule rule_version action_type target params status attempt sends error result created_at started_at "
+        "ended_at correlation_id hop"
     ).split()
     return {name: getattr(row, name) for name in names}

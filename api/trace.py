@@ -48,7 +48,11 @@ def _rule_json(tx: Tx, event: Event, rule: Rule, version: int, decision: Any) ->
         document = store.document_of(tx, event.tenant_id, rule.name, decision.version)
         rule = parse(document) if document else rule
     tree = None if rule.conditions is None else explain(rule.conditions, Facts(event))
-    known = _decision_json(decision) if decision else {"rule": rule.name, "version": version, "verdict": "no match", "reason": None}
+    known = (
+        _decision_json(decision)
+        if decision
+        else {"rule": rule.name, "version": version, "verdict": "no match", "reason": None}
+    )
     return {**known, "tree": tree}
 
 

@@ -68,7 +68,14 @@ def _row(event: dict[str, str | dict[str, str]]) -> tuple[str, ...]:
     assert isinstance(payload, dict)
     names = ("id", "source", "event_type", "subject", "time")
     words = tuple(str(event[name]) for name in names)
-    return ("default", *words, json.dumps(payload), "floor-" + payload["session_id"], payload["user_id"], str(event["id"]))
+    return (
+        "default",
+        *words,
+        json.dumps(payload),
+        "floor-" + payload["session_id"],
+        payload["user_id"],
+        str(event["id"]),
+    )
 
 
 def _batch() -> list[dict[str, str | dict[str, str]]]:

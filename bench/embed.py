@@ -83,7 +83,7 @@ def onnx_pass() -> Embed:
     return embed
 
 
-def _run(session: Any, tokens: list[list[int]]) -> Floats:  # noqa: ANN401
+def _run(session: Any, tokens: list[list[int]]) -> Floats:
     width = max(map(len, tokens))
     present = np.array([[at < len(row) for at in range(width)] for row in tokens])
     ids = np.array([row + [0] * (width - len(row)) for row in tokens], dtype=np.int64)
@@ -170,7 +170,7 @@ class Graph:
             self._constants[name] = self._onnx.numpy_helper.from_array(np.ascontiguousarray(value), name)
         return name
 
-    def _node(self, kind: str, inputs: list[str], out: str, **attributes: Any) -> str:  # noqa: ANN401
+    def _node(self, kind: str, inputs: list[str], out: str, **attributes: Any) -> str:
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, [out], **attributes))
         return out
 
@@ -219,7 +219,7 @@ def main() -> None:
             print(f"{name:12s} not installed")
             continue
         command = [sys.executable, __file__, "--only", name, "--texts", str(arguments.texts)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
         print(f"{name:12s} {done.stdout.strip()}")
 
 

@@ -1,4 +1,4 @@
-"""Routing: one router with 20 rules, one in ten events matching, against a bare claim-and-update loop on the same table.
+"""Routing: one router with 20 rules, one in ten events matching, against a bare claim-and-update loop on that table.
 
     python -m bench.route
 
@@ -31,7 +31,9 @@ RULES = 20
 TENANT = "bench"
 
 CLAIM = """
-    WITH fresh AS (SELECT tenant_id, seq FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT %s FOR UPDATE SKIP LOCKED)
+    WITH fresh AS (
+        SELECT tenant_id, seq FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT %s FOR UPDATE SKIP LOCKED
+    )
     UPDATE events e SET routed_at = clock_timestamp() FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
 """
@@ -60,7 +62,7 @@ def _measure(settings: Settings, postgres: Postgres) -> dict[str, float]:
             _fill(connection)
             service.append(timed(lambda: routing.route(router)))
         made = connection.execute("SELECT count(*) FROM dispatches").fetchone()
-    assert made and made[0] == (EVENTS // BATCH + 2) * BATCH // 10, made
+    assert made == ((EVENTS // BATCH + 2) * BATCH // 10,), made
     router.db.close()
     return {
         "floor: claim and update, events/s": BATCH / statistics.median(floor[2:]),
@@ -97,7 +99,9 @@ def _fill(connection: psycopg.Connection) -> None:
         for number in range(BATCH):
             payload = {"number": 0 if number % 10 == 0 else 99, "size": 5, "user_id": "u", "text": "x" * 300}
             name = uuid.uuid4().hex
-            sink.write_row((TENANT, name, "bench", "order.placed", "2026-11-21T10:00:00Z", json.dumps(payload), "u", name))
+            sink.write_row(
+                (TENANT, name, "bench", "order.placed", "2026-11-21T10:00:00Z", json.dumps(payload), "u", name)
+            )
     connection.commit()
 
 

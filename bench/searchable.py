@@ -28,7 +28,12 @@ def run() -> dict[str, float]:
 
 def _round(stand: Stand) -> float:
     word, session = uuid.uuid4().hex, uuid.uuid4().hex
-    payload = {"session_id": session, "user_id": "bench", "role": "user", "content": f"The code of the locker is {word}."}
+    payload = {
+        "session_id": session,
+        "user_id": "bench",
+        "role": "user",
+        "content": f"The code of the locker is {word}.",
+    }
     began = time.perf_counter()
     stand.call("POST", "/v1/events", {"event_type": "message.added", "source": "bench", "payload": payload})
     while time.perf_counter() - began < GIVE_UP_SECONDS:

@@ -247,7 +247,12 @@ def _announce_adds(owner: Owner, adds: Sequence[Add]) -> list[Emission]:
         if add.candidate.importance >= IMPORTANT:
             emissions.append(_about(add.id, "memory.write.important", payload))
         if add.supersedes:
-            old = {"user_id": owner.user_id, "memory_id": str(add.supersedes.id), "by": str(add.id), "reason": add.reason}
+            old = {
+                "user_id": owner.user_id,
+                "memory_id": str(add.supersedes.id),
+                "by": str(add.id),
+                "reason": add.reason,
+            }
             emissions.append(_about(add.supersedes.id, "memory.superseded", old))
     return emissions
 
@@ -256,7 +261,8 @@ def _announce_confirms(owner: Owner, confirms: Sequence[Confirm]) -> list[Emissi
     base = {"user_id": owner.user_id, "change": "confirm"}
     distinct = {c.known.id: c for c in confirms}.values()
     return [
-        _about(c.known.id, "memory.updated", base | {"memory_id": str(c.known.id), "reason": c.reason}) for c in distinct
+        _about(c.known.id, "memory.updated", base | {"memory_id": str(c.known.id), "reason": c.reason})
+        for c in distinct
     ]
 
 
@@ -289,7 +295,8 @@ _OVERTAKEN = text("""
     WHERE user_id = :user AND status = 'active'
       AND (statement_key = ANY(:keys)
            OR (attribute <> ALL(:past)
-               AND (subject, attribute) IN (SELECT * FROM unnest(cast(:subjects AS text[]), cast(:attributes AS text[])))
+               AND (subject, attribute) IN (
+                   SELECT * FROM unnest(cast(:subjects AS text[]), cast(:attributes AS text[])))
                AND id <> ALL(coalesce(cast(:seen AS uuid[]), '{}'))))
     LIMIT 1
 """)

@@ -1,4 +1,4 @@
-"""All settings, in one class. Each is an environment variable `IMPRINT_<NAME>`, a line of `.env`, or of `imprint.toml`."""
+"""All settings, in one class. Each is an environment variable `IMPRINT_<NAME>`, or stands in `.env` or `imprint.toml`."""
 
 from __future__ import annotations
 
@@ -59,26 +59,34 @@ class Settings(BaseSettings):
     max_hops: Count = Field(8, description="Events in one chain before it is stopped with a dead letter.")
 
     lease_seconds: Positive = Field(30, description="How long a worker owns a dispatch without renewing, seconds.")
-    resend_seconds: Positive = Field(10, description="How long a sent dispatch may wait before it is sent again, seconds.")
+    resend_seconds: Positive = Field(
+        10, description="How long a sent dispatch may wait before it is sent again, seconds."
+    )
     sweep_seconds: Positive = Field(1, description="How often the clock looks for what is owed, seconds.")
     retry_base_seconds: Positive = Field(2, description="First pause of the exponential back-off, seconds.")
     retry_max_seconds: Positive = Field(600, description="Longest pause of the back-off, seconds.")
     attempts: Count = Field(8, description="Attempts before a dispatch is dead.")
     task_seconds: Count = Field(600, description="Longest run of one Celery task, seconds.")
 
-    llm_base_url: HttpUrl | None = Field(None, description="An OpenAI-compatible endpoint for extraction; none: offline.")
+    llm_base_url: HttpUrl | None = Field(
+        None, description="An OpenAI-compatible endpoint for extraction; none: offline."
+    )
     llm_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
     llm_model: str = Field("gpt-5-mini", description="Model asked for structured extraction.")
     llm_timeout_seconds: Positive = Field(60, description="Longest wait for one model call, seconds.")
 
-    embedding: Literal["local", "openai", "hash"] = Field("local", description="Who makes vectors; `hash` is for tests.")
+    embedding: Literal["local", "openai", "hash"] = Field(
+        "local", description="Who makes vectors; `hash` is for tests."
+    )
     embedding_base_url: HttpUrl | None = Field(None, description="OpenAI-compatible endpoint for embeddings.")
     embedding_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
     embedding_model: str = Field("text-embedding-3-small", description="Model asked there.")
     embedding_dimension: Count = Field(384, description="Length of the vectors asked there.")
     embedding_cache: Count = Field(4096, description="Vectors kept in memory by text hash.")
 
-    extract_messages: Count = Field(200, description="Messages one extraction reads at the most; the rest follows at once.")
+    extract_messages: Count = Field(
+        200, description="Messages one extraction reads at the most; the rest follows at once."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line to log.")
     log_format: Literal["json", "text"] = Field("json", description="How a line of the log looks.")
 

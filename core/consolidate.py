@@ -38,9 +38,7 @@ def _identity(candidate: Candidate) -> tuple[str, ...]:
     return (judge.statement_key(candidate.subject, candidate.content),)
 
 
-def decide(
-    candidates: Sequence[Candidate], vectors: Vectors, neighbours: Sequence[Sequence[Known]]
-) -> list[Change]:
+def decide(candidates: Sequence[Candidate], vectors: Vectors, neighbours: Sequence[Sequence[Known]]) -> list[Change]:
     """The changes that a merged batch, oldest first, makes to what is known."""
     replaced_at = _replaced_within(candidates)
     adds: list[Add] = []
@@ -62,7 +60,9 @@ def decide(
     return [*_each_superseded_once(adds), *confirms]
 
 
-def links(decided: Sequence[Change], candidates: Sequence[Candidate], neighbours: Sequence[Sequence[Known]]) -> list[Link]:
+def links(
+    decided: Sequence[Change], candidates: Sequence[Candidate], neighbours: Sequence[Sequence[Known]]
+) -> list[Link]:
     """What new statements say more closely about something known of the same subject."""
     near = {c.content: known for c, known in zip(candidates, neighbours, strict=True)}
     return [
@@ -91,9 +91,7 @@ def _replaced_within(candidates: Sequence[Candidate]) -> dict[int, datetime]:
         if candidate.attribute is not None:
             slots[candidate.subject, candidate.attribute].append(place)
     return {
-        place: candidates[following].occurred_at
-        for places in slots.values()
-        for place, following in pairwise(places)
+        place: candidates[following].occurred_at for places in slots.values() for place, following in pairwise(places)
     }
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
@@ -60,7 +59,8 @@ def owner_url(settings: Settings) -> URL:
     if "database_url" in settings.stack:
         return _psycopg(settings.stack["database_url"])
     raise Misconfigured(
-        f"No database: set IMPRINT_DATABASE_URL, or start the embedded one with `imprint up` (home: {_place(settings)})."
+        f"No database: set IMPRINT_DATABASE_URL, or start the embedded one with `imprint up` "
+        f"(home: {settings.home.absolute()})."
     )
 
 
@@ -112,8 +112,9 @@ def require_bound(db: Database) -> None:
         role = tx.execute(_ROLE).one()
     if role.rolsuper or role.rolbypassrls or role.owns:
         raise Misconfigured(
-            f"The role {role.name!r} is a superuser, may bypass row-level security or owns tables, so tenants would not be "
-            f"kept apart. Give IMPRINT_DATABASE_APP_URL and IMPRINT_DATABASE_ROUTER_URL the roles made by `imprint db upgrade`."
+            f"The role {role.name!r} is a superuser, may bypass row-level security or owns tables, so tenants would "
+            f"not be kept apart. Give IMPRINT_DATABASE_APP_URL and IMPRINT_DATABASE_ROUTER_URL the roles that "
+            f"`imprint db upgrade` makes."
         )
 
 
@@ -127,7 +128,3 @@ _ROLE = text("""
 def _psycopg(url: str) -> URL:
     parsed = make_url(url)
     return parsed.set(drivername="postgresql+psycopg")
-
-
-def _place(settings: Settings) -> Path:
-    return settings.home.absolute()

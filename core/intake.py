@@ -21,7 +21,9 @@ NAME_CHARACTERS = 200
 """Longest name: two of them, in any script, fit into one entry of an index."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
-EventType = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")]
+EventType = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")
+]
 Content = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -29,7 +31,7 @@ NESTING = 100
 """Levels of lists and objects in a payload: what reads it later must not run out of stack."""
 
 YEARS = range(1900, 3000)
-"""Years that a time may lie in: far from the ends of the calendar, so that any reader, in any zone, can reckon with it."""
+"""Years that a time may lie in: far from the ends of the calendar, so that any reader, in any zone, can use it."""
 
 PROBLEMS = 100
 """Faults of one batch that are listed; who sends more has one that repeats."""
@@ -266,7 +268,7 @@ CLOUD_DROPPED = frozenset({"specversion", "datacontenttype", "dataschema"})
 def _from_cloud(document: Json) -> Json:
     """CloudEvents 1.0 attributes by our names; unknown extensions are allowed by that standard and dropped."""
     if document["specversion"] != "1.0":
-        raise Invalid([Problem("/specversion", "only CloudEvents 1.0 is understood; send \"1.0\"")])
+        raise Invalid([Problem("/specversion", 'only CloudEvents 1.0 is understood; send "1.0"')])
     if "data_base64" in document:
         raise Invalid([Problem("/data_base64", "send the payload as a JSON object in `data`")])
     known = {"id", "source", "subject", "time", *CLOUD_NAMES, *EXTENSIONS}
@@ -322,7 +324,7 @@ def _size(index: int, document: object) -> int:
     try:
         return len(json.dumps(document, ensure_ascii=False).encode(errors="surrogatepass"))
     except RecursionError:
-        raise Invalid([Problem(f"/{index}{_NESTED.pointer}", _NESTED.detail)]) from None
+        raise Invalid([Problem(f"/{index}", _NESTED)]) from None
 
 
 def _pointer(error: ErrorDetails) -> str:

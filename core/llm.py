@@ -77,9 +77,7 @@ class Client:
         self._tell(on_call, prompt, "ok", began, reply.usage, None)
         return answer, raw, ""
 
-    def _tell(
-        self, on_call: OnCall, prompt: str, outcome: str, began: float, usage: Any, answer: str | None
-    ) -> None:
+    def _tell(self, on_call: OnCall, prompt: str, outcome: str, began: float, usage: Any, answer: str | None) -> None:
         asked, told = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
         metrics.MODEL_CALLS.labels(self.model, outcome).inc()
         metrics.MODEL_TOKENS.labels(self.model, "input").inc(asked)

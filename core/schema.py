@@ -79,12 +79,16 @@ def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
 
 
 def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    stored = {row.name: row.value for row in tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'"))}
+    stored = {
+        row.name: row.value
+        for row in tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'"))
+    }
     if stored != _facts(embedding):
         raise Misconfigured(
             f"The vectors in this database were made by {stored.get('embedding.model')} "
-            f"({stored.get('embedding.dimension')} dimensions), but {embedding[0]} ({embedding[1]}) is configured, and the "
-            f"two cannot be compared. Set IMPRINT_EMBEDDING and IMPRINT_EMBEDDING_MODEL back, or use an empty database."
+            f"({stored.get('embedding.dimension')} dimensions), but {embedding[0]} ({embedding[1]}) is configured, and "
+            f"the two cannot be compared. Set IMPRINT_EMBEDDING and IMPRINT_EMBEDDING_MODEL back, or use an empty "
+            f"database."
         )
 
 

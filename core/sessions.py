@@ -205,7 +205,7 @@ _GROW = text("""
     WHERE sessions.id = grown.id
 """)
 
-_UNINDEXED = text("SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE \"C\"")
+_UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE "C"')
 
 _TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit

@@ -1,4 +1,4 @@
-"""All tables. Each that holds a tenant's data carries the tenant first in its primary key; migrations add the policies."""
+"""All tables. Each that holds a tenant's data has the tenant first in its primary key; migrations add the policies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ rule_revision = Sequence("rule_revision", metadata=metadata)
 
 
 def _tenant() -> Column[str]:
-    # No foreign key: every accepted batch would lock its tenant's row; the key that came with it already proves the tenant.
+    # No foreign key: every accepted batch would lock its tenant's row, and the key that came with it proves the tenant.
     return Column("tenant_id", Text, primary_key=True)
 
 
@@ -316,7 +316,9 @@ memories = Table(
     CheckConstraint("user_id IS NOT NULL OR group_id IS NOT NULL", name="owner"),
     Index("memories_of_user", "tenant_id", "user_id", "id"),
     Index("memories_of_group", "tenant_id", "group_id", "id", postgresql_where=text("group_id IS NOT NULL")),
-    Index("memories_slot", "tenant_id", "user_id", "subject", "attribute", postgresql_where=text("attribute IS NOT NULL")),
+    Index(
+        "memories_slot", "tenant_id", "user_id", "subject", "attribute", postgresql_where=text("attribute IS NOT NULL")
+    ),
     Index("memories_statement", "tenant_id", "user_id", "statement_key"),
 )
 

@@ -1,4 +1,4 @@
-"""Tenants and their keys. A key names its tenant, so that it can be checked under that tenant's own row-level security."""
+"""Tenants and their keys. A key names its tenant, so that it can be checked under that tenant's own policies."""
 
 from __future__ import annotations
 

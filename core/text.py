@@ -36,7 +36,7 @@ STOPWORDS = frozenset(
     s t d m ll re ve don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn
     not no nor too very just also yes
     的 了 着 是 我 你 您 他 她 它 我们 你们 他们 她们 在 和 与 也 都 就 吗 呢 吧 啊 呀 哦
-    把 被 那 这 之 个 很""".split()  # noqa: SIM905
+    把 被 那 这 之 个 很""".split()
 )
 
 
@@ -113,7 +113,7 @@ def _stands_alone(word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _segmenter() -> Any:  # noqa: ANN401
+def _segmenter() -> Any:
     """A jieba tokenizer with its dictionary: 0.9 s and 100 MB, so paid only once Chinese text is here.
 
     Filled by hand: jieba's own way logs, and trusts a marshalled cache that anyone may have put into /tmp.

@@ -1,1 +1,1 @@
-"""The JSON rule engine: schema, conditions, flow, decisions, versions; `defaults/*.json` are the rules of a new tenant."""
+"""The JSON rule engine: schema, conditions, flow, decisions, versions; `defaults/*.json` are a new tenant's rules."""

@@ -137,9 +137,7 @@ def _held(row: Any) -> Gathered | None:
     return Gathered(tuple(row.event_seqs), row.root_seq, row.opened_at, row.due_at) if row.gathered else None
 
 
-def _store(
-    tx: Tx, held: Mapping[tuple[str, ...], Gathered | None], versions: Mapping[tuple[str, ...], int]
-) -> None:
+def _store(tx: Tx, held: Mapping[tuple[str, ...], Gathered | None], versions: Mapping[tuple[str, ...], int]) -> None:
     empty = [place for place, state in held.items() if state is None]
     if empty:
         columns = dict(zip(("tenants", "rules", "kinds", "keys"), map(list, zip(*empty, strict=True)), strict=True))
@@ -183,7 +181,8 @@ _STORE = text("""
 
 _FORGET = text("""
     DELETE FROM flows WHERE (tenant_id, rule, kind, key) IN (
-        SELECT * FROM unnest(cast(:tenants AS text[]), cast(:rules AS text[]), cast(:kinds AS text[]), cast(:keys AS text[])))
+        SELECT * FROM unnest(cast(:tenants AS text[]), cast(:rules AS text[]), cast(:kinds AS text[]),
+                             cast(:keys AS text[])))
 """)
 
 _FLUSH = text("""

@@ -239,7 +239,7 @@ def _contains(expected: Any) -> Test:
     return test
 
 
-def _contains_many(every: bool) -> Callable[[Any], Test]:  # noqa: FBT001
+def _contains_many(every: bool) -> Callable[[Any], Test]:
     quantify = all if every else any
 
     def bound(expected: Any) -> Test:

@@ -39,7 +39,9 @@ def _unread(node: object, pointer: str) -> Iterator[Problem]:
             yield from _unread(child, f"{pointer}/{place}")
     elif isinstance(node, dict):
         if node.get("op") == "means":
-            yield Problem(f"{pointer}/op", "`means` is not carried out by this version; use `matches` or `contains_any`")
+            yield Problem(
+                f"{pointer}/op", "`means` is not carried out by this version; use `matches` or `contains_any`"
+            )
         if node.get("field") == "budget.cost_today":
             yield Problem(f"{pointer}/field", "costs are not counted by this version; use `budget.tokens_today`")
         for name, child in node.items():

@@ -37,7 +37,7 @@ class Tools:
 
 
 def extract_session(tools: Tools, job: Job) -> Outcome:
-    """Extract what is new in the event's session, judge it against what is known, write it; the consolidator also links."""
+    """Extract what is new in the event's session, judge it against what is known, write it; the consolidator links."""
     session_id = job.params.get("session_id") or job.event.session_id
     if not session_id:
         raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")

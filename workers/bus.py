@@ -1,4 +1,4 @@
-"""Events that come over the bus: published with kombu to the topic exchange `imprint.events`, kept before acknowledged."""
+"""Events that come over the bus, published with kombu to the topic exchange `imprint.events`: kept, then acked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from kombu import Connection, Exchange, Queue
 from kombu.message import Message
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from core import events, intake, metrics, tenants
 from core.bell import BROKER_ERRORS, RETRY_SECONDS
@@ -97,8 +97,13 @@ def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type:
     except (Invalid, Unauthorized) as error:
         _set_aside(intake_, tenant_id, body, str(error))
         return
-    with intake_.app.tenant(tenant_id) as tx:
-        accepted = events.accept(tx, tenant_id, batch)
+    try:
+        with intake_.app.tenant(tenant_id) as tx:
+            accepted = events.accept(tx, tenant_id, batch)
+    except (DataError, IntegrityError, ProgrammingError) as error:
+        # The database is there and will not have it, however often it comes: it must not hold up what is behind it.
+        _set_aside(intake_, tenant_id, body, str(error.orig))
+        return
     metrics.EVENTS_ACCEPTED.labels("bus").inc(len(batch) - accepted.duplicates)
     metrics.EVENTS_DUPLICATE.labels("bus").inc(accepted.duplicates)
     intake_.ring()
@@ -136,4 +141,10 @@ def _set_aside(intake_: Intake, tenant_id: str, body: bytes, reason: str) -> Non
 
 
 def _bytes(body: object) -> bytes:
-    return body if isinstance(body, bytes) else bytes(body) if isinstance(body, bytearray | memoryview) else str(body).encode()
+    return (
+        body
+        if isinstance(body, bytes)
+        else bytes(body)
+        if isinstance(body, bytearray | memoryview)
+        else str(body).encode()
+    )

@@ -139,7 +139,12 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
     job = _claim(ledger, tenant_id, dispatch_id)
     if job is None:
         return []
-    words = {"tenant": tenant_id, "dispatch": str(job.id), "correlation": job.event.correlation_id, "target": job.target}
+    words = {
+        "tenant": tenant_id,
+        "dispatch": str(job.id),
+        "correlation": job.event.correlation_id,
+        "target": job.target,
+    }
     with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
         try:
             with _renewed(ledger, job):
@@ -258,7 +263,9 @@ def _bury(tx: Tx, row: Any, reason: str) -> None:
 
 def _words(error: Exception) -> str:
     expected = isinstance(error, Later | Never | Conflict)
-    words = str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
+    words = (
+        str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
+    )
     # Other services' words, which need not be text that PostgreSQL keeps.
     return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
 

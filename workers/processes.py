@@ -44,9 +44,7 @@ def run_router(settings: Settings) -> None:
     celery = celery_app.create(settings, url)
     woken = threading.Event()
     ear, heart = Ear(url, woken.set), Heart(routing.db, "router")
-    bus = BusConsumer(
-        url, Intake(app, settings.bus_tenant, settings.batch_events, settings.event_bytes, woken.set)
-    )
+    bus = BusConsumer(url, Intake(app, settings.bus_tenant, settings.batch_events, settings.event_bytes, woken.set))
 
     def turn() -> None:
         woken.clear()
@@ -151,7 +149,12 @@ _UNROUTED = text("""
     FROM (SELECT received_at FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT 100000) AS waiting
 """)
 
-_OPEN = text("SELECT status, count(*) AS dispatches FROM dispatches WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1")
+_OPEN = text(
+    """
+    SELECT status, count(*) AS dispatches FROM dispatches
+    WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1
+"""
+)
 
 _OLDEST = text("""
     SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches WHERE status = 'pending'

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Self
+from typing import Self
 
 import structlog
 from sqlalchemy import text
@@ -37,7 +37,7 @@ ACTORS = {"emit": "event_emitter", "notify": "notifier"}
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """What it takes to route: the queues of all tenants, the rules, which agent works on which queue, and which alone."""
+    """What it takes to route: the queues of all tenants, the rules, who works on which queue, and who alone."""
 
     db: Database
     book: Book
@@ -95,7 +95,7 @@ def decide(tx: Tx, router: Router, batch: Iterable[Event]) -> Decided:
     for event in batch:
         try:
             decided += _of_one(tx, router, event)
-        except Exception as error:  # noqa: BLE001 - whatever a rule or a lookup raises is about this event alone
+        except Exception as error:
             if isinstance(error, DBAPIError) and error.connection_invalidated:
                 raise
             decided.dispatches.append(_parked(event, error))
@@ -107,7 +107,7 @@ def _of_one(tx: Tx, router: Router, event: Event) -> Decided:
     rules = router.book.of(event.tenant_id)
     verdicts = rules.decide(event, lookup(tx, event), on_mismatch=_count_fault)
     if verdicts and event.hop >= router.max_hops:
-        decided.dispatches.append(_stopped(router, event, verdicts))
+        decided.dispatches.append(_stopped(event, verdicts))
         return decided
     for verdict in verdicts:
         _take(decided, router, event, verdict)
@@ -166,9 +166,11 @@ def _work(action: Action) -> tuple[str, Json]:
             raise TypeError(action.action_type)
 
 
-def _stopped(router: Router, event: Event, verdicts: Sequence[Verdict]) -> NewDispatch:
+def _stopped(event: Event, verdicts: Sequence[Verdict]) -> NewDispatch:
     names = ", ".join(v.name for v in verdicts)
-    reason = f"The chain of events has come to hop {event.hop} and was stopped; these rules would have gone on: {names}."
+    reason = (
+        f"The chain of events has come to hop {event.hop} and was stopped; these rules would have gone on: {names}."
+    )
     return NewDispatch(
         tenant_id=event.tenant_id,
         action_type="run_agent",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from core import db
 from core.config import Settings
-from core.db import Database
 from core.embed import CachedEmbedder, Embedder
 from core.embedders import embedder
 from core.llm import Client
@@ -53,5 +52,3 @@ def _model(settings: Settings) -> Client | None:
         return None
     key = settings.llm_api_key.get_secret_value()
     return Client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds)
-
-

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import demo_view, talks
-from api.cli.client import AsJson, Client, Refused, show_json
+from api.cli.client import AsJson, Client, Refused, err, show_json
 from api.cli.demo_view import View
 from api.cli.service import stack
 from api.cli.talks import Asked, Talk
@@ -54,6 +54,8 @@ def _on_own_stack(home: Path, talk: Talk, view: View) -> Json | None:
     done: list[Json] = []
     view.start(talk)
     code = stack(settings, quiet=True, on_ready=lambda: done.append(_play(Client(settings), talk, view)))
+    if code == 0 and not done:
+        err.print("Interrupted; everything has ended.")
     return done[0] if code == 0 and done else None
 
 

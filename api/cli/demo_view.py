@@ -12,15 +12,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 
 from api.cli.client import err, out, short
-from api.cli.talks import Asked, Talk
+from api.cli.talks import Asked, Talk, Turn
 from core.types import Json
 
 SHOWN = 3
 """Results printed for a question; `--json` has all of them."""
+
+QUOTES = 2
+"""Quotes printed for one result."""
 
 QUOTE_LENGTH = 160
 
@@ -100,21 +104,33 @@ class View:
     def _result(self, talk: Talk, asked: Asked, result: Json) -> None:
         if result["type"] == "memory":
             about = f"{result['category']}, {result['topic']}"
-            self._say(f"   [green]memory[/]   {escape(result['content'])} [dim]{about}[/]")
-        for source in result["sources"][: 1 if result["type"] == "message" else 2]:
+            self._row("memory", "green", f"{escape(result['content'])} [dim]{about}[/]")
+        for source in result["sources"][:QUOTES]:
+            label = "message" if result["type"] == "message" else ""
             mark = " [bold yellow]← here[/]" if source["message_id"] in asked.expects else ""
-            lead = "   [blue]message[/]  " if result["type"] == "message" else "            "
-            self._say(f"{lead}“{escape(short(source['quote'], QUOTE_LENGTH))}” [dim]{_said(talk, source)}[/]{mark}")
+            quote = escape(short(source["quote"], QUOTE_LENGTH))
+            self._row(label, "blue", f"“{quote}” [dim]{_said(talk.turn(source['message_id']))}[/]{mark}")
         if result["why"]:
             path = "{event} → rule {rule} → {agent}: {reason}".format_map(result["why"])
-            self._say(f"            [dim]why: {escape(path)}[/]")
+            self._row("", "dim", f"[dim]why: {escape(path)}[/]")
 
     def _missed(self, talk: Talk, asked: Asked, place: int | None) -> None:
         where = f"at place {place}" if place else "not among the results"
-        for turn_id in sorted(asked.expects)[:2]:
+        for turn_id in sorted(asked.expects)[:QUOTES]:
             turn = talk.turn(turn_id)
-            said = f"{turn.speaker or turn.role}, {_day(turn.time)}"
-            self._say(f"   [yellow]expected[/] “{escape(short(turn.content, QUOTE_LENGTH))}” [dim]{said}; {where}[/]")
+            quote = escape(short(turn.content, QUOTE_LENGTH))
+            self._row("expected", "yellow", f"“{quote}” [dim]{_said(turn)}; {where}[/]")
+
+    def _row(self, label: str, colour: str, line: str) -> None:
+        """A line under its question; on a terminal it is folded under itself."""
+        if not self._console.is_terminal:
+            self._say(f"   {label:<8} {line}")
+            return
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=8)
+        grid.add_column()
+        grid.add_row(f"[{colour}]{label}[/]", line)
+        self._console.print(Padding(grid, (0, 0, 0, 3)), highlight=False)
 
     def _say(self, line: str) -> None:
         self._console.print(line, soft_wrap=not self._console.is_terminal, highlight=False)
@@ -197,9 +213,8 @@ def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.most_common())
 
 
-def _said(talk: Talk, source: Json) -> str:
+def _said(turn: Turn) -> str:
     """Who said it, and when."""
-    turn = talk.turn(source["message_id"])
     return f"{turn.speaker or turn.role}, {_day(turn.time)}"
 
 

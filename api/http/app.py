@@ -22,7 +22,6 @@ from core.embedders import embedder, identity, require_model
 
 def create(settings: Settings, broker_url: str, vectors: Embedder | None = None) -> FastAPI:
     """The application on these settings; a test may bring its own embedder. Misconfigured: it could not work."""
-
     opened = _open(settings, broker_url, vectors)
 
     @asynccontextmanager

@@ -76,7 +76,9 @@ def scope(name: str) -> Callable[[Caller], Caller]:
 
     def check(who: Annotated[Caller, Depends(caller)]) -> Caller:
         if not who.may(name):
-            raise errors.Forbidden(f"This key lacks the scope `{name}`. Create one with `imprint keys create --scopes {name}`.")
+            raise errors.Forbidden(
+                f"This key lacks the scope `{name}`. Create one with `imprint keys create --scopes {name}`."
+            )
         return who
 
     return check

@@ -94,9 +94,7 @@ def get_events(
 ) -> Json:
     """Events, newest first."""
     with at.db.tenant(who.tenant_id) as tx:
-        found = events.find(
-            tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit
-        )
+        found = events.find(tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit)
     following = str(found[-1].seq) if len(found) == limit else None
     return {"items": [event_json(event) for event in found], "next": following}
 
@@ -120,8 +118,8 @@ def get_settle(
     at: At,
     who: Reader,
     token: str,
-    timeout: Annotated[float, Query(ge=0, le=60)] = 20,  # noqa: ASYNC109 - part of the contract
-    flush: bool = False,  # noqa: FBT001, FBT002 - part of the contract
+    timeout: Annotated[float, Query(ge=0, le=60)] = 20,
+    flush: bool = False,
 ) -> Settled:
     """Wait until everything up to the token, and all that followed from it, has ended."""
     seq, end = events.settle_seq(token), time.monotonic() + timeout

@@ -110,15 +110,15 @@ def get_versions(at: At, who: Reader, name: str) -> Json:
     """Every saved state of a rule, newest first."""
     with at.db.tenant(who.tenant_id) as tx:
         found = store.versions(tx, name)
-    items = [{"version": v.version, "author": v.author, "comment": v.comment, "at": v.at, "rule": v.document} for v in found]
+    items = [
+        {"version": v.version, "author": v.author, "comment": v.comment, "at": v.at, "rule": v.document} for v in found
+    ]
     return {"items": items, "next": None}
 
 
 def _saved(at: Door, who: Caller, document: Json, if_match: str | None, response: Response) -> Json:
     with at.db.tenant(who.tenant_id) as tx:
-        stored = store.save(
-            tx, who.tenant_id, document, author=f"key:{who.key_id}", if_version=_version(if_match)
-        )
+        stored = store.save(tx, who.tenant_id, document, author=f"key:{who.key_id}", if_version=_version(if_match))
     response.headers["ETag"] = f'"{stored.version}"'
     return _rule_json(stored)
 

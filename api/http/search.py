@@ -99,7 +99,8 @@ def _result(found: Found, now: datetime, *, explain: bool) -> Json:
 
 def _memory(found: Found, now: datetime) -> Json:
     names = (
-        "id content kind category topic importance confidence trust valid_from valid_to occurred_at subject attribute value"
+        "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
+        "subject attribute value"
     ).split()
     return {**{name: getattr(found.memory, name) for name in names}, "strength": strength(found.memory, now)}
 

@@ -65,7 +65,7 @@ def _hold(lock: str) -> None:
     except BlockingIOError:
         sys.stderr.write(f"FATAL: {lock} is held by a process that still runs\n")
         raise SystemExit(EXIT_LOCKED) from None
-    os.set_inheritable(fd, True)  # noqa: FBT003 - the signature of the standard library
+    os.set_inheritable(fd, True)
 
 
 def _become(uid: int, gid: int, *, passage: bool) -> None:

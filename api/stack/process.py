@@ -97,7 +97,7 @@ def furnish_home(home: Path) -> None:
         raise Misconfigured(f"{home} cannot be used as data directory: {reason(error)}.") from error
 
 
-def spawn(  # noqa: PLR0913 - a process has this many sides
+def spawn(
     home: Path,
     name: str,
     command: Sequence[str],

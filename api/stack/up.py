@@ -24,12 +24,12 @@ PROBE_LIMIT_S = 2.0
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def up(  # noqa: PLR0913, PLR0917 - the one place where everything is wired
+def up(
     settings_env: Mapping[str, str],
     home: Path,
     http_host: str,
     http_port: int,
-    quiet: bool,  # noqa: FBT001 - the command's own flag
+    quiet: bool,
     database_url: str | None,
     broker_url: str | None,
     prepare: Callable[[Mapping[str, str]], None],

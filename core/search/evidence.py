@@ -6,8 +6,8 @@ import re
 
 from core.text import terms
 
-_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")  # noqa: RUF001
-_QUESTION = ("?", "？")  # noqa: RUF001
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_QUESTION = ("?", "？")
 _TELLS_TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|week|weekend|months?|years?|morning"
     r"|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?\b"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core import sessions
-from core.db import Tx
+from core.db import Tx, recordset
 from core.errors import Conflict
 from core.search.evidence import tells_time, told
 from core.search.lexical import document_weights, message_terms
@@ -73,16 +72,16 @@ class Unembedded:
     text: str
 
 
-def put_memories(
-    tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]
-) -> None:
+def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]) -> None:
     """Index memories by their words, and by their vectors where those are at hand."""
     rows = []
     for entry in entries:
         words = terms(entry.content)
         own = sorted({term_id(word) for word in words})
         weights = document_weights(words)
-        rows.append(Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector))
+        rows.append(
+            Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
+        )
     # The messages they were drawn from count their words already.
     _put(tx, tenant_id, rows, counted=[])
 
@@ -180,23 +179,17 @@ def _beside(place: int, distance: int, count: int) -> list[int]:
 def _put(tx: Tx, tenant_id: str, rows: Sequence[Row], counted: Sequence[Row]) -> None:
     if not rows:
         return
-    values = {
-        "tenant": tenant_id,
-        "types": [row.type for row in rows],
-        "sessions": [row.session_id for row in rows],
-        "refs": [row.ref for row in rows],
-        "positions": [row.position for row in rows],
-        "users": [row.user_id for row in rows],
-        "groups": [row.group_id for row in rows],
-        "terms": [sparse_literal(row.weights) for row in rows],
-        "times": [row.occurred_at for row in rows],
-        "told": [row.told for row in rows],
-        "timed": [row.timed for row in rows],
-        "own": [json.dumps(list(row.own_terms)) for row in rows],
-        "vectors": [None if row.vector is None else vector_literal(row.vector) for row in rows],
-    }
-    tx.execute(_PUT, values)
+    tx.execute(_PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])})
     _count(tx, tenant_id, counted)
+
+
+def _as_json(row: Row) -> dict[str, object]:
+    same = ("type", "session_id", "ref", "position", "user_id", "group_id", "occurred_at", "told", "timed", "own_terms")
+    return {
+        **{name: getattr(row, name) for name in same},
+        "terms": sparse_literal(row.weights),
+        "embedding": None if row.vector is None else vector_literal(row.vector),
+    }
 
 
 def _count(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
@@ -214,12 +207,11 @@ def _count(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
 _PUT = text("""
     INSERT INTO search_index AS i (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told,
                                    timed, terms, own_terms, embedding)
-    SELECT :tenant, type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms::sparsevec,
-           ARRAY(SELECT jsonb_array_elements_text(own::jsonb)::int), embedding::halfvec
-    FROM unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]), cast(:positions AS int[]),
-                cast(:users AS text[]), cast(:groups AS text[]), cast(:times AS timestamptz[]), cast(:told AS int[]), cast(:timed AS bool[]),
-                cast(:terms AS text[]), cast(:own AS text[]), cast(:vectors AS text[]))
-         AS r (type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms, own, embedding)
+    SELECT :tenant, type, session_id, ref, position, user_id, group_id, occurred_at, told,
+           timed, terms::sparsevec, own_terms, embedding::halfvec
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        type text, session_id text, ref text, position int, user_id text, group_id text, occurred_at timestamptz,
+        told int, timed bool, terms text, own_terms int[], embedding text)
     ON CONFLICT (tenant_id, type, session_id, ref) DO UPDATE SET terms = excluded.terms
 """)
 

@@ -57,7 +57,7 @@ def send(connection: Connection, body: Json | list[Json] | bytes, **more: Any) -
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     exchange = Exchange("imprint.events", type="topic", durable=True)
     sent = {"content_type": "application/json", "content_encoding": "utf-8", "routing_key": "message.added", **more}
-    connection.Producer().publish(raw, exchange=exchange, retry=True, **sent)
+    connection.Producer().publish(raw, exchange=exchange, declare=[exchange], **sent)
 
 
 def log_of(app: Database, tenant: str = TENANT) -> list[Event]:

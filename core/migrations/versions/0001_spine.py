@@ -1,4 +1,4 @@
-"""The spine: tenants, log, sessions, rules, ledger, memories, search index; row-level security from the first row on."""
+"""The spine: tenants, log, sessions, rules, ledger, memories, search index; row-level security from the start."""
 
 from __future__ import annotations
 
