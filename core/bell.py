@@ -7,9 +7,11 @@ import threading
 from collections.abc import Callable
 
 import structlog
+from amqp.exceptions import AMQPError
 from kombu import Connection, Exchange, Queue
-from kombu.exceptions import OperationalError
+from kombu.exceptions import KombuError
 from kombu.message import Message
+from redis.exceptions import RedisError
 
 from core.config import Settings
 from core.errors import Misconfigured
@@ -24,7 +26,8 @@ QUIET_SECONDS = 0.02
 RETRY_SECONDS = 1.0
 """Pause before a lost broker is tried again; the poll covers the meantime."""
 
-BROKER_ERRORS = (OperationalError, OSError)
+BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
+"""A broker that is away: kombu passes on what its clients for Redis and RabbitMQ raise."""
 
 
 def broker_url(settings: Settings) -> str:

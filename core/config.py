@@ -1,4 +1,4 @@
-"""All settings, in one class. Each is an environment variable `IMPRINT_<NAME>`, or stands in `.env` or `imprint.toml`."""
+"""All settings, in one class. Each is `IMPRINT_<NAME>` in the environment or `.env`, or stands in `imprint.toml`."""
 
 from __future__ import annotations
 

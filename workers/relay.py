@@ -9,7 +9,8 @@ from uuid import UUID
 
 import structlog
 from celery import Celery
-from kombu.exceptions import OperationalError
+
+from core.bell import BROKER_ERRORS
 
 TASK = "imprint.run"
 """The one task there is: run these dispatches of a tenant, in order."""
@@ -37,7 +38,7 @@ def send(app: Celery, owed: Sequence[Owed]) -> bool:
         with app.producer_pool.acquire(block=True, timeout=5) as producer, producer.batch():
             for tenant_id, queue, ids in _parcels(owed):
                 app.send_task(TASK, (tenant_id, ids), queue=queue, producer=producer, retry=False)
-    except (OperationalError, OSError) as error:
+    except BROKER_ERRORS as error:
         log.warning("relay.unsent", dispatches=len(owed), error=str(error))
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import Annotated, Any
 import structlog
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -97,12 +98,13 @@ Writer = Annotated[Caller, Depends(scope("write"))]
 RuleEditor = Annotated[Caller, Depends(scope("rules"))]
 
 
-def problem(status: int, title: str, detail: str, faults: list[errors.Problem] | None = None) -> JSONResponse:
+def problem(status: int, title: str, detail: str, faults: list[errors.Problem] | None = None) -> Response:
     """An `application/problem+json` answer."""
     content: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     if faults is not None:
         content["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults]
-    return JSONResponse(content, status, media_type="application/problem+json")
+    # Escaped to ASCII: a pointer may repeat half a surrogate pair that a client has sent.
+    return Response(json.dumps(content), status, media_type="application/problem+json")
 
 
 def install(app: FastAPI) -> None:
@@ -111,6 +113,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _on_shape)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(OperationalError, _on_database)
+    app.add_exception_handler(PoolTimeout, _on_database)
+    app.add_exception_handler(DataError, _on_value)
     app.add_exception_handler(Exception, _on_surprise)
     app.add_middleware(Measured)
 
@@ -146,6 +150,11 @@ def _on_database(_request: Request, error: Exception) -> Response:
     answer = problem(503, "Unavailable", "The database cannot be reached now. Nothing was accepted; send again.")
     answer.headers["Retry-After"] = "1"
     return answer
+
+
+def _on_value(_request: Request, error: Exception) -> Response:
+    log.warning("http.value", error=str(error).splitlines()[0])
+    return problem(422, "Invalid", "A value holds the character U+0000 or is out of range. Nothing was changed.", [])
 
 
 def _on_surprise(_request: Request, error: Exception) -> Response:

@@ -82,16 +82,13 @@ def get_rule(at: At, who: Reader, name: str, response: Response) -> Json:
 @router.put("/{name}")
 def put_rule(at: At, who: RuleEditor, name: str, raw: Body, response: Response, if_match: IfMatch = None) -> Json:
     """Replace a rule; with `If-Match`, only the version that you edited."""
-    document = _document(raw)
-    if document.setdefault("name", name) != name:
-        raise Invalid([Problem("/name", f"says {document['name']!r}, but the address says {name!r}")])
-    return _saved(at, who, document, if_match, response)
+    return _saved(at, who, _named(_document(raw), name), if_match, response)
 
 
 @router.patch("/{name}")
 def patch_rule(at: At, who: RuleEditor, name: str, raw: Body, response: Response, if_match: IfMatch = None) -> Json:
     """Change fields of a rule (JSON Merge Patch, RFC 7396, on its first level); null removes one."""
-    patch = _document(raw)
+    patch = _named(_document(raw), name)
     with at.db.tenant(who.tenant_id) as tx:
         stored = store.get(tx, name)
     document = {k: v for k, v in {**stored.document, **patch}.items() if v is not None}
@@ -114,6 +111,13 @@ def get_versions(at: At, who: Reader, name: str) -> Json:
         {"version": v.version, "author": v.author, "comment": v.comment, "at": v.at, "rule": v.document} for v in found
     ]
     return {"items": items, "next": None}
+
+
+def _named(document: Json, name: str) -> Json:
+    """The document with the name that the address says; Invalid if it says another."""
+    if document.setdefault("name", name) != name:
+        raise Invalid([Problem("/name", f"says {document['name']!r}, but the address says {name!r}")])
+    return document
 
 
 def _saved(at: Door, who: Caller, document: Json, if_match: str | None, response: Response) -> Json:
@@ -155,6 +159,8 @@ def _document(raw: bytes) -> Json:
         document = json.loads(raw)
     except ValueError as error:
         raise Invalid([Problem("", f"not JSON: {error}")]) from None
+    except RecursionError:
+        raise Invalid([Problem("", "nested too deeply for a rule")]) from None
     if not isinstance(document, dict):
         raise Invalid([Problem("", "a rule is a JSON object")])
     return document

@@ -64,7 +64,7 @@ class Ranked:
 
 
 def rank(hits: Sequence[Hit], *, wants_time: bool, limit: int) -> list[Ranked]:
-    """The best `limit` of `hits`, best first; equal scores stand in the order of their keys.
+    """The best `limit` of `hits`, best first; of equal scores memories first, of those the best fitting.
 
     `wants_time` says whether the question asks for a time. `hits` may be all of a user's rows or the best of each arm:
     what is left out only stops lending to its neighbours.

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from kombu import Connection, Exchange
+from kombu import Connection, Exchange, Queue
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
@@ -21,8 +22,10 @@ from core.types import Event, Json
 from tests.conftest import Servers
 from tests.doors import OTHER, key_of
 from tests.samples import TENANT, event, said
-from workers import bus
+from workers import app as celery_app
+from workers import bus, relay
 from workers.bus import BusConsumer, Intake
+from workers.relay import Owed
 
 PATIENCE_S = 20
 
@@ -200,3 +203,18 @@ def test_a_bell_without_a_broker_keeps_nobody_waiting() -> None:
         bell.ring()
     assert time.monotonic() - began < 0.5
     bell.close()
+
+
+def test_dispatches_are_sent_again_to_a_broker_that_was_away(settings: Settings, own_broker: Broker) -> None:
+    app = celery_app.create(settings, own_broker.url)
+    owed = [Owed(TENANT, "io", uuid4()), Owed(TENANT, "cpu", uuid4())]
+    assert relay.send(app, owed)
+    own_broker.stop()
+    assert not relay.send(app, owed)
+    own_broker.start()
+    until(lambda: relay.send(app, owed))
+    with Connection(own_broker.url) as connection:
+        queue = connection.SimpleQueue(Queue("cpu", Exchange("imprint.work", type="direct"), routing_key="cpu"))
+        assert queue.get(timeout=5).payload[0] == [TENANT, [str(owed[1].id)]]
+        queue.close()
+    app.close()

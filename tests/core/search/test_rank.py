@@ -127,3 +127,10 @@ def test_a_better_word_match_never_lowers_a_message(hits: list[Hit]) -> None:
     before = {item.hit.key: item.score for item in ask(hits)}
     after = {item.hit.key: item.score for item in ask(raised)}
     assert after[hits[0].key] >= before[hits[0].key] - 1e-9
+
+
+def test_of_memories_that_cite_the_same_message_the_one_that_fits_best_comes_first() -> None:
+    cited = message("m1", 3.0, 0.3)
+    vague = Hit("a", "memory", 0.0, 0.1, cites=("m1",))
+    fitting = Hit("b", "memory", 3.0, 0.8, cites=("m1",))
+    assert keys(ask([cited, vague, fitting])) == ["b", "a", "m1"]
