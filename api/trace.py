@@ -33,27 +33,24 @@ def of(tx: Tx, event: Event) -> Json:
 def _rules(tx: Tx, event: Event) -> list[Json]:
     """Every rule for this type of event: its verdict as recorded, and its tree recomputed from the stored event."""
     decided = {row.rule: row for row in tx.execute(_DECISIONS, {"seq": event.seq})}
+    silent = "no match" if tx.execute(_ROUTED, {"seq": event.seq}).scalar_one() else "not decided yet"
     considered = []
     for stored in store.in_force(tx):
         decision = decided.pop(stored.name, None)
         rule = parse(stored.document)
         if decision is not None or any(matches_type(pattern, event.event_type) for pattern in rule.event_types):
-            considered.append(_rule_json(tx, event, rule, stored.version, decision))
+            considered.append(_rule_json(tx, event, rule, stored.version, decision, silent))
     considered += [_decision_json(row) for row in decided.values()]  # Rules that are no longer in force.
     return considered
 
 
-def _rule_json(tx: Tx, event: Event, rule: Rule, version: int, decision: Any) -> Json:
+def _rule_json(tx: Tx, event: Event, rule: Rule, version: int, decision: Any, silent: str) -> Json:
     if decision is not None and decision.version != version:
         document = store.document_of(tx, event.tenant_id, rule.name, decision.version)
         rule = parse(document) if document else rule
     tree = None if rule.conditions is None else explain(rule.conditions, Facts(event))
-    known = (
-        _decision_json(decision)
-        if decision
-        else {"rule": rule.name, "version": version, "verdict": "no match", "reason": None}
-    )
-    return {**known, "tree": tree}
+    unmet = {"rule": rule.name, "version": version, "verdict": silent, "reason": None}
+    return {**(_decision_json(decision) if decision else unmet), "tree": tree}
 
 
 def _decision_json(row: Any) -> Json:
@@ -72,5 +69,7 @@ def _change_json(version: Any) -> Json:
 
 
 _DISPATCHES = text("SELECT * FROM dispatches WHERE event_seq = :seq ORDER BY id")
+
+_ROUTED = text("SELECT routed_at IS NOT NULL FROM events WHERE seq = :seq")
 
 _DECISIONS = text("SELECT * FROM decisions WHERE event_seq = :seq ORDER BY rule")

@@ -56,7 +56,7 @@ def judge(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict:
         _said_before(candidate, mine)
         or _same_slot(candidate, mine)
         or _same_meaning(candidate, mine)
-        or Verdict(Kind.ADD, None, "Nothing known says this.")
+        or Verdict(Kind.ADD, None, "New: nothing known says this or fills its slot.")
     )
 
 

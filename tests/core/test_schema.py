@@ -2,12 +2,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from uuid import uuid4
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from pydantic import SecretStr
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import ProgrammingError
 
@@ -17,6 +15,7 @@ from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Misconfigured
 from core.tables import TENANT_TABLES, metadata
+from tests.databases import beside
 
 HASH = (HashEmbedder().name, HashEmbedder().dimension)
 
@@ -32,15 +31,8 @@ def owner(settings: Settings) -> Iterator[Connection]:
 @pytest.fixture
 def empty(settings: Settings) -> Iterator[Settings]:
     """Settings on a database of their own, with nothing in it."""
-    url = db.owner_url(settings)
-    name = f"t{uuid4().hex}"
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    yield settings.model_copy(update={"database_url": SecretStr(url.set(database=name).render_as_string(hide_password=False))})
-    with engine.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    engine.dispose()
+    with beside(settings) as own:
+        yield own
 
 
 def test_the_tables_in_the_code_are_those_the_migrations_make(owner: Connection) -> None:

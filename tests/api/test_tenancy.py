@@ -1,0 +1,249 @@
+"""Two tenants, every route: what belongs to one is neither shown to, counted for nor changed by the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import create_engine, text
+
+from core import db, schema
+from core.config import Settings
+from core.db import Database
+from core.embed import HashEmbedder
+from core.tables import TENANT_TABLES
+from core.types import Json
+from rules import defaults
+from tests.databases import beside
+from tests.doors import OTHER, Doors, opened
+from tests.rules.samples import a_document
+from tests.samples import TENANT, ended, event, said
+from tests.works import at_work
+from workers import router
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What the first tenant has: a word that stands in all its texts, and the ids of its things."""
+
+    word: str
+    event: str
+    session: str
+    user: str
+    rule: str
+    memory: str
+    dispatch: str
+    token: str
+
+    @property
+    def ids(self) -> list[str]:
+        return [self.event, self.session, self.user, self.rule, self.memory, self.dispatch]
+
+
+Case = Callable[[Belongings], Json]
+
+CASES: Mapping[tuple[str, str], list[Case]] = {
+    ("get", "/healthz"): [lambda _: {}],
+    ("get", "/readyz"): [lambda _: {}],
+    ("post", "/v1/events"): [
+        lambda a: {"json": said("Mine.", session=a.session, user=a.user, message_id="m1", id=a.event)},
+        lambda a: {"json": [ended(a.session, a.user, message_count=3), event("memory.requested", {"user_id": a.user, "content": "x"})]},
+    ],
+    ("get", "/v1/events"): [
+        lambda _: {},
+        lambda a: {"params": {"session_id": a.session}},
+        lambda a: {"params": {"user_id": a.user, "type": "*"}},
+    ],
+    ("get", "/v1/events/{event_id}"): [lambda a: {"event_id": a.event}],
+    ("get", "/v1/events/{event_id}/trace"): [lambda a: {"event_id": a.event}],
+    ("get", "/v1/settle"): [
+        lambda a: {"params": {"token": a.token, "timeout": 0}},
+        lambda a: {"params": {"token": a.token, "timeout": 0, "flush": "true"}},
+    ],
+    ("post", "/v1/search"): [
+        lambda a: {"json": {"user_id": a.user, "query": a.word}},
+        lambda a: {"json": {"user_id": a.user, "group_id": "g", "query": a.word, "explain": True, "limit": 200}},
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "method": "vector", "session_id": a.session}},
+        lambda a: {"json": {"group_id": "g", "query": a.word, "method": "keyword"}},
+    ],
+    ("get", "/v1/rules"): [lambda _: {}],
+    ("get", "/v1/rules/schema"): [lambda _: {}],
+    ("post", "/v1/rules"): [lambda a: {"json": a_document(name=a.rule, tags=["theirs"])}],
+    ("post", "/v1/rules/validate"): [lambda a: {"json": a_document(name=a.rule)}],
+    ("post", "/v1/rules/test"): [
+        lambda a: {"json": {"names": [a.rule], "event": said("x", session=a.session, user=a.user)}},
+        lambda a: {"json": {"rule": a_document(name=a.rule), "event": said("x", session=a.session, user=a.user)}},
+    ],
+    ("get", "/v1/rules/{name}"): [lambda a: {"name": a.rule}],
+    ("put", "/v1/rules/{name}"): [
+        lambda a: {"name": a.rule, "json": a_document(name=a.rule, tags=["theirs too"])},
+        lambda a: {"name": a.rule, "json": a_document(name=a.rule), "headers": {"if-match": '"1"'}},
+    ],
+    ("patch", "/v1/rules/{name}"): [lambda a: {"name": a.rule, "json": {"enabled": False}}],
+    ("get", "/v1/rules/{name}/versions"): [lambda a: {"name": a.rule}],
+    ("delete", "/v1/rules/{name}"): [lambda a: {"name": a.rule}],
+    ("get", "/v1/memories"): [lambda _: {}, lambda a: {"params": {"user_id": a.user, "limit": 500}}],
+    ("get", "/v1/memories/{memory_id}"): [lambda a: {"memory_id": a.memory}],
+    ("get", "/v1/memories/{memory_id}/history"): [lambda a: {"memory_id": a.memory}],
+    ("get", "/v1/memories/{memory_id}/why"): [lambda a: {"memory_id": a.memory}],
+    ("get", "/v1/sessions/{session_id}/messages"): [lambda a: {"session_id": a.session}],
+    ("get", "/v1/sessions/{session_id}"): [lambda a: {"session_id": a.session}],
+    ("get", "/v1/dispatches"): [lambda _: {}, lambda a: {"params": {"rule": a.rule, "status": "dead"}}],
+    ("get", "/v1/dispatches/{dispatch_id}"): [lambda a: {"dispatch_id": a.dispatch}],
+    ("post", "/v1/dispatches/{dispatch_id}/retry"): [lambda a: {"dispatch_id": a.dispatch}],
+    ("get", "/v1/stats"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+}
+"""How each route is tried with what belongs to someone else. A new route needs its line here."""
+
+WRITES = ("post", "put", "patch", "delete")
+
+
+def settled_in(doors: Doors, settings: Settings) -> Belongings:
+    """The first tenant moves in: messages, memories, a rule, a dead letter, and work that is still open."""
+    word = f"w{uuid4().hex}"
+    session, user, rule, one = f"s-{word[:9]}", f"u-{word[:9]}", f"r-{word[:9]}", f"e-{word[:9]}"
+    broken = a_document(name=rule, event_type="order.placed", description=f"About {word}.")
+    assert doors.post("/v1/rules", broken).status_code == 201
+    spoken = [said(f"I live in {word.capitalize()}.", session=session, user=user, message_id="m1", id=one, group_id="g")]
+    spoken += [said(f"{word} again {n}", session=session, user=user, group_id="g") for n in range(3)]
+    doors.post("/v1/events", [*spoken, ended(session, user, message_count=4)])
+    doors.post("/v1/events", event(payload={"session_id": f"no-{word}", "user_id": user}))
+    with at_work(settings) as works:
+        works.settle()
+        waiting = [said(f"{word} waits", session=session, user=user), said(f"{word} waits too", session=f"{session}-2", user=user)]
+        token = doors.post("/v1/events", waiting[0]).json()["settle_token"]
+        router.route(works.router)
+    token = doors.post("/v1/events", waiting[1]).json()["settle_token"] or token
+    memories = doors.get("/v1/memories").json()["items"]
+    dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
+    assert memories
+    assert dead
+    return Belongings(word, one, session, user, rule, memories[0]["id"], dead[0]["id"], token)
+
+
+def state_of(app: Database, tenant: str) -> dict[str, tuple[int, str]]:
+    """Count and fingerprint of all rows of a tenant."""
+    fingerprint = "SELECT count(*), coalesce(md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))), '') FROM {} t WHERE tenant_id = :tenant"
+    with app.tenant(tenant) as tx:
+        found = {t.name: tx.execute(text(fingerprint.format(t.name)), {"tenant": tenant}).one() for t in TENANT_TABLES}
+    return {name: (row[0], row[1]) for name, row in found.items()}
+
+
+def leaks(doors: Doors, app: Database, theirs: Belongings) -> list[str]:
+    """Everything that a stranger's key gets to see or to change, as sentences."""
+    before, found = state_of(app, TENANT), []
+    reads = [key for key in CASES if key[0] not in WRITES]
+    writes = [key for key in CASES if key[0] in WRITES]
+    for method, path in [*reads, *writes]:
+        for case in CASES[method, path]:
+            found += tried(doors, method, path, case(theirs), theirs)
+            if method in WRITES and state_of(app, TENANT) != before:
+                found.append(f"{method} {path} changed what belongs to someone else")
+                before = state_of(app, TENANT)
+    if state_of(app, TENANT) != before:
+        found.append("get: reading changed what belongs to someone else")
+    return found
+
+
+def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings) -> Iterator[str]:
+    """One request with the stranger's key, and what is wrong with its answer."""
+    names = re.findall(r"{(\w+)}", path)
+    url = path.format(**{name: given.pop(name) for name in names})
+    answer = doors.ask(method.upper(), url, tenant=OTHER, **given)
+    asked = f"{url} {given}"
+    if answer.status_code >= 500 and path != "/readyz":
+        yield f"{method} {path} broke: {answer.text}"
+    for mark in [theirs.word, theirs.word.capitalize(), *theirs.ids]:
+        if mark in answer.text and mark not in asked:
+            yield f"{method} {path} showed {mark!r}"
+    if answer.is_success and method == "get":
+        yield from counted(f"{method} {path}", answer.json())
+    if answer.is_success and names and method in {"get", "patch", "delete"} and not _is_empty(answer):
+        yield f"{method} {path} found what belongs to someone else"
+    if path == "/v1/events" and method == "post" and answer.json().get("duplicates"):
+        yield "an event of someone else is known as a duplicate"
+    if path == "/v1/search" and (answer.json()["total"] or answer.json()["results"]):
+        yield "someone else's things are found"
+
+
+def _is_empty(answer: Any) -> bool:
+    return bool(answer.content) and answer.json().get("items") == []
+
+
+def counted(what: str, answer: Json) -> Iterator[str]:
+    """What a tenant that has nothing but its default rules must not count."""
+    own = {str(document["name"]) for document in defaults.load()}
+    if [item for item in answer.get("items", []) if item.get("name") not in own]:
+        yield f"{what} lists what belongs to someone else"
+    if answer.get("pending"):
+        yield f"{what} waits for someone else"
+    if any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")):
+        yield f"{what} counts what belongs to someone else"
+
+
+def test_every_route_is_tried(door: Doors) -> None:
+    app = door.client.app
+    assert isinstance(app, FastAPI)
+    documented = {(method, path) for path, methods in app.openapi()["paths"].items() for method in methods}
+    assert documented == set(CASES)
+
+
+def test_no_route_hides_from_the_document(door: Doors) -> None:
+    app = door.client.app
+    assert isinstance(app, FastAPI)
+    documented = {path for _, path in CASES}
+    served = {getattr(route, "path_format", None) or getattr(route, "path", "") for route in _routes(app.routes)}
+    assert served - documented <= {"/openapi.json", "/docs", "/docs/oauth2-redirect", ""}
+
+
+def _routes(routes: Any) -> Iterator[Any]:
+    for route in routes:
+        inner = getattr(getattr(route, "original_router", None), "routes", None) or getattr(route, "routes", None)
+        yield from _routes(inner) if inner else [route]
+
+
+def test_what_belongs_to_one_tenant_is_neither_shown_nor_counted_nor_changed_for_another(
+    settings: Settings, door: Doors, app: Database
+) -> None:
+    assert leaks(door, app, settled_in(door, settings)) == []
+
+
+def test_the_owner_finds_all_of_it(settings: Settings, door: Doors) -> None:
+    mine = settled_in(door, settings)
+    for (method, path), cases in CASES.items():
+        if method == "get" and "{" in path:
+            given = cases[0](mine)
+            url = path.format(**given)
+            answer = door.get(url)
+            assert answer.status_code == 200, url
+            assert answer.json().get("items") != [], url
+
+
+@pytest.fixture
+def unprotected(settings: Settings) -> Iterator[Settings]:
+    """A database like any other, but with row-level security switched off by its owner."""
+    with beside(settings) as own:
+        schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
+        owner = create_engine(db.owner_url(own))
+        with owner.begin() as tx:
+            for table in [*(table.name for table in TENANT_TABLES), "tenants"]:
+                tx.execute(text(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY"))
+        owner.dispose()
+        yield own
+
+
+def test_without_the_policies_the_same_test_finds_the_leaks(unprotected: Settings) -> None:
+    app = db.connect(db.app_url(unprotected), 4)
+    with opened(unprotected) as doors:
+        found = leaks(doors, app, settled_in(doors, unprotected))
+    app.close()
+    blamed = {sentence.split(" ")[1] for sentence in found if sentence.startswith("get /")}
+    shown = {path for method, path in CASES if method == "get"} - {"/healthz", "/readyz", "/v1/rules/schema"}
+    assert blamed == shown
+    assert "someone else's things are found" in found
+    assert "post /v1/dispatches/{dispatch_id}/retry changed what belongs to someone else" in found
