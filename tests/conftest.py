@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import structlog
 from sqlalchemy import create_engine, text
 
 from api.stack.servers import Broker, Postgres
@@ -120,3 +121,12 @@ def root() -> Path:
 
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tracebacks as they are: drawn with all local values, as structlog does by default, one takes seconds.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(["event"]),
+    ]
+)

@@ -55,7 +55,7 @@ def healthz() -> dict[str, str]:
 
 def readyz(request: Request) -> Response:
     """200 once events are accepted *and* worked: the database answers, and router, clock and workers are at work."""
-    at = door.door(request)
+    at: Door = request.app.state.door
     try:
         with at.db.queue() as tx:
             missing = heartbeat.missing(tx)

@@ -53,7 +53,8 @@ class Door:
     backlogs: dict[str, tuple[float, int]]
 
 
-def door(request: Request) -> Door:
+async def door(request: Request) -> Door:
+    """What the endpoints work with. Async, as is `check`: for what never waits, a thread of the pool costs more."""
     found: Door = request.app.state.door
     return found
 
@@ -63,7 +64,7 @@ def caller(request: Request) -> Caller:
     word, _, key = request.headers.get("authorization", "").partition(" ")
     if word.lower() != "bearer" or not key:
         raise errors.Unauthorized
-    at = door(request)
+    at: Door = request.app.state.door
     known = at.keys.get(key)
     if known is None or time.monotonic() - known[0] > KEY_SECONDS:
         known = time.monotonic(), tenants.caller(at.db, key)
@@ -75,7 +76,7 @@ def caller(request: Request) -> Caller:
 def scope(name: str) -> Callable[[Caller], Caller]:
     """A dependency: the caller, if their key has the scope."""
 
-    def check(who: Annotated[Caller, Depends(caller)]) -> Caller:
+    async def check(who: Annotated[Caller, Depends(caller)]) -> Caller:
         if not who.may(name):
             raise errors.Forbidden(
                 f"This key lacks the scope `{name}`. Create one with `imprint keys create --scopes {name}`."
