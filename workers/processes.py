@@ -9,12 +9,11 @@ from collections.abc import Callable
 
 import structlog
 from celery.signals import worker_ready, worker_shutting_down
-from kombu.exceptions import OperationalError
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core import db, metrics, schema
-from core.bell import Ear, broker_url
+from core.bell import BROKER_ERRORS, Ear, broker_url
 from core.config import Settings
 from core.db import Database
 from core.embedders import identity, require_model
@@ -139,7 +138,7 @@ def _loop(turn: Callable[[], None], woken: threading.Event) -> None:
     while not stopped.is_set():
         try:
             turn()
-        except (DBAPIError, OperationalError) as error:
+        except (DBAPIError, *BROKER_ERRORS) as error:
             log.warning("turn.failed", error=str(error).splitlines()[0])
             stopped.wait(TROUBLE_SECONDS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -73,7 +73,7 @@ def caller(request: Request) -> Caller:
     return known[1]
 
 
-def scope(name: str) -> Callable[[Caller], Caller]:
+def scope(name: str) -> Callable[[Caller], Awaitable[Caller]]:
     """A dependency: the caller, if their key has the scope."""
 
     async def check(who: Annotated[Caller, Depends(caller)]) -> Caller:
