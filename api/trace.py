@@ -9,17 +9,19 @@ from sqlalchemy import text
 from api.shapes import dispatch_json, event_json
 from core import events, memories
 from core.db import Tx
+from core.errors import Invalid
 from core.types import Event, Json
 from rules import store
 from rules.conditions import explain
 from rules.facts import Facts
 from rules.ruleset import matches_type
 from rules.schema import Rule, parse
+from rules.store import Stored
 
 
 def of(tx: Tx, event: Event) -> Json:
     """Event → rules considered → dispatches → changes and memories → the events that followed."""
-    dispatches = tx.execute(_DISPATCHES, {"seq": event.seq}).all()
+    dispatches = tx.execute(_DISPATCHES, {"seq": event.seq, "until": event.seq + GATHER_EVENTS, "id": event.id}).all()
     made = memories.made_by(tx, [d.id for d in dispatches])
     return {
         "event": event_json(event),
@@ -37,7 +39,11 @@ def _rules(tx: Tx, event: Event) -> list[Json]:
     considered = []
     for stored in store.in_force(tx):
         decision = decided.pop(stored.name, None)
-        rule = parse(stored.document)
+        try:
+            rule = parse(stored.document)
+        except Invalid as error:  # Saved by another version of the service; it decides on nothing here either.
+            considered.append(_unreadable(stored, error) if decision is None else _decision_json(decision))
+            continue
         if decision is not None or any(matches_type(pattern, event.event_type) for pattern in rule.event_types):
             considered.append(_rule_json(tx, event, rule, stored.version, decision, silent))
     considered += [_decision_json(row) for row in decided.values()]  # Rules that are no longer in force.
@@ -51,6 +57,16 @@ def _rule_json(tx: Tx, event: Event, rule: Rule, version: int, decision: Any, si
     tree = None if rule.conditions is None else explain(rule.conditions, Facts(event))
     unmet = {"rule": rule.name, "version": version, "verdict": silent, "reason": None}
     return {**(_decision_json(decision) if decision else unmet), "tree": tree}
+
+
+def _unreadable(stored: Stored, error: Invalid) -> Json:
+    return {
+        "rule": stored.name,
+        "version": stored.version,
+        "verdict": "unreadable",
+        "reason": error.detail,
+        "tree": None,
+    }
 
 
 def _decision_json(row: Any) -> Json:
@@ -68,7 +84,15 @@ def _change_json(version: Any) -> Json:
     }
 
 
-_DISPATCHES = text("SELECT * FROM dispatches WHERE event_seq = :seq ORDER BY id")
+GATHER_EVENTS = 100_000
+"""How many events later a flow that gathered this one is still looked for."""
+
+_DISPATCHES = text("""
+    SELECT * FROM dispatches
+    WHERE event_seq = :seq OR (event_seq > :seq AND event_seq <= :until AND jsonb_exists(params -> 'gathered', :id))
+    ORDER BY id
+""")
+"""What the event set off itself, or as one of those that a debounce or a count had gathered."""
 
 _ROUTED = text("SELECT routed_at IS NOT NULL FROM events WHERE seq = :seq")
 
