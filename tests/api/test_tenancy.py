@@ -52,7 +52,12 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/readyz"): [lambda _: {}],
     ("post", "/v1/events"): [
         lambda a: {"json": said("Mine.", session=a.session, user=a.user, message_id="m1", id=a.event)},
-        lambda a: {"json": [ended(a.session, a.user, message_count=3), event("memory.requested", {"user_id": a.user, "content": "x"})]},
+        lambda a: {
+            "json": [
+                ended(a.session, a.user, message_count=3),
+                event("memory.requested", {"user_id": a.user, "content": "x"}),
+            ]
+        },
     ],
     ("get", "/v1/events"): [
         lambda _: {},
@@ -109,13 +114,18 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     session, user, rule, one = f"s-{word[:9]}", f"u-{word[:9]}", f"r-{word[:9]}", f"e-{word[:9]}"
     broken = a_document(name=rule, event_type="order.placed", description=f"About {word}.")
     assert doors.post("/v1/rules", broken).status_code == 201
-    spoken = [said(f"I live in {word.capitalize()}.", session=session, user=user, message_id="m1", id=one, group_id="g")]
+    spoken = [
+        said(f"I live in {word.capitalize()}.", session=session, user=user, message_id="m1", id=one, group_id="g")
+    ]
     spoken += [said(f"{word} again {n}", session=session, user=user, group_id="g") for n in range(3)]
     doors.post("/v1/events", [*spoken, ended(session, user, message_count=4)])
     doors.post("/v1/events", event(payload={"session_id": f"no-{word}", "user_id": user}))
     with at_work(settings) as works:
         works.settle()
-        waiting = [said(f"{word} waits", session=session, user=user), said(f"{word} waits too", session=f"{session}-2", user=user)]
+        waiting = [
+            said(f"{word} waits", session=session, user=user),
+            said(f"{word} waits too", session=f"{session}-2", user=user),
+        ]
         token = doors.post("/v1/events", waiting[0]).json()["settle_token"]
         router.route(works.router)
     token = doors.post("/v1/events", waiting[1]).json()["settle_token"] or token
@@ -128,7 +138,8 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
 
 def state_of(app: Database, tenant: str) -> dict[str, tuple[int, str]]:
     """Count and fingerprint of all rows of a tenant."""
-    fingerprint = "SELECT count(*), coalesce(md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))), '') FROM {} t WHERE tenant_id = :tenant"
+    columns = "count(*), coalesce(md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))), '')"
+    fingerprint = f"SELECT {columns} FROM {{}} t WHERE tenant_id = :tenant"
     with app.tenant(tenant) as tx:
         found = {t.name: tx.execute(text(fingerprint.format(t.name)), {"tenant": tenant}).one() for t in TENANT_TABLES}
     return {name: (row[0], row[1]) for name, row in found.items()}
@@ -150,7 +161,7 @@ def leaks(doors: Doors, app: Database, theirs: Belongings) -> list[str]:
 
 def _late(route: tuple[str, str]) -> int:
     """Reading first; what makes things of the stranger's own, under the same names, last."""
-    method, path = route
+    method, _ = route
     return 2 if method == "put" or route in {("post", "/v1/rules"), ("post", "/v1/events")} else int(method in WRITES)
 
 

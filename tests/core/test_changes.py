@@ -219,7 +219,7 @@ def test_what_was_judged_on_an_old_version_is_a_conflict_and_leaves_nothing(app:
 def test_a_crash_behind_the_changes_leaves_nothing(app: Database) -> None:
     author = Author("tester", Cause(the_cause(app)))
     before = rows(app)
-    with pytest.raises(RuntimeError, match="crash"), app.tenant(TENANT) as tx:
+    with pytest.raises(RuntimeError, match="crash"), app.tenant(TENANT) as tx:  # noqa: PT012 - the crash comes last
         changes.apply(tx, TENANT, ADA, [an_add(a_candidate("Ada has a cat.", importance=1.0))], author)
         raise RuntimeError("crash")
     assert rows(app) == before

@@ -72,7 +72,11 @@ def test_the_same_in_other_words_is_added_once_unless_a_guard_objects() -> None:
 
 def test_a_slot_that_changes_within_a_batch_leaves_the_last_value_active_and_the_others_as_history() -> None:
     changes = adds(decided([lives_in("Porto", 2), lives_in("Lisbon", 1), lives_in("Faro", 3)]))
-    assert [(c.candidate.value, c.past and c.past.day) for c in changes] == [("Lisbon", 23), ("Porto", 24), ("Faro", None)]
+    assert [(c.candidate.value, c.past and c.past.day) for c in changes] == [
+        ("Lisbon", 23),
+        ("Porto", 24),
+        ("Faro", None),
+    ]
 
 
 def test_a_value_that_comes_back_counts_from_when_it_was_last_said() -> None:
@@ -116,7 +120,9 @@ def test_a_statement_near_one_of_the_same_subject_refines_it() -> None:
     assert (link.relation, link.to_id) == (Relation.REFINES, known.id)
 
 
-WORDS = st.lists(st.sampled_from("ada bob cat dog 2 3 not Lisbon likes 喜欢 不".split()), min_size=1, max_size=4).map(" ".join)
+WORDS = st.lists(st.sampled_from("ada bob cat dog 2 3 not Lisbon likes 喜欢 不".split()), min_size=1, max_size=4).map(
+    " ".join
+)
 PLAIN = st.builds(said, WORDS, st.integers(0, 5))
 SLOTS = st.builds(
     lambda city, day, subject: replace(lives_in(city, day), subject=subject),
@@ -149,7 +155,9 @@ def test_a_slot_has_one_active_value_at_the_most(batch: list[Candidate]) -> None
 
 @settings(deadline=None)
 @given(BATCHES, BATCHES)
-def test_every_quote_ends_in_a_change_or_in_what_a_change_replaced(first: list[Candidate], second: list[Candidate]) -> None:
+def test_every_quote_ends_in_a_change_or_in_what_a_change_replaced(
+    first: list[Candidate], second: list[Candidate]
+) -> None:
     store = kept({}, decided(first))
     changes = decided(second, store)
     cited = {e for c in changes for e in (c.candidate.evidence if isinstance(c, Add) else c.evidence)}  # type: ignore[union-attr]

@@ -104,7 +104,9 @@ def test_positions_have_no_gaps_under_concurrent_writers(settings: Settings) -> 
     for writer in range(WRITERS):
         assert positions(app, f"own-{writer}") == list(range(1, 11))
     with app.tenant(TENANT) as tx:
-        rows = tx.execute(text("SELECT event_seq FROM messages WHERE session_id = 'shared' ORDER BY position")).scalars()
+        rows = tx.execute(
+            text("SELECT event_seq FROM messages WHERE session_id = 'shared' ORDER BY position")
+        ).scalars()
         in_order = list(rows)
     assert in_order == sorted(in_order)  # Within a session the order of the log is the order of the transcript.
     app.close()
@@ -165,7 +167,9 @@ def test_an_emitted_event_stands_in_the_chain_of_its_cause(app: Database) -> Non
 
 
 def test_events_are_found_by_type_wildcard_session_and_user_newest_first(app: Database) -> None:
-    accept(app, said("a", id="1"), said("b", id="2", session="s2", user="bob"), ended(user="ada"), event("message_added"))
+    accept(
+        app, said("a", id="1"), said("b", id="2", session="s2", user="bob"), ended(user="ada"), event("message_added")
+    )
     with app.tenant(TENANT) as tx:
         assert [e.id for e in events.find(tx, event_type="message.added")] == ["2", "1"]
         assert len(events.find(tx, event_type="message.*")) == 2

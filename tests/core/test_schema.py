@@ -89,7 +89,9 @@ def drop_everything(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("other", [("another-model", HASH[1]), (HASH[0], HASH[1] + 1)])
-def test_vectors_of_another_model_refuse_to_start_and_say_the_way_out(app: Database, settings: Settings, other: tuple[str, int]) -> None:
+def test_vectors_of_another_model_refuse_to_start_and_say_the_way_out(
+    app: Database, settings: Settings, other: tuple[str, int]
+) -> None:
     schema.require_current(app, HASH)
     with pytest.raises(Misconfigured, match="IMPRINT_EMBEDDING"):
         schema.require_current(app, other)

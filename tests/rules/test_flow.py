@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from hypothesis import given
@@ -146,7 +147,9 @@ def test_a_count_is_never_due_by_time(queue: Database) -> None:
 def test_a_flush_makes_one_key_due_and_no_other(queue: Database) -> None:
     gather(queue, a_match(QUIET, 1), a_match(QUIET, 2, "session:s2"), a_match(THREE, 3))
     with queue.queue() as tx:
-        flow.flush(tx, [(TENANT, "quiet", "session:s1"), (TENANT, "three", "session:s1"), (TENANT, "no", "k")], after(1))
+        flow.flush(
+            tx, [(TENANT, "quiet", "session:s1"), (TENANT, "three", "session:s1"), (TENANT, "no", "k")], after(1)
+        )
     assert [list(fire.seqs) for fire in due(queue, after(1))] == [[1]]
 
 
@@ -159,7 +162,7 @@ def test_due_flows_are_shared_out_and_never_fired_twice(queue: Database) -> None
         return [fire.seqs[0] for _ in range(20) for fire in _some(queue)]
 
     with ThreadPoolExecutor(4) as pool:
-        taken = sum(pool.map(take, range(4)), [])
+        taken = list(chain.from_iterable(pool.map(take, range(4))))
     assert sorted(taken) == list(range(1, 201))
 
 
@@ -183,7 +186,9 @@ def dispatched(queue: Database, rule: str) -> list[list[str]]:
     return [row.params["gathered"] for row in rows]
 
 
-def test_the_end_of_a_session_fires_what_waits_for_it_in_the_same_batch(app: Database, queue: Database, works: Works) -> None:
+def test_the_end_of_a_session_fires_what_waits_for_it_in_the_same_batch(
+    app: Database, queue: Database, works: Works
+) -> None:
     wait = {"debounce": {"seconds": 3600, "flush_on": ["session.ended"]}}
     install(app, a_document(name="quiet", flow=wait))
     accept(app, said("one", id="a"), said("two", id="b"), said("other", session="s2"), ended())
@@ -192,13 +197,17 @@ def test_the_end_of_a_session_fires_what_waits_for_it_in_the_same_batch(app: Dat
     assert dispatched(queue, "quiet") == [["a", "b"]]
 
 
-def test_two_routers_at_once_neither_lose_nor_double_anything(app: Database, queue: Database, settings: Settings) -> None:
+def test_two_routers_at_once_neither_lose_nor_double_anything(
+    app: Database, queue: Database, settings: Settings
+) -> None:
     """Counts and debounces over the same keys, with flushes that cross: each event is gathered once, by someone."""
     install(
         app,
         a_document(name="counted", flow={"count": {"threshold": 5}}),
         a_document(name="quiet", flow={"debounce": {"seconds": 3600, "max_events": 7, "flush_on": ["session.ended"]}}),
-        a_document(name="plain", conditions={"all": [{"field": "payload.role", "op": "==", "value": "user"}]}, actions=[RUN]),
+        a_document(
+            name="plain", conditions={"all": [{"field": "payload.role", "op": "==", "value": "user"}]}, actions=[RUN]
+        ),
     )
     sessions, total, ends = 60, 1200, 0
     for start in range(0, total, 100):
@@ -228,9 +237,9 @@ def test_two_routers_at_once_neither_lose_nor_double_anything(app: Database, que
         works._make_due()
         router.fire_due(works.router)
     names = sorted(f"e{n}" for n in range(total))
-    assert sorted(sum(dispatched(queue, "quiet"), [])) == names
+    assert sorted(chain.from_iterable(dispatched(queue, "quiet"))) == names
     counted = dispatched(queue, "counted")
-    assert sorted(sum(counted, [])) == names
+    assert sorted(chain.from_iterable(counted)) == names
     assert {len(group) for group in counted} == {5}
     with queue.queue() as tx:
         fired = tx.execute(text("SELECT count(*) FROM dispatches WHERE rule = 'plain'")).scalar_one()
@@ -238,17 +247,19 @@ def test_two_routers_at_once_neither_lose_nor_double_anything(app: Database, que
     assert (fired, decided) == (total, 3 * total)
 
 
-def test_a_flow_acts_by_the_version_that_was_in_force_when_it_matched(app: Database, queue: Database, works: Works) -> None:
+def test_a_flow_acts_by_the_version_that_was_in_force_when_it_matched(
+    app: Database, queue: Database, works: Works
+) -> None:
     install(app, a_document(name="quiet", flow={"debounce": {"seconds": 3600}}))
     accept(app, said("one"))
     router.route(works.router)
     with app.tenant(TENANT) as tx:
         version = store.get(tx, "quiet").version
-        store.save(tx, TENANT, a_document(name="quiet", actions=[{**RUN, "target": "memory_consolidator"}]), author="test")
+        store.save(
+            tx, TENANT, a_document(name="quiet", actions=[{**RUN, "target": "memory_consolidator"}]), author="test"
+        )
     works._make_due()
     router.fire_due(works.router)
     with queue.queue() as tx:
         row = tx.execute(text("SELECT target, rule_version FROM dispatches WHERE rule = 'quiet'")).one()
     assert tuple(row) == ("memory_extractor", version)
-
-

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import text
@@ -16,11 +15,11 @@ from tests.samples import TENANT
 
 
 @pytest.fixture
-def book(queue: Database) -> Iterator[Book]:
+def book(queue: Database) -> Book:
     """What a router knows, looked up at every refresh."""
     known = Book(0)
     refresh(known, queue)
-    yield known
+    return known
 
 
 def refresh(book: Book, queue: Database) -> None:
@@ -146,7 +145,7 @@ def test_a_router_never_sees_half_of_an_import(app: Database, queue: Database, b
 
 
 def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, book: Book) -> None:
-    with pytest.raises(Invalid), app.tenant(TENANT) as tx:
+    with pytest.raises(Invalid), app.tenant(TENANT) as tx:  # noqa: PT012 - the second one fails
         store.save(tx, TENANT, a_document(name="one"), author="test")
         store.save(tx, TENANT, a_document(name="two", event_type=5), author="test")
     refresh(book, queue)
@@ -165,15 +164,16 @@ def test_two_edits_that_commit_in_another_order_than_they_began_are_both_seen(
     assert names(book) == {*DEFAULTS, "early", "late"}
 
 
-@pytest.mark.parametrize("spoiled", [{"name": "bad"}, [], 5, a_document(name="bad", actions=[{**RUN, "target": "gone"}])])
+@pytest.mark.parametrize(
+    "spoiled", [{"name": "bad"}, [], 5, a_document(name="bad", actions=[{**RUN, "target": "gone"}])]
+)
 def test_an_unreadable_rule_leaves_the_others_in_force(
     app: Database, queue: Database, book: Book, spoiled: object
 ) -> None:
     save(app, a_document(name="bad"))
     with app.tenant(TENANT) as tx:
-        update = text("UPDATE rules SET document = cast(:document AS jsonb), revision = nextval('rule_revision') WHERE name = 'bad'")
+        values = "document = cast(:document AS jsonb), revision = nextval('rule_revision')"
+        update = text(f"UPDATE rules SET {values} WHERE name = 'bad'")
         tx.execute(update, {"document": json.dumps(spoiled)})
     refresh(book, queue)
     assert names(book) == DEFAULTS
-
-

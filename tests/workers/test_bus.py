@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -106,9 +107,7 @@ def test_what_nobody_can_read_becomes_a_dead_letter_and_holds_up_nothing(
     assert [e.id for e in log_of(app)] == ["good"]
 
 
-def test_a_key_in_the_header_names_the_tenant(
-    settings: Settings, app: Database, publish: Callable[..., None]
-) -> None:
+def test_a_key_in_the_header_names_the_tenant(settings: Settings, app: Database, publish: Callable[..., None]) -> None:
     publish(event(id="theirs"), headers={"authorization": f"Bearer {key_of(settings, OTHER, ('publish',))}"})
     until(lambda: log_of(app, OTHER))
     assert [e.id for e in log_of(app, OTHER)] == ["theirs"]
@@ -119,7 +118,9 @@ def test_a_key_in_the_header_names_the_tenant(
 def test_a_key_that_may_not_publish_is_a_dead_letter_without_the_key(
     settings: Settings, app: Database, intake: Intake, kind: str
 ) -> None:
-    key = {"wrong": key_of(settings, OTHER) + "x", "read only": key_of(settings, OTHER, ("read",)), "garbage": "\x00"}[kind]
+    key = {"wrong": key_of(settings, OTHER) + "x", "read only": key_of(settings, OTHER, ("read",)), "garbage": "\x00"}[
+        kind
+    ]
     bus.take(intake, json.dumps(event()).encode(), {"Authorization": f"Bearer {key}"}, "application/json")
     (letter,) = letters(app)
     assert key not in f"{letter.error} {letter.params}"
@@ -177,7 +178,7 @@ def test_a_broker_that_was_away_is_found_again(app: Database, intake: Intake, ow
         for turn in range(2):
             wait_for_queue(own_broker.url)
             with Connection(own_broker.url) as connection:
-                until(lambda: _published(connection, app, f"e{turn}"))
+                until(partial(_published, connection, app, f"e{turn}"))
             heard.clear()
             until(lambda: bell.ring() or heard.wait(0.1))
             if turn == 0:

@@ -183,7 +183,9 @@ def test_a_retry_never_comes_before_what_the_other_side_asked_for(app: Database)
     one = owe(app)
     ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(seconds=60)))}), TENANT, one)
     with app.tenant(TENANT) as tx:
-        left = tx.execute(text("SELECT extract(epoch FROM wake_at - clock_timestamp())::float8 FROM dispatches")).scalar_one()
+        left = tx.execute(
+            text("SELECT extract(epoch FROM wake_at - clock_timestamp())::float8 FROM dispatches")
+        ).scalar_one()
     assert left > 58
 
 
@@ -243,7 +245,13 @@ def test_what_follows_is_owed_once_the_effect_is_there(app: Database) -> None:
     book = a_ledger(app, {"agent": lambda _job: Outcome(mark, [("next", {"a": 1})]), "next": works})
     (following,) = ledger.run(book, TENANT, one)
     row = row_of(app, following.id)
-    assert (row.target, row.params, row.correlation_id, row.hop, row.status) == ("next", {"a": 1}, "chain", 2, "pending")
+    assert (row.target, row.params, row.correlation_id, row.hop, row.status) == (
+        "next",
+        {"a": 1},
+        "chain",
+        2,
+        "pending",
+    )
 
 
 def test_what_was_never_begun_is_sent_again_each_time_later(app: Database, queue: Database) -> None:
@@ -345,5 +353,3 @@ def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
 def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
     policy = wiring.policy(settings)
     assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)
-
-

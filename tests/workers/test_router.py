@@ -84,7 +84,12 @@ def test_templates_are_filled_in_from_the_event(app: Database, queue: Database, 
     accept(app, event(payload={"id": 7}))
     works.settle()
     emitted = rows(queue, "events", "seq")[-1]
-    assert (emitted.event_type, emitted.payload, emitted.hop, emitted.source) == ("order.checked", {"id": 7}, 1, "imprint")
+    assert (emitted.event_type, emitted.payload, emitted.hop, emitted.source) == (
+        "order.checked",
+        {"id": 7},
+        1,
+        "imprint",
+    )
 
 
 def test_a_rule_in_shadow_leaves_a_dispatch_that_nobody_runs(app: Database, queue: Database, works: Works) -> None:
@@ -104,7 +109,9 @@ def test_a_rule_held_back_is_recorded_with_what_held_it(app: Database, queue: Da
     assert (decision.verdict, decision.reason) == ("held", "disabled")
 
 
-def test_a_chain_without_end_is_stopped_with_a_dead_letter_that_says_so(app: Database, queue: Database, works: Works) -> None:
+def test_a_chain_without_end_is_stopped_with_a_dead_letter_that_says_so(
+    app: Database, queue: Database, works: Works
+) -> None:
     save(app, a_document(name="again", event_type="order.*", actions=[{**EMIT, "event_type": "order.again"}]))
     accept(app, event())
     works.settle()

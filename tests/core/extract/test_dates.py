@@ -37,6 +37,82 @@ def test_english_dates_are_resolved_from_the_time_of_speaking(
     assert (found.when.date().isoformat(), found.precision.value) == (day, precision)
 
 
+FEBRUARY = datetime(2026, 2, 21, 9, tzinfo=UTC)  # a Saturday
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I signed up for the half marathon on 16 May", "2026-05-16"),
+        ("I booked a flight to Chengdu on 18 December", "2026-12-18"),
+        ("I have tickets for the concert on 3 March", "2026-03-03"),
+        ("I planned a trip for 3 January", "2027-01-03"),
+        ("My exam is on 12 June", "2026-06-12"),
+        ("My lease ends in August", "2026-08-01"),
+        ("I registered for a pottery class in April", "2026-04-01"),
+        ("My flight leaves on Tuesday", "2026-02-24"),
+        ("I work until Friday", "2026-02-27"),
+        ("My exam is in two weeks", "2026-03-02"),
+        ("I signed up for a pottery class on 14 February", "2026-02-14"),
+    ],
+)
+def test_what_is_arranged_or_in_the_present_lies_ahead(text: str, day: str) -> None:
+    (found,) = dates.find(text, FEBRUARY)
+    assert found.when.date().isoformat() == day
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I ran a marathon on 10 October", "2025-10-10"),
+        ("I put my flat on the market in November", "2025-11-01"),
+        ("I am reading a book I bought in December", "2025-12-01"),
+        ("I have been vegan since December", "2025-12-01"),
+        ("We live here now, since Monday", "2026-02-16"),
+        ("I was going to fly on 10 January but I got sick", "2026-01-10"),
+    ],
+)
+def test_what_has_happened_lies_behind(text: str, day: str) -> None:
+    (found,) = dates.find(text, FEBRUARY)
+    assert found.when.date().isoformat() == day
+
+
+def test_each_date_goes_by_the_verb_of_its_own_clause() -> None:
+    found = dates.find("I met Priya on 3 January and we will run in May", FEBRUARY)
+    assert [one.when.date().isoformat() for one in found] == ["2026-01-03", "2026-05-01"]
+
+
+def test_since_a_weekday_is_written_out() -> None:
+    (found,) = dates.find("I live in Porto now, since Monday", SAID_AT)
+    assert dates.written_out("I live in Porto now, since Monday", [found]).endswith("since Monday, 18 May 2026")
+
+
+@pytest.mark.parametrize(
+    "text", ["My dad's birthday is 3 May", "3 May is my dad's birthday", "My son was born on 3 May", "It is every 3 May"]
+)
+def test_a_day_that_comes_every_year_has_no_year(text: str) -> None:
+    assert dates.find(text, SAID_AT) == []
+
+
+@pytest.mark.parametrize("text", ["外婆的生日是五月二十号", "五月二十号是外婆的生日", "我妈五月二十号过生日"])
+def test_a_chinese_birthday_has_no_year(text: str) -> None:
+    assert dates.find(text, SAID_AT, chinese=True) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("我报名了5月16日的半马", "我报名了2026年5月16日的半马"),
+        ("我订了十二月五号的机票", "我订了2026年12月5日的机票"),
+        ("我十月五号跑了马拉松", "我2025年10月5日跑了马拉松"),
+        ("我三月搬到上海", "我2026年3月搬到上海"),
+        ("我下个月二十号飞成都", "我2026年3月20日飞成都"),
+    ],
+)
+def test_chinese_plans_lie_ahead_and_what_is_done_behind(text: str, written: str) -> None:
+    assert dates.written_out(text, dates.find(text, FEBRUARY, chinese=True)) == written
+
+
 @pytest.mark.parametrize(
     ("text", "written", "day"),
     [

@@ -60,6 +60,86 @@ def test_what_is_told_of_a_relative_is_about_the_relative() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "My sister lives in Oslo.",
+        "My sister now lives in Oslo.",
+        "my boss works at Acme",
+        "My dad's birthday is 3 May.",
+        "My mother-in-law lives in Lyon.",
+        "My husband got a new job at Spotify.",
+        "My mum is allergic to nuts.",
+        "Jonas moved to Berlin.",
+        "My friends dance and love jazz.",
+        "I'm a friend of the guy who works for Tesla.",
+        "我外婆住在成都",
+        "我妈妈对花生过敏",
+        "我外婆的生日是五月二十号",
+        "我外婆今年八十岁，在华为工作。",
+        "我妹妹去年搬到成都了",
+        "我在家，妹妹当老师。",
+    ],
+)
+def test_what_is_told_of_someone_else_never_fills_a_slot_of_the_speaker(text: str) -> None:
+    mine = [c for c in read(text) if c.subject == "Ada"]
+    assert [c for c in mine if c.attribute or "attribute" in c.structured] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "sister"),
+    [
+        ("My sister lives in Oslo and I live in Porto.", "Porto", "Ada's sister"),
+        ("I live in Porto and my sister lives in Oslo.", "Porto", "Ada's sister"),
+        ("我妹妹住在成都，我住在上海。", "上海", "Ada的妹妹"),
+    ],
+)
+def test_two_people_in_one_sentence_have_a_slot_each(text: str, value: str, sister: str) -> None:
+    homes = {c.subject: c.value for c in read(text) if c.attribute == "home.city"}
+    assert homes["Ada"] == value
+    assert set(homes) == {"Ada", sister}
+
+
+def test_what_a_friend_is_called_is_not_the_name_of_the_speaker() -> None:
+    assert one("我朋友叫李雷").structured["attribute"] == "relation.friend"
+
+
+def test_a_new_job_gives_employer_and_role_and_takes_the_place_of_the_old_one() -> None:
+    job = {c.attribute: c for c in read("I started a new job at Ferro Robotics on Monday, as a product engineer.")}
+    assert {name: c.value for name, c in job.items()} == {
+        "work.employer": "Ferro Robotics",
+        "work.role": "product engineer",
+    }
+    assert all(c.corrects for c in job.values())
+    assert job["work.role"].content == "Ada works as a product engineer."
+    assert job["work.role"].occurred_at.date().isoformat() == "2026-05-18"
+
+
+@pytest.mark.parametrize("text", ["Jonas is my partner, he found the flat.", "Jonas, my partner, found the flat."])
+def test_a_partner_may_be_named_before_the_word(text: str) -> None:
+    partner = one(text)
+    assert (partner.attribute, partner.value) == ("relation.partner", "Jonas")
+
+
+def test_a_name_that_is_known_is_not_told_again() -> None:
+    assert read("I'm Ada.") == []
+    assert one("I'm Ada, a nurse from Oslo.").content == "Ada is a nurse from Oslo."
+    assert one("I'm Ada Lindqvist.").content == "Ada is called Ada Lindqvist."
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Less funny: I'm allergic to cashews.", "Ada is allergic to cashews."),
+        ("Something you should know about me: I hate flying.", "Ada hates flying."),
+        ("My writing is going well: I'm halfway through my novel.", None),
+    ],
+)
+def test_a_few_words_before_a_colon_are_cut_unless_they_say_something(text: str, content: str | None) -> None:
+    told = one(text).content
+    assert told == content if content else told.startswith("Ada's writing is going well: ")
+
+
+@pytest.mark.parametrize(
     ("text", "content"),
     [
         ("I don't eat meat.", "Ada does not eat meat."),
@@ -84,6 +164,8 @@ def test_standing_instructions_are_kept_as_such() -> None:
         "From now on, answer me in German.",
         "Please don't use emojis in your replies.",
         "以后都用英文回答我。",
+        "One thing before we start: please always answer me in short bullet points.",
+        "有件事：请以后都用英文回答我。",
     ):
         instruction = one(text)
         assert instruction.category is Category.INSTRUCTION
@@ -106,6 +188,18 @@ def test_a_birthday_is_given_no_year_that_was_not_said() -> None:
     birthday = one("My birthday is March 3rd.")
     assert (birthday.attribute, birthday.value) == ("birthday", "03-03")
     assert "2026" not in birthday.content
+
+
+@pytest.mark.parametrize("text", ["My dad's birthday is on 3 May.", "我外婆的生日是五月二十号"])
+def test_the_birthday_of_a_relative_is_given_no_year_either(text: str) -> None:
+    birthday = one(text)
+    assert (birthday.attribute, birthday.subject == "Ada") == ("birthday", False)
+    assert not any(year in birthday.content for year in ("2025", "2026", "2027"))
+    assert birthday.occurred_at == SAID_AT
+
+
+def test_another_date_beside_a_birthday_keeps_its_year() -> None:
+    assert "on 11 July 2026" in one("My birthday is on 9 July and my party is on 11 July.").content
 
 
 def test_an_assistant_says_nothing_of_itself_but_a_second_person_does() -> None:

@@ -25,6 +25,10 @@ def test_code_links_and_quoted_lines_are_no_speech() -> None:
         'She said, "I live in Rome."',
         "I could have been a doctor.",
         "Write a poem about how I feel.",
+        "Anna: I live in Rome.",
+        "My sister wrote: I live in Rome.",
+        "Translate this: I live in Rome.",
+        "他说：我住在罗马。",
         "我应该搬家吗",
         "如果我有钱就好了。",
         "他说：“我住在罗马。”",
@@ -32,6 +36,12 @@ def test_code_links_and_quoted_lines_are_no_speech() -> None:
 )
 def test_what_is_not_asserted_is_left_out(sentence: str) -> None:
     assert sentences.asserted(sentence) is None
+
+
+def test_a_lead_in_before_a_colon_is_cut() -> None:
+    assert sentences.asserted("One more thing: I don't eat pork.") == "I don't eat pork."
+    assert sentences.asserted("有件事：我不吃肉。") == "我不吃肉。"
+    assert sentences.asserted("My plan is simple: I save more.") == "My plan is simple: I save more."
 
 
 def test_the_statement_before_a_question_is_kept() -> None:

@@ -152,7 +152,10 @@ def test_a_session_lets_through_its_own_messages(app: Database, works: Works) ->
 def test_what_is_asked_for_is_what_comes(app: Database) -> None:
     accept(app, said("Ada likes tea.", message_id="m1", id="e1"))
     remember(app, "Ada likes tea.")
-    kinds = {name: {f.ranked.hit.type for f in search(app, "tea", include=frozenset({name}))} for name in ("memories", "messages")}
+    kinds = {
+        name: {f.ranked.hit.type for f in search(app, "tea", include=frozenset({name}))}
+        for name in ("memories", "messages")
+    }
     assert kinds == {"memories": {"memory"}, "messages": {"message"}}
     assert search(app, "tea", include=frozenset()) == []
 
