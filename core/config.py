@@ -49,6 +49,7 @@ class Settings(BaseSettings):
     metrics_port: int = Field(9070, ge=0, le=65535, description="Port of the `/metrics` listener; 0: none.")
 
     batch_events: Count = Field(1000, description="Events accepted in one request at the most.")
+    request_bytes: Count = Field(32 * 1024 * 1024, description="Bytes of one request at the most.")
     event_bytes: Count = Field(256 * 1024, description="Bytes of one event at the most.")
     backlog_events: Count = Field(200_000, description="Unrouted events of a tenant above which 429 is answered.")
     bus_tenant: str = Field("default", description="Tenant of bus messages that carry no key.")

@@ -46,6 +46,10 @@ class Unauthorized(ImprintError):
     """No valid key came with the request. Send `Authorization: Bearer <key>`; `imprint keys create` makes one."""
 
 
+class TooLarge(ImprintError):
+    """The request is larger than IMPRINT_REQUEST_BYTES allows. Send it in parts."""
+
+
 class Overloaded(ImprintError):
     """More is waiting than the backlog limit allows. Send again after the time in Retry-After."""
 

@@ -33,16 +33,20 @@ def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
             _ensure_role(connection, APP_ROLE, app_url(settings))
             _ensure_role(connection, ROUTER_ROLE, router_url(settings))
             command.upgrade(_alembic(connection), "head")
+            connection.execute(text(f"GRANT SELECT ON alembic_version TO {APP_ROLE}, {ROUTER_ROLE}"))
             _remember_embedding(connection, embedding)
     finally:
         engine.dispose()
 
 
 def require_current(db: Database, embedding: tuple[str, int]) -> None:
-    """Refuse to start on a database that was never upgraded, or whose vectors another model has made."""
+    """Refuse to start on a database of another version, or whose vectors another model has made."""
     with db.queue() as tx:
         if tx.execute(text("SELECT to_regclass('deployment')")).scalar() is None:
             raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
+        stands, newest = version(tx)
+        if stands != newest:
+            raise Misconfigured(f"The database is at migration {stands}, this version needs {newest}: `imprint db upgrade`.")
         _require_same_embedding(tx, embedding)
 
 
@@ -61,7 +65,7 @@ def _alembic(connection: Connection) -> Config:
 
 def _ensure_role(connection: Connection, role: str, url: URL) -> None:
     if url.username != role:
-        return  # A role of the operator's own, made and granted by them.
+        raise Misconfigured(f"The service connects as {role}, but the URL given for it names {url.username!r}.")
     exists = connection.execute(text("SELECT FROM pg_roles WHERE rolname = :role"), {"role": role}).first()
     verb = "CREATE" if exists is None else "ALTER"
     # Utility statements take no parameters; and through psycopg alone, so that no error quotes the password.

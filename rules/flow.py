@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core.db import Tx
+from core.db import Tx, recordset
 from core.types import Event
 from rules.schema import Count, Debounce, Rule
 
@@ -142,9 +142,9 @@ def _store(tx: Tx, held: Mapping[tuple[str, ...], Gathered | None], versions: Ma
     if empty:
         columns = dict(zip(("tenants", "rules", "kinds", "keys"), map(list, zip(*empty, strict=True)), strict=True))
         tx.execute(_FORGET, columns)
-    for place, state in held.items():
-        if state is not None and place in versions:
-            tx.execute(_STORE, _row(place, state, versions[place]))
+    rows = [_row(place, state, versions[place]) for place, state in held.items() if state and place in versions]
+    if rows:
+        tx.execute(_STORE, {"rows": recordset(rows)})
 
 
 def _row(place: tuple[str, ...], state: Gathered, version: int) -> dict[str, Any]:
@@ -174,10 +174,14 @@ _LOCK = text("""
 """)
 
 _STORE = text("""
-    UPDATE flows SET version = :version, gathered = :gathered, event_seqs = :seqs, root_seq = :root,
-                     opened_at = :opened, due_at = :due
-    WHERE tenant_id = :tenant AND rule = :rule AND kind = :kind AND key = :key
+    UPDATE flows f SET version = r.version, gathered = r.gathered, event_seqs = r.seqs, root_seq = r.root,
+                       opened_at = r.opened, due_at = r.due
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        tenant text, rule text, kind text, key text, version int, gathered int, seqs bigint[], root bigint,
+        opened timestamptz, due timestamptz)
+    WHERE f.tenant_id = r.tenant AND f.rule = r.rule AND f.kind = r.kind AND f.key = r.key
 """)
+"""The rows are locked already, in one order, so that this may change them in any."""
 
 _FORGET = text("""
     DELETE FROM flows WHERE (tenant_id, rule, kind, key) IN (

@@ -31,6 +31,7 @@ STATUS: dict[type[errors.ImprintError], int] = {
     errors.Conflict: 409,
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
+    errors.TooLarge: 413,
     errors.Overloaded: 429,
     errors.Later: 503,
     errors.Never: 502,
@@ -87,8 +88,14 @@ def scope(name: str) -> Callable[[Caller], Awaitable[Caller]]:
 
 
 async def body(request: Request) -> bytes:
-    """The request's body as it came."""
-    return await request.body()
+    """The request's body as it came; reading ends where it grows too large."""
+    limit, parts, size = request.app.state.door.settings.request_bytes, [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise errors.TooLarge
+        parts.append(part)
+    return b"".join(parts)
 
 
 At = Annotated[Door, Depends(door)]
@@ -148,7 +155,7 @@ def _on_http(_request: Request, error: Exception) -> Response:
 
 def _on_database(_request: Request, error: Exception) -> Response:
     log.error("http.database", error=str(error).splitlines()[0])
-    answer = problem(503, "Unavailable", "The database cannot be reached now. Nothing was accepted; send again.")
+    answer = problem(503, "Unavailable", "The database could not carry this out now. Nothing was accepted; send again.")
     answer.headers["Retry-After"] = "1"
     return answer
 

@@ -73,21 +73,50 @@ _IN_MONTH = re.compile(
     rf"(?<![\w-])(?P<lead>in|since|until|till|by|during|early in|late in|back in) (?P<bare>(?:early |mid-?|"
     rf"late )?(?P<name>{'|'.join(m for m in MONTHS)}))\b(?!,? \d)",
 )
-_ON_DAY = re.compile(rf"(?<![\w-])on (?P<name>{_DAYNAMES})(?!\w|s\b)", re.IGNORECASE)
+_ON_DAY = re.compile(rf"(?<![\w-])(?P<lead>on|since|until|till|by) (?P<name>{_DAYNAMES})(?!\w|s\b)", re.IGNORECASE)
 _IN_UNITS = re.compile(rf"(?<![\w-])in {_NUM} (?P<unit>day|week|month|year)s?(?!\w| of\b)", re.IGNORECASE)
 _IN_YEAR = re.compile(r"(?<![\w-])(?:in|since|until|back in|by|around) (?P<year>(?:19[3-9]\d|20[0-4]\d))(?!\w)")
 
 _PAST_HINT = re.compile(
     r"\b(?:was|were|had|did|went|got|came|saw|met|made|took|gave|bought|won|lost|began|left|became|ran|found|told|felt|"
-    r"\w{2,}ed)\b",
+    r"put|cut|hit|quit|sold|built|flew|broke|fell|grew|held|hurt|kept|knew|paid|sang|sent|spent|spoke|taught|threw|woke|wrote|drove|"
+    r"ate|drank|slept|stood|swam|chose|rode|caught|brought|heard|since|ago|been|done|gone|seen|written|taken|given|"
+    r"spoken|broken|chosen|was going to|"
+    r"(?!need|speed|shed|indeed|excited|thrilled|stoked|tired|named|called|based|married|supposed|scheduled|planned|"
+    r"prepared|interested|worried)\w{2,}ed)\b",
     re.IGNORECASE,
 )
 _FUTURE_HINT = re.compile(
-    r"\b(?:will|going to|plan(?:s|ning)?|hop(?:e|es|ing) to|want(?:s)? to|looking forward|upcoming|am \w+ing|"
+    r"\b(?:will|(?<!was )(?<!were )going to|plan(?:s|ning)?|hop(?:e|es|ing) to|want(?:s)? to|looking forward|"
+    r"upcoming|am \w+ing|"
     r"are \w+ing|"
-    r"is \w+ing|would like|intend|shall)\b",
+    r"is \w+ing|would like|intend|shall|about to|due|deadline)\b",
     re.IGNORECASE,
 )
+_ARRANGED = re.compile(
+    r"\b(?:signed (?:\w+ )?up (?:for|to)|(?:booked|reserved|scheduled)|registered (?:for|to)|enrolled (?:in|on|for)|"
+    r"planned|(?:tickets?|flights?|invitation|invited|appointment|reservation|entry|place) (?:for|to|at|on|in)|"
+    r"arranged|"
+    r"agreed to|decided to|promised to)\b",
+    re.IGNORECASE,
+)
+"""What was done already, for a day that is still to come."""
+_STANDS_AHEAD = re.compile(
+    r"\b(?:is|are|have|has|starts?|begins?|leaves?|fly|flies|arrives?|opens?|ends?|returns?|needs?)\b", re.IGNORECASE
+)
+"""Verbs that with a day of the week, and in the present, speak of the coming one ("my exam is on Monday")."""
+_RECURS = re.compile(
+    r"\b(?:birthday|anniversary|name day)(?: always)? (?:is|falls|comes)(?: always)?(?: on| in)?$|"
+    r"\bbirthday[,:]$|"
+    r"\b(?:birthday|anniversary) \(?(?:on|in)$|\bborn(?: on| in)?$|\bevery(?: year)?(?: on| in)?$",
+    re.IGNORECASE,
+)
+_RECURS_AFTER = re.compile(
+    r"^(?: is [^.;!?]{0,30}|, (?:my|his|her|our|their) (?:\w+'s )?)\b(?:birthday|anniversary|name day)\b", re.IGNORECASE
+)
+_YEAR_SAID = re.compile(r"\d{4}")
+JUST_PAST = timedelta(days=14)
+"""So long after a day its arrangement may still be told without any other sign of the past."""
 
 
 def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[Found]:
@@ -113,16 +142,20 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
         if resolved:
             yield _placed(match, text, *resolved)
     for match in _IN_MONTH.finditer(text):
-        when = _month_near(MONTHS.index(match["name"]) + 1, base, future=_looks_ahead(text))
+        if _recurs(match):
+            continue
+        when = _month_near(MONTHS.index(match["name"]) + 1, base, future=_looks_ahead(match))
         shown = f"{match['lead']} {match['bare']} {when.year}"
         yield Found(match.start(), match.end(), when, Precision.MONTH, shown)
     for match in _ON_DAY.finditer(text):
-        future = _looks_ahead(text)
-        if future or _PAST_HINT.search(text):
+        future = _looks_ahead(match)
+        bound = match["lead"].lower() in {"until", "till", "by"}
+        if not future or bound or any(sign.search(text) for sign in (_FUTURE_HINT, _ARRANGED, _STANDS_AHEAD)):
             when = _weekday(base, _index(match["name"], WEEKDAYS), 1 if future else -1)
-            yield Found(match.start(), match.end(), when, Precision.DAY, f"on {_weekday_name(when)}")
+            shown = f"{match['lead']} {_weekday_name(when)}"
+            yield Found(match.start(), match.end(), when, Precision.DAY, shown)
     for match in _IN_UNITS.finditer(text):
-        if _looks_ahead(text):
+        if _FUTURE_HINT.search(text) or _STANDS_AHEAD.search(text[: match.start()].rsplit(" ", 2)[-2:][0]):
             when, precision, shown = _shifted(base, _count(match["n"]), match["unit"])
             yield Found(match.start(), match.end(), when, precision, shown)
     for match in _IN_YEAR.finditer(text):
@@ -138,7 +171,9 @@ def _placed(match: re.Match[str], text: str, when: datetime, precision: Precisio
     bare = re.sub(r"^(?:on|in) ", "", shown)
     if precision is Precision.WEEK and text[match.end() :].startswith(("'s", "’s")):
         return Found(start, match.end(), when, precision, match.group())
-    if lead and lead.strip().lower() not in {"on", "in", "at"}:
+    if lead and lead.strip().lower() == "over" and precision is Precision.DAY:
+        shown = f"{lead}{shown}"  # "come over tomorrow"
+    elif lead and lead.strip().lower() not in {"on", "in", "at"}:
         shown = f"{lead}{bare}"
     elif re.match(r"['’]s\b| (?:was|is|will be|has been)\b", text[match.end() :]) and not lead:
         shown = bare
@@ -237,7 +272,12 @@ def _iso(match: re.Match[str], base: datetime) -> Resolved | None:
 
 def _written(match: re.Match[str], base: datetime) -> Resolved | None:
     phrase = re.sub(r"^the | of\b|(?<=\d)(?:st|nd|rd|th)\b", "", match["dmy"], flags=re.IGNORECASE)
-    when = _parsed(phrase, base.date().isoformat(), future=_looks_ahead(match.string))
+    if _recurs(match) and not _YEAR_SAID.search(phrase):
+        return None
+    when = _parsed(phrase, base.date().isoformat(), future=_looks_ahead(match))
+    if when and not _YEAR_SAID.search(phrase) and not _FUTURE_HINT.search(match.string):
+        last = _parsed(phrase, base.date().isoformat(), future=False)
+        when = last if last and base.replace(tzinfo=None) - last <= JUST_PAST else when
     return (when.replace(tzinfo=base.tzinfo), Precision.DAY, f"on {_day_name(when)}") if when else None
 
 
@@ -273,8 +313,32 @@ def _parsed(phrase: str, base_day: str, *, future: bool) -> datetime | None:
     )
 
 
-def _looks_ahead(text: str) -> bool:
-    return bool(_FUTURE_HINT.search(text)) and not re.search(r"\bwas going to\b", text)
+_CLAUSE_END = re.compile(r"[,;:]| (?:and|but|so|because|then) (?=I\b|we\b|my\b|it\b|he\b|she\b|they\b)|[-–—] ")
+
+
+def _looks_ahead(match: re.Match[str]) -> bool:
+    """Whether the date is one to come: by its own clause, else by the sentence; no sign at all means that it is."""
+    if re.match(r"(?:since|back in)\b", match["lead"] or "", re.IGNORECASE):
+        return False
+    text, at = match.string, match.start()
+    start = max((m.end() for m in _CLAUSE_END.finditer(text, 0, at)), default=0)
+    end = _CLAUSE_END.search(text, match.end())
+    signs = (_sign(text[start : end.start() if end else None], at - start), _sign(text, at))
+    return next((sign for sign in signs if sign is not None), True)
+
+
+def _sign(said: str, at: int) -> bool | None:
+    """Whether the sign that stands last before `at`, or else first after it, points ahead; None where there is none."""
+    regexes = ((_PAST_HINT, False), (_FUTURE_HINT, True), (_ARRANGED, True))
+    signs = [(found.end(), ahead) for regex, ahead in regexes for found in regex.finditer(said)]
+    before = [sign for sign in signs if sign[0] <= at]
+    return max(before)[1] if before else min(signs)[1] if signs else None
+
+
+def _recurs(match: re.Match[str]) -> bool:
+    """Whether the date names a day of every year, a birthday, so that no year belongs to it."""
+    lead, before = match["lead"] or "", match.string[: match.start()]
+    return bool(_RECURS.search(f"{before}{lead}".rstrip()) or _RECURS_AFTER.search(match.string[match.end() :]))
 
 
 def _midnight(when: datetime) -> datetime:
@@ -347,7 +411,7 @@ _CHINESE = re.compile(
     r"(?P<day>大前天|大后天|前天|前晚|昨天|昨日|昨晚|今天|今日|今早|今晚|明天|明早|明晚|明日|"
     r"后天)(?:的)?(?P<part>早上|上午|中午|下午|晚上)?"
     r"|(?P<step>上上|下下|上|这|本|下)(?:个)?(?P<span>周末|(?:周|星期|"
-    r"礼拜)(?P<weekday>[一二三四五六日天])?|月(?!球|亮))"
+    r"礼拜)(?P<weekday>[一二三四五六日天])?|月(?!球|亮)(?:(?P<sday>\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?)"
     r"|(?P<year>大前年|前年|去年|今年(?!满?[0-9一二三四五六七八九十]+岁)|明年|"
     r"后年)(?:的)?(?:(?P<ymonth>\d{1,2}|十[一二]?|"
     r"[一二三四五六七八九])月份?(?:(?P<yday>\d{1,2})[日号])?)?"
@@ -356,20 +420,30 @@ _CHINESE = re.compile(
     r"|(?<![农阴]历)(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:份|(?P<mday>\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?"
     r"|(?<![上下这本每个])(?:周|星期|礼拜)(?P<bareday>[一二三四五六日天])(?![到至])"
 )
-_AHEAD_ZH = re.compile(r"要|会|将|打算|计划|准备|想|即将|马上|快")
+_AHEAD_ZH = re.compile(
+    r"要|会(?!议)|将|打算|计划|准备|想|即将|马上|快[到要]|报名|[订预约]了|预[订约定]|机票|车票|门票|的票|约好|安排|截止"
+)
+_PAST_ZH = re.compile(r"了|过(?!年|节|生日)|刚|已经|曾|以前|当时|那年|[从自]")
+_RECURS_ZH = re.compile(r"(?:生日|纪念日|忌日)(?:都|就|总)?(?:是|在|：|:)?$|每年(?:的)?$")
+_RECURS_AFTER_ZH = re.compile(r"^(?:是|就是)?[^，。！？；]{0,8}(?:生日|纪念日|忌日)|^(?:出生|生的|生人)")
 
 
 def _chinese(text: str, base: datetime) -> Iterator[Found]:
+    ahead = True if _AHEAD_ZH.search(text) else False if _PAST_ZH.search(text) else None
     for match in _CHINESE.finditer(text):
-        resolved = _resolve_zh(match, base, future=bool(_AHEAD_ZH.search(text)))
+        if match["month"] and (
+            _RECURS_ZH.search(text[: match.start()]) or _RECURS_AFTER_ZH.search(text[match.end() :])
+        ):
+            continue
+        resolved = _resolve_zh(match, base, ahead=ahead)
         if resolved:
             when, precision, shown = resolved
             yield Found(match.start(), match.end(), when, precision, shown)
 
 
-def _resolve_zh(match: re.Match[str], base: datetime, *, future: bool) -> Resolved | None:
+def _resolve_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) -> Resolved | None:
     try:
-        return _relative_zh(match, base) or _absolute_zh(match, base, future=future)
+        return _relative_zh(match, base) or _absolute_zh(match, base, ahead=ahead)
     except ValueError:  # 2月30日: no such day, so it stays as written
         return None
 
@@ -398,11 +472,14 @@ def _span_zh(match: re.Match[str], base: datetime) -> Resolved:
     if span == "周末":
         when = monday + timedelta(days=5)
         return when, Precision.WEEK, f"{_day_zh(when)}那个周末"
-    unit = "month" if span == "月" else "week"
+    unit = "month" if span.startswith("月") else "week"
+    if match["sday"]:
+        when = _shifted(base, step, unit)[0].replace(day=_count_zh(match["sday"]))
+        return when, Precision.DAY, _day_zh(when)
     return _shown_zh(_shifted(base, step, unit), unit)
 
 
-def _absolute_zh(match: re.Match[str], base: datetime, *, future: bool) -> Resolved | None:
+def _absolute_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) -> Resolved | None:
     start = _midnight(base).replace(day=1)
     if match["year"]:
         start = start.replace(year=base.year + _YEARS_ZH[match["year"]])
@@ -410,12 +487,23 @@ def _absolute_zh(match: re.Match[str], base: datetime, *, future: bool) -> Resol
     if match["ayear"]:
         return _dated_zh(start.replace(year=int(match["ayear"])), match["amonth"], match["aday"])
     if match["month"]:
-        near = _month_near(_count_zh(match["month"]), base, future=future)
-        return _dated_zh(near, match["month"], match["mday"])
+        return _of_year_zh(match, base, ahead=ahead)
     if match["bareday"]:
-        when = _weekday(base, "一二三四五六日".index(match["bareday"].replace("天", "日")), 1 if future else -1)
+        when = _weekday(base, "一二三四五六日".index(match["bareday"].replace("天", "日")), -1 if ahead is False else 1)
         return when, Precision.DAY, _day_zh(when)
     return None
+
+
+def _of_year_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) -> Resolved:
+    """A month or day without its year: the nearest one where no 了 or 要 tells the tense, for the verb does not."""
+    start = _midnight(base).replace(day=1)
+    years = [_dated_zh(start.replace(year=base.year + step), match["month"], match["mday"]) for step in (-1, 0, 1)]
+    if ahead is None:
+        return min(years, key=lambda dated: abs(dated[0] - start))
+    soonest = start if years[0][1] is Precision.MONTH else base - JUST_PAST
+    if ahead:
+        return next((dated for dated in years if dated[0] >= soonest), years[-1])
+    return next((dated for dated in reversed(years) if dated[0] <= base), years[0])
 
 
 def _dated_zh(start: datetime, month: str | None, day: str | None) -> Resolved:

@@ -14,7 +14,7 @@ _FILLERS = (
     r"i mean|right|exactly|true|cool|nice|great|awesome|amazing|sweet|perfect|same here|me too|agreed|"
     r"good question|speaking of which|"
     r"that said|that being said|guess what|believe it or not|as (?:i|you) (?:said|know|mentioned)|"
-    r"thanks(?: so much| a lot| a bunch| again| for \\w+)?|thank you(?: so much)?|"
+    r"thanks(?: so much| a lot| a bunch| again| for \w+)?|thank you(?: so much)?|"
     r"congrats|sorry|first of all|as for me|for me|personally|besides|otherwise|apparently|basically|btw|p\.?s\.?|"
     r"quick update|update|"
     r"actually|correction|in that case|i think|i guess|i believe|i feel like|i'd say|let me tell you|hopefully|gosh|"
@@ -55,11 +55,13 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(I|we|you|they|he|she|it)'d\b", r"\1 would"),
         (r"\b(we|you|they)'re\b", r"\1 are"),
         (
-            r"\b(he|she|it|that|this|there|here|everything|nothing|everyone)'s (?=been\b|got\b|had\b|become\b|made\b|"
-            r"taken\b|given\b)",
+            r"\b(he|she|it|that|this|there|here|everything|nothing|everyone)'s (?=(?:really |just |always |already |"
+            r"also |only )?(?:been|got|gotten|had|become|made|taken|given|taught|brought|gone|grown|come|kept|"
+            r"(?:shown|\w+ed) (?:me|us|my|our|them|so much|a lot))\b)",
             r"\1 has ",
         ),
-        (r"\b(he|she|it|that|this|there|here|everything|nothing|everyone|who|what)'s\b", r"\1 is"),
+        (r"\b(he|she|it|that|this|there|here|everything|nothing|who|what)'s\b", r"\1 is"),
+        (r"\b(everyone)'s (?=\w+ing\b|so\b|not\b|a\b|very\b|really\b|here\b|there\b|happy\b|fine\b)", r"\1 is "),
         (r"\b([a-z]+ing)'s (?=a|an|the|my|so|really|been|not|great|fun)\b", r"\1 is "),
         (
             r"\b(name|birthday|job|number|email|husband|wife|budget|boss)'s (?=(?:[A-Z]|\d|on|the|a|an|not|"
@@ -92,12 +94,18 @@ _REMINDER = re.compile(
     r"(?:why|how much|one of the (?:main )?reasons(?: why)?|the reason(?: why)?) (?=I\b)",
     re.IGNORECASE,
 )
+_SINCE_LAST = re.compile(
+    r"^(?:[^,;.!?]{0,60} )?since (?:we|our) (?:\w+ )?(?:last|spoke|talked|chatted)(?: \w+)?(?:,| [-–—])\s+(?=\w)",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(
     r"\s*(?:[,;]|[-–—]|\band\b|\bso\b|\bbut\b)\s*(?:so |and |just |please |hey )*(?:let us|let's|let me|"
     r"check (?:it|this|them|these|that|out)|take a look|look at|"
     r"wish me luck|what about|how about|you (?:know|should|can|could|will|must|earned|have|are)|thanks?|haha|lol|"
     r"(?:I )?hope you|(?:I )?know what I mean|"
-    r"(?:I )?can(?:no|')t wait)\b[^,;]*$",
+    r"(?:I )?can(?:no|')t wait)\b[^,;]*$|"
+    r",? (?:should|do|does|did|is|are|was|were|have|has|can|could|would|will)(?:n't| not) (?:I|we|you|it|he|she|they)"
+    r"[.!?]*$",
     re.IGNORECASE,
 )
 _PAST = (
@@ -109,7 +117,9 @@ _PAST = (
     r"volunteered"
 )
 _GERUND = (
-    r"going to|planning|working|looking forward|hoping|trying|thinking of|thinking about|considering|learning|"
+    r"going to (?!be (?!(?:an? )?(?:\w+ )?(?:dad|mom|mum|mother|father|parents?|aunt|auntie|uncle|grand\w+|"
+    r"teacher|nurse|doctor|late|away|busy|there|in|at|on|back|working|moving|starting|\w+ing|\d+)\b))|planning|"
+    r"working|looking forward|hoping|trying|thinking of|thinking about|considering|learning|"
     r"studying|living|"
     r"training|preparing|reading|watching|saving|starting|getting ready|heading|finishing up|still \w+ing|"
     r"currently \w+ing|visiting|moving|"
@@ -121,21 +131,29 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(
             rf"^(?P<adv>(?:just|also|recently|finally|already|actually|even|still) )?(?P<rest>(?:{_PAST})\b(?!,| by\b|"
-            rf" my (?:day|heart)))",
+            rf" my (?:day|heart)|(?<=took) (?:me|us|ages|forever|hours|days|weeks|months|years|longer|so long|some|a "
+            rf"(?:while|lot|long)|\d)|(?<=went) (?:really |so |pretty |very |quite |super )?(?:well|great|fine|"
+            rf"smoothly|by|fast|badly|ok|okay|amazing|better|perfectly|over|viral)|(?<=made|gave) (?:me|us|it)\b|"
+            rf"(?<=came|fell) (?:out|true|apart|together)|(?<=got) (?:cold|dark|hot|worse|better|easier|harder|late|"
+            rf"crazy|wild|out of hand)|(?<=started) (?:raining|snowing|off|out|in)\b|(?<=brought) (?:me|us|back)\b))",
             re.IGNORECASE,
         ),
         "I ",
     ),
     (
         re.compile(
-            r"^(?P<adv>(?:just|also|recently|finally|already|never|always) )?(?P<rest>(?:been|never been|had been)\b)",
+            r"^(?P<adv>(?:just|also|recently|finally|already|never|always) )?(?P<rest>(?:been|never been|had been)\b"
+            r"(?!.*\bfor (?:me|us)\b| (?:hectic|raining|snowing|fun|ages|quite|a (?:while|long|(?:\w+ )*(?:week|"
+            r"day|month|year|"
+            r"ride|journey|time|blast))\b)))",
             re.IGNORECASE,
         ),
         "I have ",
     ),
     (
         re.compile(
-            rf"^(?P<adv>(?:just|also|currently|now|still) )?(?P<rest>(?:{_GERUND})\b(?!(?:(?! and | but | so |"
+            rf"^(?P<adv>(?:just|also|currently|now|still) )?(?P<rest>(?:{_GERUND})\b(?!(?:(?! and (?!\w+ing\b)|"
+            rf" but | so |"
             rf"[,;-]).)*\b(?:is|are|was|were|has|have been|can|will|makes?|gives?|helps?|brings?|takes?|requires?|"
             rf"fascinates?)\b))",
             re.IGNORECASE,
@@ -153,6 +171,8 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "I ",
     ),
+    (re.compile(r"^(?P<adv>)(?P<rest>(?:so )?(?:glad|proud|stoked)\b)", re.IGNORECASE), "I am "),
+    (re.compile(r"^(?P<adv>just|recently) (?P<rest>(?!need|speed)\w{2,}ed\b(?! by\b))", re.IGNORECASE), "I "),
     (re.compile(r"^(?P<adv>)(?P<rest>(?:do|did) not (?:like|eat|drink|have|want|smoke)\b)", re.IGNORECASE), "I "),
 )
 
@@ -161,12 +181,12 @@ def cleaned(sentence: str, names: frozenset[str]) -> str:
     """`sentence` without what leads into it, with contractions spelled out and an elided "I" put back."""
     for pattern, full in _EXPANSIONS:
         sentence = pattern.sub(full, sentence)
-    sentence = _REMINDER.sub("", _without_lead(sentence, names))
+    sentence = _REMINDER.sub("", _SINCE_LAST.sub("", _without_lead(sentence, names)))
     sentence = _TAIL.sub("", sentence)
     for pattern, subject in _ELIDED:
         match = pattern.match(sentence)
         if match:
-            sentence = subject + _lowered(sentence)
+            sentence = re.sub(r"\b(and|but) (?=going to\b)", r"\1 I am ", subject + _lowered(sentence))
             break
     return sentence
 

@@ -103,11 +103,20 @@ def _said(quote: str, place: int, talk: _Talk) -> _Said | None:
         return None
     chinese = sentences.is_chinese(asserted)
     plain = sentences.cleaned_zh(asserted) if chinese else english.cleaned(asserted, talk.names)
+    plain = rewrite.without_own_name(plain, talk.speaker)
     found = tuple(dates.find(plain, talk.message.occurred_at, chinese=chinese))
-    slots = _slots_zh(plain, found) if chinese else patterns_en.slots(plain)
-    if any(slot.attribute == "birthday" for slot in slots):
-        found = ()  # it comes round every year, so no year is written into it
+    read = _slots_zh(plain, found) if chinese else patterns_en.slots(plain)
+    slots = [slot for slot in read if not _is_own_name(slot, talk.speaker)]
+    if not plain or (read and not slots):
+        return None
+    birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
+    found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays)  # no year is theirs
     return _Said(quote, place, plain, chinese, found, tuple(slots), talk)
+
+
+def _is_own_name(slot: Slot, speaker: str) -> bool:
+    """Whether `slot` says only that the speaker is called what they are known to be called."""
+    return slot.attribute.startswith("name.") and not slot.about and slot.value.casefold() == speaker.casefold()
 
 
 def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
@@ -126,7 +135,7 @@ def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
         leans = not one.chinese and bool(worth.ANAPHORIC.search(one.plain))
         if leans and wanted and groups and len(groups[-1]) == 1 and groups[-1][0].place == one.place - 1:
             groups[-1].append(one)
-        elif (one.slots and not leans) or (wanted and not leans and worth.weigh(one.plain) >= worth.LIGHTEST):
+        elif not leans and (one.slots or (wanted and worth.is_worth_a_line(one.plain))):
             groups.append([one])
     return groups
 
@@ -136,17 +145,18 @@ def _states(one: _Said) -> bool:
 
 
 def _candidates(group: list[_Said]) -> list[Candidate]:
-    """One statement as it was said for the first attribute; each further attribute in a sentence of its own."""
+    """One statement as it was said for the first attribute; a name and each further attribute in its own sentence."""
     base = _statement(group)
-    by_attribute: dict[str, list[Slot]] = {}
+    by_attribute: dict[tuple[str, str | None], list[Slot]] = {}
     for slot in group[0].slots:
-        by_attribute.setdefault(slot.attribute, []).append(slot)
-    filled = [_filled(base, slots) for slots in by_attribute.values()]
-    further = [
+        by_attribute.setdefault((slot.attribute, slot.about), []).append(slot)
+    filled = [(_filled(base, slots), slots) for slots in by_attribute.values()]
+    return [
         replace(c, content=_plainly(c, s, chinese=group[0].chinese))
-        for c, s in zip(filled, by_attribute.values(), strict=True)
-    ]
-    return [*filled[:1], *further[1:]] or [base]
+        if place or s[0].attribute.startswith("name.")
+        else c
+        for place, (c, s) in enumerate(filled)
+    ] or [base]
 
 
 def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
@@ -157,7 +167,8 @@ def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
     if pattern.negated:
         form = stated[f"not {attribute}"]
     value = ("、" if chinese else " and ").join(slot.value for slot in slots)
-    return form.format(who=candidate.subject, value=value, what=attribute.split(".")[-1].replace("_", " "))
+    what = attribute.split(".")[-1].replace("_", " ")
+    return form.format(who=candidate.subject, value=value, a_value=rewrite.with_article(value), what=what)
 
 
 def _slots_zh(plain: str, found: Sequence[dates.Found]) -> list[Slot]:
@@ -166,8 +177,8 @@ def _slots_zh(plain: str, found: Sequence[dates.Found]) -> list[Slot]:
     for one in reversed(found):
         undated = undated[: one.start] + undated[one.end :]
     as_said = patterns_zh.slots(plain)
-    known = {slot.attribute for slot in as_said}
-    return as_said + [slot for slot in patterns_zh.slots(undated) if slot.attribute not in known]
+    known = {(slot.attribute, slot.about) for slot in as_said}
+    return as_said + [slot for slot in patterns_zh.slots(undated) if (slot.attribute, slot.about) not in known]
 
 
 def _content(group: list[_Said]) -> str:

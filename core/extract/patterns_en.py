@@ -16,7 +16,7 @@ KIN = (
     r"daughter|"
     r"uncle|aunt|cousin|niece|nephew|grandmother|grandma|grandfather|grandpa|boss|manager|roommate|flatmate|"
     r"best friend|friend|"
-    r"colleague|neighbou?r|therapist|doctor|coach|ex"
+    r"colleague|coworker|classmate|neighbou?r|landlord|landlady|therapist|doctor|coach|ex"
 )
 PETS = r"dog|puppy|cat|kitten|hamster|rabbit|bunny|parrot|horse|turtle|snake|guinea pig|fish|bird|pet"
 FREE = r"(?:^|(?<=[,;:] )|(?<=\band )|(?<=\bbut )|(?<=\bbecause )|(?<=\bsince )|(?<=\bso )|(?<=[-–—] )|(?<=\bthat ))"
@@ -26,7 +26,7 @@ ADV = (
 )
 WHO = (
     rf"(?:\b(?:I|we)|\b(?:my|our) (?P<kin>(?:older |younger |little |big |elder |twin |"
-    rf"late )?(?:{KIN}))(?:,? (?P<kinname>[A-Z][a-z]+))?,?) {ADV}"
+    rf"late )?(?:{KIN})(?:-in-law)?)(?:,? (?P<kinname>(?-i:[A-Z][a-z]+)))?,?) {ADV}"
 )
 V = r"(?P<v>(?:(?:St|Dr|Mr|Mrs|Ms|Mt)\. )?[^,.;!?()]+?)"
 _AFTER = (
@@ -49,7 +49,7 @@ LIST_END = (
 )
 """The same where "A, B and C" is the value."""
 P, K = Category.PREFERENCE, Category.SKILL
-_PARTS = {"{list_end}": LIST_END, "{free}": FREE, "{who}": WHO, "{v}": V, "{end}": END, "{adv}": ADV}
+_PARTS = {"{kin}": KIN, "{list_end}": LIST_END, "{free}": FREE, "{who}": WHO, "{v}": V, "{end}": END, "{adv}": ADV}
 
 
 def _re(regex: str) -> re.Pattern[str]:
@@ -73,7 +73,10 @@ SLOTS: tuple[Pattern, ...] = (
         values.person,
     ),
     Pattern(
-        _re(r"\bmy birthday is (?:on )?(?P<v>.+?)(?=[.!;]|,? (?:and|but|so)\b|$)"),
+        _re(
+            r"\bmy (?:(?P<kin>(?:older |younger |little |big |elder |twin |late )?(?:{kin})(?:-in-law)?)"
+            r"(?: (?P<kinname>(?-i:[A-Z][a-z]+)))?'s )?birthday is (?:on )?(?P<v>.+?)(?=[.!;,]|,? (?:and|but|so)\b|$)"
+        ),
         "birthday",
         Topic.PERSONAL,
         0.9,
@@ -161,7 +164,7 @@ SLOTS: tuple[Pattern, ...] = (
     Pattern(
         _re(
             r"{who}(?:(?:am|is|are) (?:living|based)|live|lives|reside|resides|(?:have |has )?been living|have lived|"
-            r"has lived|lived) (?:here )?in {v}{end}"
+            r"has lived|(?:have|has) always lived) (?:here )?in {v}{end}"
         ),
         "home.city",
         Topic.LOCATION,
@@ -257,10 +260,20 @@ SLOTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         _re(
-            r"{who}(?:got|landed|accepted|started|found|have) (?:a |an |my |the )?(?:new )?(?:job|position|role|"
-            r"internship|work|gig)(?: (?:at|with|from) [^,.;!?]+?)? as (?:an? |the )?(?P<v>[^,.;!?()]+?)(?: "
-            r"(?:at|for|in|"
-            r"with) |(?=$|[,.;!?]| and\b| but\b))"
+            r"{who}(?:joined|started at|started working (?:at|for)|(?:am|is) joining|will join) [^,.;!?]{2,40}?,? as "
+            r"(?:an? |the |their )?(?:new )?(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with) |{end})"
+        ),
+        "work.role",
+        Topic.WORK,
+        0.8,
+        values.role,
+        corrects=True,
+    ),
+    Pattern(
+        _re(
+            r"{who}(?:got|landed|accepted|started|found|have|(?:am|is) starting) (?:a |an |my |the )?(?:new )?"
+            r"(?:job|position|role|internship|work|gig)(?: (?:at|with|from) [^,.;!?]+?)?,? as (?:an? |the )?"
+            r"(?P<v>[^,.;!?()]+?)(?: (?:at|for|in|with) |(?=$|[,.;!?]| and\b| but\b))"
         ),
         "work.role",
         Topic.WORK,
@@ -269,8 +282,8 @@ SLOTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         _re(
-            r"{who}(?:work|works|(?:am|is) working|(?:am|is)|became) (?:as )?an? [a-z][^,.;!?()]{2,40}? (?:at|"
-            r"for) {v}{end}"
+            r"{who}(?:work|works|(?:am|is) working|(?:am|is)|became) (?:as )?an? (?:(?!\b(?:who|whose|that|which|of|"
+            r"fan|friend|customer|regular|member|guest|patient|believer)\b)[^,.;!?()]){3,41}? (?:at|for) {v}{end}"
         ),
         "work.employer",
         Topic.WORK,
@@ -301,7 +314,10 @@ SLOTS: tuple[Pattern, ...] = (
         values.role,
     ),
     Pattern(
-        _re(r"{who}(?:work|works|(?:am|is) working|worked) (?:at|for|with) [^,.;!?]{2,40}? as (?:an? |the )?{v}{end}"),
+        _re(
+            r"{who}(?:work|works|(?:am|is) working|(?:have|has) worked) (?:at|for|with) [^,.;!?]{2,40}? as "
+            r"(?:an? |the )?{v}{end}"
+        ),
         "work.role",
         Topic.WORK,
         0.8,
@@ -393,6 +409,30 @@ SLOTS: tuple[Pattern, ...] = (
         exclusive=False,
     ),
     Pattern(
+        _re(
+            r"{free}(?P<v>(?-i:[A-Z][a-z]+)(?: (?-i:[A-Z][a-z]+))?)(?:,| is(?: also)?) my (?P<rel>wife|husband|spouse|"
+            r"partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|mum|father|dad|boss|manager)"
+            r"(?=[.!;]|$|,(?! and\b)| and\b| who\b| but\b)"
+        ),
+        "relation.{rel}",
+        Topic.RELATIONSHIP,
+        0.8,
+        values.person,
+    ),
+    Pattern(
+        _re(
+            r"{free}(?P<v>(?-i:[A-Z][a-z]+)(?: (?-i:[A-Z][a-z]+))?)(?:,| is(?: also)?) (?:my|our) (?:older |younger |"
+            r"little |big |elder |twin |oldest |youngest )?(?P<rel>sister|brother|son|daughter|niece|nephew|cousin|"
+            r"uncle|aunt|grandmother|grandma|grandfather|grandpa|roommate|" + PETS + r")"
+            r"(?=[.!;]|$|,(?! and\b)| and\b| who\b| but\b)"
+        ),
+        "relation.{rel}",
+        Topic.RELATIONSHIP,
+        0.75,
+        values.person,
+        exclusive=False,
+    ),
+    Pattern(
         _re(r"\bI named (?:him|her|it|them|the (?:" + PETS + r")) {v}{end}"),
         "relation.pet",
         Topic.RELATIONSHIP,
@@ -433,7 +473,7 @@ SLOTS: tuple[Pattern, ...] = (
     Pattern(
         _re(
             r"{who}(?:am|is) (?:severely |deathly |highly |mildly |slightly )?allergic to "
-            r"(?P<v>[^.;!?()]+?)(?=$|[.;!?()]|"
+            r"(?P<v>[^.;!?()]+?)(?=$|[.;!?()]| [-–—]|"
             r",? (?:but|so|because|which|since|please|that|and (?:I|my|it|she|he|have|cannot|also))\b)"
         ),
         "allergy",
@@ -694,7 +734,8 @@ SLOTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         _re(
-            r"(?:{free}{who}|\band {adv}(?=love |enjoy |adore ))(?:like|love|enjoy|adore|likes|loves|enjoys|(?:am|"
+            r"(?:{free}{who}|\bI (?:(?!\b(?:who|they|she|he|my|our|people|friends)\b)[^,.;!?])*?\band {adv}"
+            r"(?=love |enjoy |adore ))(?:like|love|enjoy|adore|likes|loves|enjoys|(?:am|"
             r"is) (?:a (?:big|huge|massive) fan of|fond of|obsessed with|(?:really |super )?into|crazy about|"
             r"passionate about|keen on)) (?P<v>[^.;!?()]+?){list_end}"
         ),
@@ -750,7 +791,8 @@ CORRECTION = re.compile(
     r"^(?:no|oh|well|sorry|but|and|hmm|wait)?[, ]*actually\b|\bactually\b.*, not\b|\bno longer\b|\bany ?more\b|"
     r"\bI (?:\w+ )?moved (?:to|back)\b|\bnot .{2,30} but\b|\bchanged (?:my|to)\b|\bswitched (?:to|from)\b|"
     r"^correction\b|\bI meant\b|\bI was wrong\b|\bused to\b.*\bbut\b|\binstead of\b|\bnot true any\b|"
-    r"\bstopped \w+ing\b|\bgave up \w+ing\b",
+    r"\bstopped \w+ing\b|\bgave up \w+ing\b|\bnew (?:job|position|role)\b|\bpromoted to\b|"
+    r"\b(?:changed|switched) jobs\b",
     re.IGNORECASE,
 )
 CATEGORIES: tuple[Cue, ...] = (
@@ -793,7 +835,8 @@ CATEGORIES: tuple[Cue, ...] = (
     Cue(
         re.compile(
             r"\b(?:yesterday|last (?:night|week|weekend|month|year|summer|winter|fall|spring|mon|tue|wed|thu|fri|sat|"
-            r"sun)\w*|ago|today|this (?:morning|week|weekend)|recently|the other day|just|lately)\b|\b(?:I|"
+            r"sun)\w*|ago|today|this (?:morning|week|weekend)|recently|the other day|"
+            r"just(?! (?:like|as|so|to|a|the|one|how|what|in case|for|love|enjoy|want)\b)|lately)\b|\b(?:I|"
             r"we) (?:(?!am\b|"
             r"are\b|do\b|was\b|need\b)\w+ )?(?:went|met|ran|won|lost|got|bought|visited|attended|finished|started|"
             r"signed up|moved|joined|saw|hosted|celebrated|adopted|graduated|made|had|took|gave|found|tried|did|hiked|"
@@ -854,7 +897,7 @@ STATED = {
     "not home.country": "{who} no longer lives in {value}.",
     "work.employer": "{who} works at {value}.",
     "not work.employer": "{who} no longer works at {value}.",
-    "work.role": "{who} works as {value}.",
+    "work.role": "{who} works as {a_value}.",
     "name": "{who} is called {value}.",
     "origin": "{who} comes from {value}.",
     "age": "{who} is {value} years old.",
@@ -873,7 +916,7 @@ STATED = {
     "language.learning": "{who} is learning {value}.",
     "education.school": "{who} studied at {value}.",
     "education.field": "{who} studied {value}.",
-    "possession": "{who} has a {value}.",
+    "possession": "{who} has {a_value}.",
     "skill": "{who} plays {value}.",
     "preference": "{who}'s favorite {what} is {value}.",
     "likes": "{who} likes {value}.",
@@ -900,17 +943,14 @@ _CANONICAL = {
 
 def slots(sentence: str) -> list[Slot]:
     """The attributes and values that `sentence` (plain English, first person) states, the surest first."""
-    found: dict[tuple[str, str], Slot] = {}
+    found: list[Slot] = []
     for pattern in SLOTS:
-        match = pattern.regex.search(sentence)
-        read = _values(pattern, match) if match else []
-        if not match or not read:
-            continue
-        groups = match.groupdict()
-        attribute = _attribute(pattern.attribute, groups, read[0])
-        if not any(key[0] == attribute for key in found):
-            found |= {(attribute, value): Slot(attribute, value, pattern, _about(groups)) for value in read}
-    return list(found.values())
+        for match in pattern.regex.finditer(sentence):
+            read, groups = _values(pattern, match), match.groupdict()
+            attribute, about = _attribute(pattern.attribute, groups, read[0] if read else ""), _about(groups)
+            if not any((slot.attribute, slot.about) == (attribute, about) for slot in found):
+                found += [Slot(attribute, value, pattern, about) for value in dict.fromkeys(read)]
+    return found
 
 
 def _values(pattern: Pattern, match: re.Match[str]) -> list[str]:
@@ -949,7 +989,8 @@ def _several(value: str) -> list[str]:
 _PREPOSITION = re.compile(r"\b(?:about|between|with|for|of|in|on|to|as|at|from)\b", re.IGNORECASE)
 _NO_MEMBER = frozenset(
     "i it they he she we my the a so then am have has would can that this you is are was there even "
-    "just what how especially not".split()
+    "just what how especially not as really badly very quite no please too which since because unfortunately "
+    "seriously severely apparently luckily sadly mostly mainly including like yes sorry".split()
 )
 
 

@@ -8,8 +8,10 @@ from core.extract.reading import Check, Cue, Pattern, Slot, Tables, Theme
 from core.types import Category, Topic
 
 KIN = (
-    r"老婆|妻子|太太|爱人|老公|丈夫|先生|女朋友|男朋友|女友|男友|未婚妻|未婚夫|妈妈|母亲|爸爸|父亲|"
-    r"哥哥|姐姐|弟弟|妹妹|儿子|女儿|孩子|奶奶|爷爷|外婆|外公|老板|室友|同事|朋友|闺蜜"
+    r"老婆|妻子|太太|爱人|伴侣|老公|丈夫|先生|女朋友|男朋友|女友|男友|未婚妻|未婚夫|妈妈|母亲|爸爸|父亲|"
+    r"哥哥|姐姐|弟弟|妹妹|儿子|女儿|孩子|奶奶|爷爷|外婆|外公|姥姥|姥爷|婆婆|公公|岳母|岳父|爸妈|父母|"
+    r"表[哥姐弟妹]|堂[哥姐弟妹]|姑姑|姑妈|舅舅|舅妈|叔叔|阿姨|姨妈|侄子|侄女|外甥女?|孙子|孙女|嫂子|"
+    r"老板|上司|室友|同事|同学|邻居|朋友|闺蜜|老妈|老爸|妈|爸|哥|姐|弟|妹"
 )
 PETS = r"狗|小狗|猫|小猫|兔子|仓鼠|鹦鹉|乌龟|金毛|柯基|布偶|橘猫"
 ADV = (
@@ -18,7 +20,7 @@ ADV = (
 )
 WHO = (
     rf"(?:(?<![给跟和对让帮叫问])我(?:的)?(?P<kin>(?:{KIN}))?"
-    r"(?P<kinname>(?<=[婆子太人公夫生友妻妈亲爸哥姐弟妹儿女孩奶爷婆板室事友蜜])[A-Z][a-z]+)?"
+    r"(?P<kinname>(?<=[婆子太人侣公夫生友妻妈亲爸哥姐弟妹儿女孩奶爷板事蜜母姥姑舅叔姨侄甥司学居])[A-Z][a-z]+)?"
     rf"{ADV})"
 )
 V = r"(?P<v>[^，。！？；、,.!?;\s（）()]{1,20}?)"
@@ -65,7 +67,7 @@ SLOTS: tuple[Pattern, ...] = (
         Topic.PERSONAL,
         0.9,
     ),
-    Pattern(_re(rf"我(?:的)?生日是(?:在)?(?P<v>{_DAY})"), "birthday", Topic.PERSONAL, 0.9),
+    Pattern(_re(rf"{{who}}(?:的)?生日(?:就)?是(?:在)?(?P<v>{_DAY})"), "birthday", Topic.PERSONAL, 0.9),
     Pattern(_re(rf"我(?:是)?(?P<v>{_DAY})(?:出生|生的|过生日)"), "birthday", Topic.PERSONAL, 0.9),
     Pattern(_re(r"我(?:是)?(?P<v>(?:19|20)\d{2})年(?:出生|生的|生人)"), "birth.year", Topic.PERSONAL, 0.8),
     Pattern(
@@ -124,7 +126,7 @@ SLOTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         _re(
-            r"(?:{who}|[，,])在(?P<v>(?!家|一家|一个|这|那|外面|公司|国外|"
+            r"{who}(?:[^，。！？；我他她它]*[，,])?在(?P<v>(?!家|一家|一个|这|那|外面|公司|国外|"
             r"上面)[^，。！？；,.!?\s]{2,12}?)(?:工作|上班|任职|就职|实习)"
         ),
         "work.employer",
@@ -139,7 +141,7 @@ SLOTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         _re(
-            rf"{{who}}(?:的职业是|的工作是|是|当|做|成为了?|在.{{1,10}}当|在.{{1,10}}做)(?:一名|一位|一个|个|"
+            rf"{{who}}(?:的职业是|的工作是|是|当|做|成为了?|在(?:(?!{KIN})[^，。！？；,他她它]){{1,10}}[当做])(?:一名|一位|一个|个|"
             rf"了)?(?P<v>{_ROLES})(?=$|[，。！,.!；\s了]|已经)"
         ),
         "work.role",
@@ -148,9 +150,18 @@ SLOTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         _re(
-            r"我(?:的)?(?P<rel>老婆|妻子|太太|爱人|老公|丈夫|先生|女朋友|男朋友|女友|男友|未婚妻|未婚夫|妈妈|"
+            r"我(?:的)?(?P<rel>老婆|妻子|太太|爱人|伴侣|老公|丈夫|先生|女朋友|男朋友|女友|男友|未婚妻|未婚夫|妈妈|"
             r"母亲|爸爸|父亲|老板)(?:的名字)?(?:叫做?|"
             r"(?<=名字)是)(?P<v>[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+)(?=$|[，。！,.!；\s])"
+        ),
+        "relation.{rel}",
+        Topic.RELATIONSHIP,
+        0.8,
+    ),
+    Pattern(
+        _re(
+            r"(?:^|(?<=[，。；,]))(?P<v>(?![他她它这那就])[\u4e00-\u9fff·]{2,3}|[A-Z][a-z]+)是我(?:的)?(?P<rel>老婆|妻子|太太|"
+            r"爱人|伴侣|老公|丈夫|女朋友|男朋友|女友|男友|未婚妻|未婚夫|老板)(?=$|[，。！,.!；\s])"
         ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
@@ -295,7 +306,7 @@ SLOTS: tuple[Pattern, ...] = (
         exclusive=False,
     ),
     Pattern(
-        _re(r"{who}(?:喜欢|爱|热爱|喜爱|迷上了?|爱上了?|着迷于)(?!的|你|我|他|她|上|了){v}{end}"),
+        _re(r"{who}(?:喜欢|爱|热爱|喜爱|迷上了?|爱上了?|着迷于)(?!的|你|我|他|她|上|了|人(?!类)){v}{end}"),
         "likes",
         Topic.PREFERENCE,
         0.55,
@@ -396,6 +407,7 @@ _CANONICAL = {
     "妻子": "spouse",
     "太太": "spouse",
     "爱人": "spouse",
+    "伴侣": "partner",
     "老公": "spouse",
     "丈夫": "spouse",
     "先生": "spouse",
@@ -481,23 +493,24 @@ _EMPTY = re.compile(r"^(?:你|他|她|它|这|那|这个|那个|吃|喝|什么|�
 
 def slots(sentence: str) -> list[Slot]:
     """The attributes and values that `sentence` states, the surest first."""
-    found: dict[tuple[str, str], Slot] = {}
+    found: list[Slot] = []
     for pattern in SLOTS:
-        match = pattern.regex.search(sentence)
-        if not match or any(key[0] == pattern.attribute for key in found):
-            continue
-        groups = match.groupdict()
-        attribute = _attribute(pattern.attribute, groups)
-        value = _plain(attribute, match["v"])
-        if not value or (pattern.category is P and _likes_taken(found)):
-            continue
-        for one in re.split(r"[、和]", value) if attribute in _SEVERAL else [value]:
-            found[attribute, one] = Slot(attribute, one, pattern, groups.get("kinname") or groups.get("kin"))
-    return list(found.values())
+        for match in pattern.regex.finditer(sentence):
+            groups = match.groupdict()
+            attribute, about = _attribute(pattern.attribute, groups), groups.get("kinname") or groups.get("kin")
+            value = _plain(attribute, match["v"])
+            if value and not _taken(pattern, attribute, about, found):
+                read = re.split(r"[、和]", value) if attribute in _SEVERAL else [value]
+                found += [Slot(attribute, one, pattern, about) for one in dict.fromkeys(read)]
+    return found
 
 
-def _likes_taken(found: dict[tuple[str, str], Slot]) -> bool:
-    return any(slot.pattern.category is P for slot in found.values())
+def _taken(pattern: Pattern, attribute: str, about: str | None, found: list[Slot]) -> bool:
+    """Whether something surer has read this of this person; one sentence says one thing of what they like."""
+    return any(
+        slot.about == about and (slot.attribute == attribute or slot.pattern.category is pattern.category is P)
+        for slot in found
+    )
 
 
 def _attribute(attribute: str, groups: dict[str, str | None]) -> str:

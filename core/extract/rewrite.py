@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.extract.patterns_zh import KIN as KIN_ZH
+
 _ADVERBS = (
     "really just also always never usually often still currently recently actually only even already mostly sometimes "
     "finally definitely probably absolutely generally normally typically rarely hardly barely now then truly totally "
@@ -46,7 +48,12 @@ BASE_VERBS = frozenset(
     "avoid wear wish dream believe consider commute jog meditate stretch relax rest stay remember "
     "follow share teach".split()
 )
-_KIN = r"(?:[Mm]y|[Oo]ur) (?:[a-z]+(?:-[a-z]+)? ){0,2}?[a-z]+(?: [A-Z][a-z]+)?"
+_SELF = r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫])"
+_KIN = (
+    r"(?:[Mm]y|[Oo]ur) (?!(?:[a-z]+ )?(?:wife|husband|partner|m[ou]m|mother|dad|father|sister|brother|son|daughter|"
+    r"friend|boss|roommate|neighbou?r|cousin|uncle|aunt|kids?|parents|dog|"
+    r"cat) (?!and\b)[a-z])(?:[a-z]+(?:-[a-z]+)? ){0,2}?[a-z]+(?: [A-Z][a-z]+)?"
+)
 _CLAUSE = r"(?:^|(?<=, )|(?<=\band )|(?<=\bbecause )|(?<=\bso )|(?<=\bwhen )|(?<=\bthat )|(?<=\bwhere )|(?<=\bsince ))"
 _JOINT = re.compile(
     rf"{_CLAUSE}(?:(?P<first>{_KIN}) and I\b|(?:[Mm]e|I) and (?P<second>{_KIN})(?= [a-z])|"
@@ -70,6 +77,22 @@ class _Voice:
     company: str | None
     named: bool = False
     subject: bool = False
+
+
+def with_article(noun: str) -> str:
+    """`noun` with "a" or "an" before it, unless it is counted ("two cats") or a title ("CEO")."""
+    bare = re.match(r"\d|(?:two|three|four|five|six|several|many|head|chief|lead|[A-Z]{2,})\b", noun)
+    vowel = re.match(r"(?!uni|eu|one\b|us)[aeiou]", noun, re.IGNORECASE)
+    return noun if bare else f"an {noun}" if vowel else f"a {noun}"
+
+
+def without_own_name(sentence: str, name: str) -> str:
+    """`sentence` without an introduction that says no more than `name`, which is known: "I am Ada and …"."""
+    said = re.match(rf"{_SELF} ?{re.escape(name)}(?:,? and |,? but |[,，。.!]\s*|$)", sentence, re.IGNORECASE)
+    rest = sentence[said.end() :] if said else sentence
+    if said and re.match(r"(?:an?|the|from|\d+)\b", rest):
+        return f"I am {rest}"
+    return rest[:1].upper() + rest[1:]
 
 
 def third_person(sentence: str, name: str, addressee: str | None = None, context: str = "") -> str:
@@ -176,14 +199,19 @@ def _plural(low: str, voice: _Voice) -> str:
 def _agreed(token: str, tokens: list[str]) -> str:
     """The verb after the name: am → is, have → has, live → lives; the past and modals stay."""
     low = token.lower()
-    irregular = {"am": "is", "have": "has", "do": "does", "go": "goes", "was": "was", "are": "is"}
+    irregular = {"am": "is", "has": "has", "have": "has", "do": "does", "go": "goes", "was": "was", "are": "is"}
     if low in irregular:
         return irregular[low]
-    if low in _UNCHANGED or (low.endswith("ed") and low not in _PRESENT_ED) or low.endswith("ing"):
+    if low in _UNCHANGED or (low.endswith("ed") and low not in _PRESENT_ED) or _PARTICIPLE.search(low):
         return token
-    if low == "read" and re.search(r"\b(?:yesterday|last|ago|finished|just|recently|on \d)", "".join(tokens)):
+    if low == "read" and re.search(
+        r"\b(?:yesterday|last|ago|back|finished|just|recently|once|before|was|were|when|on \d)", "".join(tokens)
+    ):
         return token
     return with_s(token)
+
+
+_PARTICIPLE = re.compile(r"(?<!^s)(?<!^r)(?<!^w)(?<!^br)(?<!^cl)(?<!^sw)(?<!^st)(?<!^spr)ing$")
 
 
 def with_s(verb: str) -> str:
@@ -240,14 +268,9 @@ def third_person_zh(sentence: str, name: str, addressee: str | None = None) -> s
         lambda m: f"{name}的{m.group()[2:]}" if m.group() != "我们家" else f"{name}家",
         text,
     )
+    text = re.sub(rf"我们?(?=(?:{KIN_ZH}))|我(?=(?:家|公司|生日|名字))", f"{name}的", text)
     text = text.replace("我们俩", f"{name}和同伴").replace("我们", f"{name}和其他人").replace("咱们", f"{name}和其他人")
     text = re.sub(r"我自己", name, text)
-    text = re.sub(
-        r"我(?=(?:爸|妈|哥|姐|弟|妹|老婆|老公|妻子|丈夫|太太|先生|儿子|女儿|孩子|男朋友|女朋友|男友|女友|"
-        r"爷爷|奶奶|外公|外婆|父亲|母亲|父母|老板|同事|朋友|家|公司|生日|名字))",
-        f"{name}的",
-        text,
-    )
     text = text.replace("我", name)
     text = re.sub(r"您|你(?!好)", addressee or "助手", text)
     return text if text.startswith(name) or name in text else f"{name}：{text}"

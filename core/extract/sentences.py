@@ -85,6 +85,32 @@ _ASKING_TAIL_ZH = re.compile(
 )
 
 
+_LEAD_IN = re.compile(
+    r"^(?P<lead>[A-Za-z][^:.;!?\"“”]{0,60}):\s+(?=(?:please|and|but|so|just|always|never|do not|don['’]t|from now on|"
+    r"call me|i|i['’](?:m|ve|ll|d)|im|we|we['’](?:re|ve|ll)|my|our|last|yesterday|today|next)\b)",
+    re.IGNORECASE,
+)
+_LEAD_IN_ZH = re.compile(r"^(?P<lead>[^：:，。！？“「]{1,12})[：:]\s*(?=我|请|以后|不要|别|记住|从现在|每次)")
+_NO_LEAD_IN = re.compile(
+    r"\b(?:sa(?:y|ys|id|ying)|tells?|told|ask(?:s|ed)?|wr(?:ite|ites|ote)|repl(?:y|ies|ied)|thinks?|thought|he|"
+    r"she|they|who|translat\w+|rewrite|rephrase|correct|proofread|examples?|quotes?|quoted|subject|title|lyrics?|song|"
+    r"prompt|text|sentences?|phrase|story|character|role|dialogue|e-?mail|letter|message|review|post|tweet|caption|"
+    r"summari[sz]e|draft|scenario|imagine|suppose|pretend|joke|motto|slogan|question|task)\b|[说问写讲喊回译例题句诗歌信]",
+    re.IGNORECASE,
+)
+_LEAD_WORDS = frozenset(
+    "update note news fact facts reminder confession context background health diet allergy allergies work job home "
+    "food family important correction edit ps fyi also and first second third next finally lastly anyway warning "
+    "heads-up actually truth honestly remember me personally plan plans today tonight yesterday rule "
+    "rules preference preferences request problem".split()
+)
+"""What may stand alone before a colon; any other single word there is the name of someone who is quoted."""
+_STATED_ITSELF = re.compile(
+    r"^(?!.*\b(?:before|as|when|while|since|after|until|for|about|of|in|on)\b).*\b(?:I|we|my|our)\b|我", re.IGNORECASE
+)
+"""Words before a colon that are a statement and not a lead-in: "My writing is going well:"."""
+
+
 def is_chinese(text: str) -> bool:
     """Whether `text` is to be read as Chinese: Han characters make up a fifth of it or more."""
     return len(_CJK.findall(text)) * 5 >= len(text.strip()) > 0
@@ -109,7 +135,10 @@ def _is_abbreviation(piece: str) -> bool:
 
 def asserted(sentence: str) -> str | None:
     """The part of `sentence` that says something is so, without emoji: all of it, what precedes a question, or None."""
-    sentence = _EMOJI.sub(" ", sentence).strip()
+    told = _without_lead_in(_EMOJI.sub(" ", sentence).strip())
+    if told is None:
+        return None
+    sentence = told
     chinese = is_chinese(sentence)
     if sentence.rstrip("\"'”’)!").endswith(("?", "？")):
         tail = (_ASKING_TAIL_ZH if chinese else _ASKING_TAIL).match(sentence)
@@ -121,6 +150,19 @@ def asserted(sentence: str) -> str | None:
     if _REQUEST.match(sentence) or (_QUESTION_EN.match(sentence) and not sentence.endswith((".", "!"))):
         return None
     return None if is_hypothetical(sentence) or is_quoted(sentence) else sentence
+
+
+def _without_lead_in(sentence: str) -> str | None:
+    """`sentence` without a few words and a colon before it ("One thing:"); None where they say that it is quoted."""
+    found = _LEAD_IN.match(sentence) or _LEAD_IN_ZH.match(sentence)
+    if found is None:
+        return sentence
+    lead = found["lead"]
+    words = lead.lower().split()
+    quoted = found.re is _LEAD_IN and len(words) == 1 and words[0] not in _LEAD_WORDS
+    if quoted or len(words) > 9 or _NO_LEAD_IN.search(lead) or _REQUEST.match(lead):
+        return None
+    return sentence if _STATED_ITSELF.search(lead) else sentence[found.end() :]
 
 
 def is_hypothetical(sentence: str) -> bool:

@@ -34,7 +34,8 @@ class Extracted:
         ):
             raise Conflict("Another worker has extracted this session meanwhile.")
         counts: Json = {"messages": self.read_to - self.read_from}
-        for owner, wanted in self.changes:
+        # Each owner is locked while written, so in one order: sessions shared by the same people must not deadlock.
+        for owner, wanted in sorted(self.changes, key=lambda change: change[0].user_id):
             for name, n in changes.apply(tx, self.tenant_id, owner, wanted, author).items():
                 counts[name] = counts.get(name, 0) + n
         return counts

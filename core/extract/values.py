@@ -14,7 +14,8 @@ _NOT_NAMES = frozenset(
     "sure back busy ready done glad excited well better best moved going doing being such what how who which one two "
     "everyone everything something someone nothing same different both each more less much many few "
     "lot lots fun work school "
-    "bed town downtown church college university student teacher nurse amazing awesome love".split()
+    "bed town downtown church college university student teacher nurse amazing awesome love "
+    "he she they we you i everybody somebody nobody today tomorrow yesterday music dance art nature life now".split()
 )
 COUNTRIES = frozenset(
     "portugal spain france germany italy england scotland wales ireland uk britain usa us america "
@@ -114,11 +115,10 @@ def person(value: str) -> str | None:
 
 def own_name(value: str) -> str | None:
     """The same after "I am …", where a nationality or a faith is no name."""
-    return (
-        None
-        if value.lower() in _DEMONYMS or value.lower().endswith(("ish", "ese", "ian", "ist", "ing"))
-        else person(value)
-    )
+    alone = " " not in value
+    if alone and (value.lower() in _DEMONYMS or value.lower().endswith(("ish", "ese", "ian", "ist", "ing"))):
+        return None
+    return person(value)
 
 
 def amount(value: str) -> str:

@@ -10,11 +10,14 @@ import math
 import re
 from dataclasses import dataclass
 
-THRESHOLD = 0.0
+THRESHOLD = -0.15
 """A message below it is small talk."""
 
 LIGHTEST = 1.0
 """A statement below it is left out even of a message that is kept."""
+
+BRIEF, LIGHTEST_BRIEF = 4, 1.6
+"""So many words need so much: "My tea got cold" says nothing, "My grandmother died" does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +157,11 @@ SMALL_TALK = re.compile(
     r"\bmeaning to ask\b|\bI did not ask\b"
     r"|\bI (?:\w+ )?(?:love|like|enjoy) (?:it|that|this|those|these|them|how|your|the way|your|hearing|seeing|"
     r"what)\b|\bthat is (?:what|how|why)\b.{0,20}$"
-    r"|\bI (?:\w+ )?need (?:help|some help|advice|your|recommendations?|suggestions?|to know|a (?:recipe|list|"
-    r"plan|summary|translation))\b|\bI (?:have|had|got) (?:a |some |another )?(?:quick |few |more )?questions?\b|"
+    r"|\bI (?:\w+ )?need (?:help|some help|advice|your|recommendations?|suggestions?|to know|(?:an? |some )?(?:\w+ )?"
+    r"(?:recipe|list|plan|summary|translation|menu|ideas?|gift|present|playlist|itinerary|speech|poem|title|slogan|"
+    r"caption|toast|template|checklist|outline|draft|synonym|word|name|packing list) (?:for|to|of|that|about|in|from)"
+    r"|an? (?:recipe|list|summary|translation|menu))\b|\bI (?:have|had|got) (?:a |some |another )?(?:quick |"
+    r"few |more )?questions?\b|"
     r"\bI want to (?:know|ask|make sure|hear|see if)\b|\bI was (?:wondering|hoping|thinking (?:if|maybe))\b|"
     r"\bI (?:am|was) asking\b"
     r"|\bcount me in\b|\bI (?:do not|did not) (?:know|think|mean|get|understand|remember|mind|realize|realise)\b|"
@@ -164,7 +170,8 @@ SMALL_TALK = re.compile(
     r"|\bhere (?:is|are) (?:a|the|my|our|some|one)\b|\bcheck (?:it|this|them|out)\b|\btake a look\b|\b(?:pic|"
     r"photo|picture|snap) (?:of|from|I)\b.{0,40}$(?<=\bit)|\bI (?:can )?(?:totally|completely|really|"
     r"definitely) (?:get|relate|feel|hear)\b|\bto be honest$|\bI (?:just )?(?:sent|attached|uploaded|pasted|"
-    r"shared)\b|\bI have heard\b|\bI mean\b",
+    r"shared)\b|\bI have heard\b|\bI mean\b|\bwanted to (?:say|check in|ask|let)\b|\bkeep it up\b|\bI (?:have|"
+    r"had)(?: got)? (?:an? )?(?:\w+ )?(?:story|news|update)\b.{0,12}$",
     re.IGNORECASE,
 )
 ANAPHORIC = re.compile(
@@ -176,9 +183,29 @@ ANAPHORIC = re.compile(
     re.IGNORECASE,
 )
 FIRST_PERSON = re.compile(r"\b(?:I|my|we|our|me|us|mine)\b", re.IGNORECASE)
+_LAST_TALK = re.compile(
+    r"^(?:a lot|so much|lots|much)\b.{0,30}\bgoing on (?:with me|lately)?[.!]*$|^(?:[^,;]{0,60} )?since (?:we|"
+    r"our) (?:\w+ )?(?:last|spoke|talked|chatted)(?: \w+)?[.!]*$|"
+    r"^it (?:has|is) been (?:a while|ages|so long|forever)\b",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|does|did|do|will|would|can|could|cannot|should|must|may|might|"
+    r"went|got|made|met|took|found|bought|won|saw|ran|left|quit|wrote|gave|built|began|spent|came|brought|lost|felt|"
+    r"thought|knew|told|said|grew|became|heard|kept|taught|sold|fell|broke|drew|drove|stood|sang|threw|held|paid|sent|"
+    r"caught|chose|flew|led|rode|rose|shook|hit|hurt|put|let|set|helps?|makes?|gives?|keeps?|brings?|means?|matters?|"
+    r"reminds?|inspires?|motivates?|drives?|calms?|puts|lets|gets|seems?|feels?|takes|fills|comes?|goes|needs?|wants?|"
+    r"loves?|likes|enjoys?|lives|live|works|plays?|starts?|begins|ends|leaves|looks|says|thinks|teaches|runs|shows?|"
+    r"allows?|lies?|stays?|changes|wakes?|sleeps?|hates?|knows?|turns?|becomes?|opens|moves|visits|arrives|returns|"
+    r"sits|stands|calls|costs?|pays|spoke|stuck|[a-z]{2,}ed|\w+['’]s|"
+    r"[a-z]{3,}s (?:me|my|us|our|an?|the))\b",
+    re.IGNORECASE,
+)
 _ADDRESSED = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
 _BROKEN = re.compile(
-    r"^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|why)\b(?!.*,)|\b(?:and|"
+    r"^going to be\b|^(?:mostly|mainly|partly|just|only|especially|probably|maybe|still) (?:with|for|of|by|from|about|"
+    r"because|to)\b|^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|why)\b(?!.*,)|\b(?:and|"
     r"but|or|to|the|a|my|because|so|that)[.!]?$",
     re.IGNORECASE,
 )
@@ -231,6 +258,8 @@ def is_statement(plain: str) -> bool:
         and not _ADDRESSED.search(plain)
         and not SMALL_TALK.search(plain)
         and not _BROKEN.search(plain)
+        and not _LAST_TALK.search(plain)
+        and bool(_SUBJECT.search(plain) or _FINITE.search(plain))
     )
 
 
@@ -243,6 +272,11 @@ def weigh(statement: str) -> float:
     """The worth of one statement (plain words) apart from what surrounds it."""
     cues = STATEMENT_ZH if _SELF_ZH.search(statement) else STATEMENT
     return LENGTH * math.log1p(_words(statement)) + sum(cue.weight for cue in cues if cue.regex.search(statement))
+
+
+def is_worth_a_line(statement: str) -> bool:
+    """Whether one statement may stand for itself in a message that is kept."""
+    return weigh(statement) >= (LIGHTEST_BRIEF if 1 < len(statement.split()) <= BRIEF else LIGHTEST)
 
 
 def _words(text: str) -> float:

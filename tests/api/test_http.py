@@ -232,6 +232,13 @@ def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -
         assert doors.post("/v1/events", [event()], tenant=OTHER).status_code == 202
 
 
+def test_a_request_that_is_too_large_is_413_and_costs_nothing(settings: Settings) -> None:
+    with opened(settings.model_copy(update={"request_bytes": 2000})) as doors:
+        problem(doors.post("/v1/events", [event(id=f"e{n}") for n in range(100)]), 413)
+        problem(doors.get("/v1/events/e0"), 404)
+        assert doors.post("/v1/events", [event()]).status_code == 202
+
+
 def test_a_database_that_is_away_is_503_with_retry_after(settings: Settings) -> None:
     with opened(settings) as doors:
         broken = create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none", connect_args={"connect_timeout": 1})

@@ -88,6 +88,20 @@ def drop_everything(engine: Engine) -> None:
     engine.dispose()
 
 
+def test_a_database_of_another_version_is_refused_with_the_way_out(
+    settings: Settings, owner: Connection, app: Database
+) -> None:
+    owner.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+    owner.commit()
+    try:
+        with pytest.raises(Misconfigured, match="imprint db upgrade"):
+            schema.require_current(app, HASH)
+    finally:
+        owner.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        owner.commit()
+    schema.require_current(app, HASH)
+
+
 @pytest.mark.parametrize("other", [("another-model", HASH[1]), (HASH[0], HASH[1] + 1)])
 def test_vectors_of_another_model_refuse_to_start_and_say_the_way_out(
     app: Database, settings: Settings, other: tuple[str, int]
