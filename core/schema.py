@@ -46,7 +46,9 @@ def require_current(db: Database, embedding: tuple[str, int]) -> None:
             raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
         stands, newest = version(tx)
         if stands != newest:
-            raise Misconfigured(f"The database is at migration {stands}, this version needs {newest}: `imprint db upgrade`.")
+            raise Misconfigured(
+                f"The database is at migration {stands}, this version needs {newest}: `imprint db upgrade`."
+            )
         _require_same_embedding(tx, embedding)
 
 

@@ -61,7 +61,7 @@ sys.exit(up({"SOME_SETTING": "x"}, Path(home), "127.0.0.1", port, quiet, databas
 class Run:
     """A running `up` whose lines can be waited for."""
 
-    def __init__(  # noqa: PLR0913 - each names one way to run it
+    def __init__(
         self,
         home: Path,
         port: int,

@@ -9,7 +9,12 @@ from tests.works import Works
 
 
 def say(door: Doors, number: int) -> str:
-    payload = {"session_id": "s1", "user_id": "ada", "role": "user", "content": f"I live in Porto, flat number {number}."}
+    payload = {
+        "session_id": "s1",
+        "user_id": "ada",
+        "role": "user",
+        "content": f"I live in Porto, flat number {number}.",
+    }
     event = {"id": f"e{number}", "event_type": "message.added", "source": "test", "payload": payload}
     answer = door.post("/v1/events", [event])
     assert answer.status_code == 202, answer.text

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from core import embed
 from core.embed import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder
-from core.remote import retry_after
 from core.errors import Later, Misconfigured, Never
 from core.minilm import batches, gelu
+from core.remote import retry_after
 
 Answer = tuple[int, dict[str, str], Any]
 

@@ -143,7 +143,13 @@ def test_killed_postgres_comes_back_and_nothing_accepted_is_lost(stand: Stand, s
 def conversation(session: str) -> list[dict[str, Any]]:
     """Twelve messages, each with a token of its own, and the end of the session."""
     said = [
-        event(session, number, "message.added", role="user", content=f"Remember that my token {session[2:]}x{number} stays.")
+        event(
+            session,
+            number,
+            "message.added",
+            role="user",
+            content=f"Remember that my token {session[2:]}x{number} stays.",
+        )
         for number in range(MESSAGES)
     ]
     return [*said, event(session, MESSAGES, "session.ended", message_count=MESSAGES)]

@@ -1,4 +1,4 @@
-"""The whole way with RabbitMQ in the place of Redis: nothing else changes. Run by `make rabbitmq`, which installs it."""
+"""The whole way with RabbitMQ in place of Redis: nothing else changes. Run by `make rabbitmq`, which installs it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,13 @@ def stand(url: str) -> Iterator[Stand]:
 
 def test_events_over_http_are_worked(stand: Stand) -> None:
     session = uuid.uuid4().hex
-    payload = {"session_id": session, "user_id": session, "role": "user", "speaker": "Ada", "content": "I live in Porto."}
+    payload = {
+        "session_id": session,
+        "user_id": session,
+        "role": "user",
+        "speaker": "Ada",
+        "content": "I live in Porto.",
+    }
     ended = {"session_id": session, "user_id": session, "message_count": 3}
     batch = [
         {"event_type": "message.added", "source": "t", "payload": payload},
