@@ -131,14 +131,21 @@ _SAME = text("""
 """Active memories that say the same, or fill the same slot, as each candidate."""
 
 _NEAR = text("""
-    SELECT c.place, m.*, near.similarity
-    FROM unnest(cast(:vectors AS text[])) WITH ORDINALITY AS c (vector, place)
-    CROSS JOIN LATERAL (
-        SELECT i.ref, 1 - (i.embedding <=> cast(c.vector AS halfvec)) AS similarity
-        FROM search_index i
-        WHERE i.user_id = :user AND i.type = 'memory' AND i.embedding IS NOT NULL
-        ORDER BY i.embedding <=> cast(c.vector AS halfvec) LIMIT :limit
-    ) AS near
-    JOIN memories m ON m.id = cast(near.ref AS uuid) AND m.status = 'active'
+    WITH asked AS MATERIALIZED (
+        SELECT place, cast(vector AS halfvec) AS vector
+        FROM unnest(cast(:vectors AS text[])) WITH ORDINALITY AS v (vector, place)
+    ), near AS MATERIALIZED (
+        SELECT asked.place, nearest.id, nearest.similarity FROM asked CROSS JOIN LATERAL (
+            SELECT cast(i.ref AS uuid) AS id, 1 - (i.embedding <=> asked.vector) AS similarity
+            FROM search_index i
+            WHERE i.user_id = :user AND i.type = 'memory' AND i.embedding IS NOT NULL
+            ORDER BY i.embedding <=> asked.vector LIMIT :limit
+        ) AS nearest
+    )
+    SELECT near.place, m.*, near.similarity FROM near JOIN memories m ON m.id = near.id AND m.status = 'active'
 """)
-"""The nearest memories of the user to each candidate's vector, by an exact scan over that user's rows."""
+"""The nearest memories of the user to each candidate's vector, by an exact scan over that user's rows.
+
+Materialized, for on a table without statistics the planner would scan anew for each memory, and parse each vector
+anew for each row.
+"""
