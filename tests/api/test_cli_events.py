@@ -103,7 +103,7 @@ def test_ctrl_c_ends_the_tail_with_0(imprint: Imprint, app: Database) -> None:
 def test_a_trace_shows_rules_with_actual_values_and_what_came_of_them(
     imprint: Imprint, app: Database, works: Works
 ) -> None:
-    accept(app, said("I live in [Turin].", speaker="Ada", id="m1"), {**ended(message_count=3), "id": "end"})
+    accept(app, said("I live in Turin. [laughs]", speaker="Ada", id="m1"), {**ended(message_count=3), "id": "end"})
     works.settle()
     end = imprint("events", "trace", "end").out
     for word in (
@@ -114,7 +114,7 @@ def test_a_trace_shows_rules_with_actual_values_and_what_came_of_them(
         assert word in end
     assert "memory.created" in end
     shown = imprint("events", "trace", "m1")
-    assert "“I live in [Turin].”" in shown.out
+    assert "“I live in Turin. [laughs]”" in shown.out
     for word in ("extract_important_now v1 no match", "✗ payload.importance > 0.7 is missing", "gathered"):
         assert word in shown.out
     assert "✓ payload.role in ['user', 'assistant'] is 'user'" in shown.out
