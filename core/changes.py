@@ -130,7 +130,7 @@ def _supersede(tx: Tx, adds: Sequence[Add], author: Author) -> None:
         row = tx.execute(_SUPERSEDE, values).one_or_none()
         if row is None:
             raise Conflict("The memory to be superseded was changed while this was being judged.")
-        _record(tx, [_version_row(memories.snapshot(row), "supersede", add.reason, author)], author)
+        _record(tx, [_version_row(memories.snapshot(row), "supersede", add.reason)], author)
 
 
 def _add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Author) -> None:
@@ -139,7 +139,7 @@ def _add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Auth
     rows = [_memory_row(tenant_id, owner, add) for add in adds]
     stored = tx.execute(_ADD, {name: [row[name] for row in rows] for name in rows[0]}).all()
     reasons = {add.id: add.reason for add in adds}
-    _record(tx, [_version_row(memories.snapshot(row), "add", reasons[row.id], author) for row in stored], author)
+    _record(tx, [_version_row(memories.snapshot(row), "add", reasons[row.id]) for row in stored], author)
     _cite(tx, tenant_id, [(add.id, e) for add in adds for e in add.candidate.evidence])
     entries = [index.MemoryEntry(str(a.id), a.candidate.content, a.candidate.occurred_at, a.vector) for a in adds]
     index.put_memories(tx, tenant_id, owner.user_id, owner.group_id, entries)
@@ -157,7 +157,7 @@ def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author
         row = tx.execute(_CONFIRM, values).one_or_none()
         if row is None:
             raise Conflict("The memory to be confirmed was changed while this was being judged.")
-        _record(tx, [_version_row(memories.snapshot(row), "confirm", confirm.reason, author)], author)
+        _record(tx, [_version_row(memories.snapshot(row), "confirm", confirm.reason)], author)
     _cite(tx, tenant_id, [(c.known.id, e) for c in merged.values() for e in c.evidence])
 
 
@@ -190,8 +190,8 @@ def _memory_row(tenant_id: str, owner: Owner, add: Add) -> dict[str, Any]:
     }
 
 
-def _version_row(snapshot: Json, change: str, reason: str, author: Author) -> Json:
-    return {"snapshot": snapshot, "change": change, "reason": reason, "author": author.as_json()}
+def _version_row(snapshot: Json, change: str, reason: str) -> Json:
+    return {"snapshot": snapshot, "change": change, "reason": reason}
 
 
 def _record(tx: Tx, versions: Sequence[Json], author: Author) -> None:

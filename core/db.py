@@ -22,9 +22,6 @@ APP_ROLE = "imprint_app"
 ROUTER_ROLE = "imprint_router"
 """Sees the queue of every tenant (events, decisions, dispatches, flows, rules), and no memory's text."""
 
-STATEMENT_SECONDS = 120
-"""No statement of the service needs longer; one that does is stuck."""
-
 Tx = Connection
 
 

@@ -262,7 +262,6 @@ CLOUD_NAMES = {
     "correlationid": "correlation_id",
     "causationid": "causation_id",
 }
-CLOUD_DROPPED = frozenset({"specversion", "datacontenttype", "dataschema"})
 
 
 def _from_cloud(document: Json) -> Json:

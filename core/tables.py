@@ -24,8 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-TERM_DIMENSIONS = 999_999_937
-"""Length of a sparse term vector: the largest prime under pgvector's bound of one thousand million."""
+from core.text import TERM_IDS
 
 metadata = MetaData(
     naming_convention={
@@ -374,7 +373,7 @@ search_index = Table(
     _time("occurred_at", null=False),
     Column("told", SmallInteger, nullable=False, server_default=text("0"), comment="Terms outside of questions."),
     _flag("timed"),
-    Column("terms", SPARSEVEC(TERM_DIMENSIONS), nullable=False, comment="BM25 document weights by term id."),
+    Column("terms", SPARSEVEC(TERM_IDS), nullable=False, comment="BM25 document weights by term id."),
     Column("own_terms", ARRAY(Integer), nullable=False, comment="Terms counted for this row in term_counts."),
     Column("embedding", HALFVEC, comment="Null until made: found by its words alone."),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),

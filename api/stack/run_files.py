@@ -71,11 +71,6 @@ def write_stack(home: Path, addresses: Mapping[str, str | int]) -> None:
     _write(home / "run" / "stack.json", addresses)
 
 
-def read_stack(home: Path) -> dict[str, str]:
-    """`database_url`, `broker_url`, `http_url`, `pid` of the running stack; empty when none runs."""
-    return _read(home / "run" / "stack.json")
-
-
 def forget_stack(home: Path) -> None:
     """The stack is gone, its addresses with it."""
     (home / "run" / "stack.json").unlink(missing_ok=True)

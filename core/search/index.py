@@ -17,8 +17,7 @@ from core.errors import Conflict
 from core.search.evidence import tells_time, told
 from core.search.lexical import document_weights, message_terms
 from core.sessions import Session
-from core.tables import TERM_DIMENSIONS
-from core.text import term_id, terms
+from core.text import TERM_IDS, term_id, terms
 from core.types import Message
 
 REACH = 2
@@ -147,7 +146,7 @@ def vector_literal(vector: NDArray[np.float32]) -> str:
 def sparse_literal(weights: Mapping[int, float]) -> str:
     """A sparse vector in pgvector's notation, whose indices begin with 1."""
     inside = ",".join(f"{term}:{weight:.5g}" for term, weight in sorted(weights.items()))
-    return f"{{{inside}}}/{TERM_DIMENSIONS}"
+    return f"{{{inside}}}/{TERM_IDS}"
 
 
 def owners(user_id: str | None, group_id: str | None) -> list[str]:

@@ -14,7 +14,7 @@ from core import memories, metrics, sessions
 from core.db import Database, Tx
 from core.embed import Embedder
 from core.search.evidence import asks_time, tells_time, told
-from core.search.index import DOCUMENTS, sparse_literal, vector_literal
+from core.search.index import DOCUMENTS, owners, sparse_literal, vector_literal
 from core.search.lexical import document_weights, message_terms, query_weights
 from core.search.rank import Hit, Ranked, rank
 from core.text import term_id, terms
@@ -109,7 +109,7 @@ def _hits(tx: Tx, question: Question, vector: str | None) -> list[Hit]:
 def _asked(tx: Tx, question: Question) -> dict[int, float]:
     """The question's terms with their weights, by how rare each is among what this user said."""
     words = terms(question.query)
-    owner = f"user:{question.user_id}" if question.user_id is not None else f"group:{question.group_id}"
+    owner = owners(question.user_id, question.group_id)[0]
     ids = [*{term_id(word) for word in words}, DOCUMENTS]
     counts = {row.term: row.documents for row in tx.execute(_COUNTS, {"owner": owner, "terms": ids})}
     return query_weights(words, counts, counts.get(DOCUMENTS, 0))

@@ -17,9 +17,10 @@ from typing import Self
 import psycopg
 import pytest
 
-from api.stack import machine, process, run_files
+from api.stack import machine, process
 from api.stack.servers import Postgres
 from api.stack.supervisor import Child, ChildProcess, Supervisor, Watched
+from core.config import Settings
 from core.errors import Misconfigured
 
 NAMES = ("postgres", "broker", "api", "worker-io", "worker-cpu")
@@ -150,7 +151,7 @@ def test_the_screen_says_what_runs_where_and_commands_find_it(home: Path, port: 
         assert name in shown
         assert str(pid_of(home, name)) in shown
         assert process.pid_file(home, name).read_text() == f"{pid_of(home, name)} {name}\n"
-    stack = run_files.read_stack(home)
+    stack = Settings(home=home).stack
     assert stack["http_url"] == f"http://127.0.0.1:{port}"
     assert stack["pid"] == str(running.popen.pid)
     assert (home / "run" / "stack.json").stat().st_mode & 0o777 == 0o600
@@ -176,7 +177,7 @@ def test_a_signal_ends_everything_within_10_s_with_nothing_left(
     for name in NAMES:
         assert process.wait_released(home, name, 0.0), f"something of {name} lives on"
         assert not process.pid_file(home, name).exists()
-    assert run_files.read_stack(home) == {}
+    assert Settings(home=home).stack == {}
 
 
 def test_killed_processes_are_started_again_and_it_is_said_aloud(home: Path, running: Run) -> None:
@@ -187,7 +188,7 @@ def test_killed_processes_are_started_again_and_it_is_said_aloud(home: Path, run
         assert f"{name} died (SIGKILL); starting it again in 0.2 s." in running.wait_for(f"{name} died")
         assert running.wait_for(f"{name} runs again")
         assert pid_of(home, name) != before[name]
-    psycopg.connect(run_files.read_stack(home)["database_url"]).close()
+    psycopg.connect(Settings(home=home).stack["database_url"]).close()
 
 
 def test_after_a_kill_9_of_the_supervisor_the_next_up_finds_everything_well(home: Path, port: int) -> None:
