@@ -137,6 +137,32 @@ def test_who_lost_the_lease_leaves_no_effect(app: Database, queue: Database) -> 
     assert marks(app) == 1
 
 
+def test_who_lost_the_lease_cannot_end_it_while_another_holds_it(app: Database, queue: Database) -> None:
+    one = owe(app)
+    second_begun, first_over = threading.Event(), threading.Event()
+
+    def second(_job: Job) -> Outcome:
+        second_begun.set()
+        assert first_over.wait(20)
+        return Outcome(mark)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def first(_job: Job) -> Outcome:
+            rush(app, one)
+            assert swept(queue) == [one]
+            pool.submit(ledger.run, a_ledger(app, {"agent": second}), TENANT, one)
+            assert second_begun.wait(20)
+            return Outcome(mark)
+
+        ledger.run(a_ledger(app, {"agent": first}), TENANT, one)
+        held = (row_of(app, one).status, marks(app))
+        first_over.set()
+    assert held == ("running", 0), "the late one neither ended it nor left an effect"
+    row = row_of(app, one)
+    assert (row.status, row.attempt, marks(app)) == ("done", 2, 1)
+
+
 def test_a_failure_of_one_who_lost_the_lease_changes_nothing(app: Database, queue: Database) -> None:
     one = owe(app)
 
