@@ -69,11 +69,39 @@ class Settings(BaseSettings):
     attempts: Count = Field(8, description="Attempts before a dispatch is dead.")
     task_seconds: Count = Field(600, description="Longest run of one Celery task, seconds.")
 
+    rules_per_tenant: Count = Field(1000, description="Rules a tenant may have in force.")
+    rule_cost: Count = Field(
+        100_000, description="Bound of one rule's cost for one event, in comparisons; a rule above it is refused."
+    )
+    approval_seconds: Positive = Field(
+        24 * 3600, description="How long a held dispatch waits for someone's approval, seconds."
+    )
+    catch_up: Literal["skip", "once", "all"] = Field(
+        "once", description="What becomes of the due times that a stopped clock has missed."
+    )
+    schedule_page: Count = Field(500, description="Users that a schedule reaches in one transaction.")
+    webhook_hosts: list[str] = Field(
+        [], description="Hosts that `webhook` actions may post to, as JSON; `*.example.com` takes its subdomains."
+    )
+    webhook_secret: SecretStr | None = Field(None, description="Signs webhooks, as Standard Webhooks describes it.")
+    webhook_timeout_seconds: Positive = Field(10, description="Longest wait for one webhook, seconds.")
+    notify_channels: dict[str, HttpUrl] = Field(
+        {}, description='Channels of `notify` besides `log`, as JSON: `{"ops": "https://…"}`; they get `{"text": …}`.'
+    )
+    celery_queues: list[str] = Field(
+        [], description="Queues of other services that `celery` actions may send to, as JSON."
+    )
+    celery_broker_url: SecretStr | None = Field(
+        None, description="Broker of those queues; without it the one that Imprint uses."
+    )
+
     llm_base_url: HttpUrl | None = Field(
         None, description="An OpenAI-compatible endpoint for extraction; none: offline."
     )
     llm_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
     llm_model: str = Field("gpt-5-mini", description="Model asked for structured extraction.")
+    llm_input_price: float = Field(0, ge=0, description="Price of a million tokens asked, in your currency.")
+    llm_output_price: float = Field(0, ge=0, description="Price of a million tokens answered, in your currency.")
     llm_timeout_seconds: Positive = Field(60, description="Longest wait for one model call, seconds.")
 
     embedding: Literal["local", "openai", "hash"] = Field(

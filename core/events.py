@@ -21,7 +21,7 @@ from core.types import Event, Json
 
 COLUMNS = """
     e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
-    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq)
+    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}')
 """
 """What `event_of` reads, in the order of Event's fields."""
 
@@ -65,7 +65,7 @@ def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     within one session the order of the log is the order of commit.
     """
     opened = sessions.open_all(tx, tenant_id, batch)
-    values = {"tenant": tenant_id, "rows": _rows(batch), "root_seq": None, "hop": 0, "dispatch_id": None}
+    values = {"tenant": tenant_id, "rows": _rows(batch), **_NO_CAUSE}
     inserted = {(row.source, row.id): row.seq for row in tx.execute(_INSERT, values)}
     fresh, ids = _first_of_each(batch, inserted)
     sessions.project(tx, tenant_id, fresh, opened)
@@ -76,7 +76,12 @@ def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) ->
     """Append what the service itself has to say, in the chain of its cause. It is routed like any other event."""
     if not emissions:
         return
-    place = {"root_seq": cause.event.root_seq, "hop": cause.event.hop + 1, "dispatch_id": cause.dispatch_id}
+    place = {
+        "root_seq": cause.event.root_seq,
+        "hop": cause.event.hop + 1,
+        "dispatch_id": cause.dispatch_id,
+        "lineage": list(cause.event.lineage) or None,
+    }
     rows = _rows([_emitted(emission, cause) for emission in emissions])
     tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **place})
 
@@ -215,11 +220,15 @@ def _last_seq(tx: Tx) -> int:
     return int(tx.execute(text("SELECT coalesce(max(seq), 0) FROM events")).scalar_one())
 
 
+_NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None}
+"""Where an event stands that begins a chain."""
+
 _INSERT = text("""
     INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
-                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id)
+                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage)
     SELECT :tenant, id, source, event_type, subject, time, payload, session_id, user_id,
-           correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid)
+           correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid),
+           cast(:lineage AS text[])
     FROM json_to_recordset(cast(:rows AS json)) AS batch (
         id text, source text, event_type text, subject text, time timestamptz, payload jsonb, session_id text,
         user_id text, correlation_id text, causation_id text, extensions jsonb)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -37,8 +36,23 @@ class Session:
     ended_at: datetime | None
 
 
-def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, int]:
-    """Create or lock every session the batch speaks of; answers how many messages each has."""
+@dataclass(slots=True)
+class Length:
+    """How long a session is while a batch is added to it."""
+
+    messages: int
+    tokens: int
+    more_tokens: int = 0
+
+    def grow(self, content: str) -> None:
+        tokens = token_estimate(content)
+        self.messages += 1
+        self.tokens += tokens
+        self.more_tokens += tokens
+
+
+def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Length]:
+    """Create or lock every session the batch speaks of; answers how long each is."""
     spans: dict[str, dict[str, Any]] = {}
     for event in batch:
         if event.event_type in SESSION_EVENTS:
@@ -48,27 +62,27 @@ def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, int
     if not rows:
         return {}
     opened = tx.execute(_OPEN, {"tenant": tenant_id, "rows": recordset(rows)})
-    return {row.id: row.message_count for row in opened}
+    return {row.id: Length(row.message_count, row.token_count) for row in opened}
 
 
-def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], counts: dict[str, int]) -> None:
+def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], lengths: Mapping[str, Length]) -> None:
     """Write the messages among newly accepted events, each with the next position of its session."""
     added = [(seq, e) for seq, e in events if e.event_type == "message.added"]
     if not added:
         return
     known = _known_ids(tx, added)
-    counts, tokens, rows = dict(counts), Counter[str](), []
+    rows = []
     for seq, event in added:
         session_id, message_id = event.payload["session_id"], event.payload.get("message_id")
         if message_id is not None and (session_id, message_id) in known:
             continue  # The same message under another event id: it is in the transcript already.
         known.add((session_id, message_id))
-        counts[session_id] += 1
-        tokens[session_id] += token_estimate(event.payload["content"])
-        rows.append(_row(seq, event, counts[session_id]))
+        lengths[session_id].grow(event.payload["content"])
+        rows.append(_row(seq, event, lengths[session_id]))
     if rows:
         tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(rows)})
-        grown = [{"id": name, "count": counts[name], "tokens": more} for name, more in tokens.items()]
+        spoken = sorted({row["session_id"] for row in rows})
+        grown = [{"id": s, "count": lengths[s].messages, "tokens": lengths[s].more_tokens} for s in spoken]
         tx.execute(_GROW, {"rows": recordset(grown)})
 
 
@@ -151,12 +165,12 @@ def _known_ids(tx: Tx, added: Sequence[tuple[int, Incoming]]) -> set[tuple[str, 
     return {(row.session_id, row.id) for row in rows}
 
 
-def _row(seq: int, event: Incoming, position: int) -> dict[str, Any]:
+def _row(seq: int, event: Incoming, length: Length) -> dict[str, Any]:
     payload = event.payload
     extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}
     return {
         "session_id": payload["session_id"],
-        "position": position,
+        "position": length.messages,
         "id": payload.get("message_id") or str(uuid7()),
         "event_seq": seq,
         "event_id": event.id,
@@ -166,6 +180,7 @@ def _row(seq: int, event: Incoming, position: int) -> dict[str, Any]:
         "role": payload["role"],
         "speaker": payload.get("speaker"),
         "content": payload["content"],
+        "token_count": length.tokens,
         "occurred_at": event.time.isoformat(),
         "importance": payload.get("importance"),
         "extras": extras or None,
@@ -180,7 +195,7 @@ _OPEN = text("""
         started_at = least(s.started_at, excluded.started_at),
         last_at = greatest(s.last_at, excluded.last_at),
         ended_at = coalesce(greatest(s.ended_at, excluded.ended_at), s.ended_at)
-    RETURNING id, message_count
+    RETURNING id, message_count, token_count
 """)
 """Create the sessions, or lock those that exist, and widen their span of time."""
 
@@ -191,12 +206,13 @@ _KNOWN = text("""
 
 _INSERT = text("""
     INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-                          role, speaker, content, occurred_at, importance, extras)
+                          role, speaker, content, token_count, occurred_at, importance, extras)
     SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-           role, speaker, content, occurred_at, importance, extras
+           role, speaker, content, token_count, occurred_at, importance, extras
     FROM json_to_recordset(cast(:rows AS json)) AS m (
         session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
-        agent_id text, role text, speaker text, content text, occurred_at timestamptz, importance float8, extras jsonb)
+        agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
+        importance float8, extras jsonb)
 """)
 
 _GROW = text("""

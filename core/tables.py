@@ -91,6 +91,13 @@ tenants = Table(
     metadata,
     Column("id", Text, primary_key=True),
     _time("created_at", now=True),
+    Column(
+        "allows_high_risk",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether rules of high risk may run without anyone's approval.",
+    ),
     CheckConstraint("id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'", name="name"),
 )
 
@@ -125,6 +132,7 @@ events = Table(
     Column("root_seq", BigInteger, comment="First event of the chain; null: this one."),
     Column("dispatch_id", Uuid, comment="The dispatch whose effect this event reports."),
     _json("extensions"),
+    Column("lineage", ARRAY(Text), comment="Rules that acted on the way from the root of the chain to this event."),
     _time("received_at", now=True),
     _time("routed_at"),
     UniqueConstraint("tenant_id", "id", "source"),
@@ -171,6 +179,7 @@ messages = Table(
     Column("role", Text, nullable=False),
     Column("speaker", Text),
     Column("content", Text, nullable=False),
+    Column("token_count", Integer, comment="Tokens of the session up to and with this message."),
     _time("occurred_at", null=False),
     _number("importance"),
     _json("extras"),
@@ -211,6 +220,18 @@ decisions = Table(
     Column("verdict", Text, nullable=False, comment="fired, held or gathered"),
     Column("reason", Text),
     _time("at", now=True),
+    Index("decisions_of_rule", "tenant_id", "rule", "at"),
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    _tenant(),
+    Column("rule", Text, primary_key=True),
+    Column("schedule", JSONB, nullable=False, comment="The time table that `fired_to` was counted by."),
+    Column("fired_to", DateTime(timezone=True), nullable=False, comment="Due times up to this one are dealt with."),
+    Column("due_at", DateTime(timezone=True), comment="The due time that is being handed to one user after another."),
+    Column("page_after", Text, comment="The last user it was handed to."),
 )
 
 flows = Table(
@@ -218,15 +239,24 @@ flows = Table(
     metadata,
     _tenant(),
     Column("rule", Text, primary_key=True),
-    Column("kind", Text, primary_key=True, comment="debounce or count"),
+    Column("kind", Text, primary_key=True, comment="The stage: debounce, count, concurrency, cooldown or throttle."),
     Column("key", Text, primary_key=True),
     Column("version", Integer, nullable=False),
     Column("gathered", Integer, nullable=False),
     Column("event_seqs", ARRAY(BigInteger), nullable=False),
+    Column(
+        "times",
+        ARRAY(DateTime(timezone=True)),
+        nullable=False,
+        server_default=text("'{}'"),
+        comment="When each of the events came, or when the rule acted.",
+    ),
     Column("root_seq", BigInteger, nullable=False),
     _time("opened_at", null=False),
     _time("due_at"),
+    Column("expires_at", DateTime(timezone=True), comment="From then on the row means nothing and may go."),
     Index("flows_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+    Index("flows_expired", "expires_at", postgresql_where=text("expires_at IS NOT NULL")),
 )
 
 dispatches = Table(
@@ -245,6 +275,13 @@ dispatches = Table(
     _json("params", empty="{}"),
     Column("queue", Text, nullable=False),
     Column("alone", Text, comment="Of the dispatches with one such key, one runs at a time."),
+    Column("lane", Text, comment="Rule and key whose `concurrency` it counts for."),
+    Column("lane_limit", Integer, comment="How many of its lane may run at a time."),
+    Column("lineage", ARRAY(Text), nullable=False, server_default=text("'{}'"), comment="As of events, with its rule."),
+    Column("after", Uuid, comment="The action of the same rule that must be done first."),
+    Column("hold", Text, comment="What a held one waits for: approval, or the turn that `after` names."),
+    Column("expires_at", DateTime(timezone=True), comment="When an approval that nobody gave is refused."),
+    _json("approval"),
     Column("status", Text, nullable=False),
     _count("attempt"),
     _count("sends"),
@@ -275,6 +312,10 @@ dispatches = Table(
         "alone",
         postgresql_where=text("status = 'pending' AND alone IS NOT NULL"),
     ),
+    Index("dispatches_after", "tenant_id", "after", postgresql_where=text("after IS NOT NULL")),
+    Index("dispatches_lane", "tenant_id", "lane", postgresql_where=text("lane IS NOT NULL AND ended_at IS NULL")),
+    Index("dispatches_expiring", "expires_at", postgresql_where=text("status = 'held' AND expires_at IS NOT NULL")),
+    Index("dispatches_of_rule", "tenant_id", "rule", "id", postgresql_where=text("rule IS NOT NULL")),
     Index("dispatches_of_event", "tenant_id", "event_seq"),
     Index("dispatches_dead", "tenant_id", "id", postgresql_where=text("status = 'dead'")),
 )
@@ -400,6 +441,7 @@ model_calls = Table(
     Column("prompt", Text, nullable=False, comment="Name and version of the prompt."),
     _count("input_tokens"),
     _count("output_tokens"),
+    _number("cost", 0),
     _number("latency_ms", 0),
     Column("outcome", Text, nullable=False),
     Column("answer", Text, comment="Kept where it could not be used."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +16,7 @@ class Event:
     """A row of the log: something that happened, in the past tense.
 
     `seq` is its place in the log; `root_seq` the place of the first event of its chain;
-    `hop` how many events lie between the two.
+    `hop` how many events lie between the two; `lineage` the rules that acted on the way.
     """
 
     seq: int
@@ -32,6 +33,7 @@ class Event:
     causation_id: str | None = None
     hop: int = 0
     root_seq: int = 0
+    lineage: Sequence[str] = ()
 
 
 class Kind(StrEnum):

@@ -106,6 +106,10 @@ class Rule(Model):
         str | None, Field(min_length=1, max_length=100, description="Of the rules in a group only the first fires")
     ] = None
     enabled: Annotated[bool, Field(description="A rule that is not enabled is held back")] = True
+    repeat: Annotated[
+        bool,
+        Field(description="May act again on what followed from its own action; the chain still ends at the hop limit"),
+    ] = False
     starts_at: Annotated[Moment | None, Field(description="Held back before this time")] = None
     ends_at: Annotated[Moment | None, Field(description="Held back from this time on")] = None
 

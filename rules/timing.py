@@ -34,7 +34,7 @@ class Debounce(Model):
 class Count(Model):
     """Acts on every so many matches."""
 
-    threshold: Annotated[int, Field(ge=1, le=1_000_000, description="Acts when this many matches have come")]
+    threshold: Annotated[int, Field(ge=1, le=10_000, description="Acts when this many matches have come")]
     within_seconds: Annotated[Seconds | None, Field(description="Only matches this recent count; default: all")] = None
     key: Key = None
 
@@ -49,7 +49,7 @@ class Cooldown(Model):
 class Throttle(Model):
     """Acts at most so often."""
 
-    limit: Annotated[int, Field(ge=1, le=1_000_000, description="How often at most")]
+    limit: Annotated[int, Field(ge=1, le=1_000, description="How often at most")]
     per_seconds: Annotated[Seconds, Field(description="In this many seconds")]
     key: Key = None
 

@@ -8,9 +8,9 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 import structlog
@@ -40,7 +40,12 @@ ERROR_CHARACTERS = 4000
 
 @dataclass(frozen=True, slots=True)
 class NewDispatch:
-    """An action that must happen, about to be written into the ledger."""
+    """An action that must happen, about to be written into the ledger.
+
+    `after`: the dispatch that must be done first. `lane` with `lane_limit`: how many of that name may run at a time.
+    `hold`: what a held one waits for; `expires_at`: when the waiting for approval ends. `lineage`: the rules that
+    acted on the way to its effect, its own last.
+    """
 
     tenant_id: str
     action_type: str
@@ -56,6 +61,13 @@ class NewDispatch:
     alone: str | None = None
     status: DispatchStatus = DispatchStatus.PENDING
     error: str | None = None
+    lineage: Sequence[str] = ()
+    after: UUID | None = None
+    lane: str | None = None
+    lane_limit: int | None = None
+    hold: Literal["approval", "turn"] | None = None
+    expires_at: datetime | None = None
+    id: UUID = field(default_factory=uuid7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +133,11 @@ def insert(tx: Tx, dispatches: Sequence[NewDispatch], resend_s: float) -> list[O
     """Write dispatches; answers those that workers should hear of once this transaction is committed."""
     if not dispatches:
         return []
-    ids = [uuid7() for _ in dispatches]
-    names = NewDispatch.__slots__
-    rows = [{"id": i, **{n: getattr(d, n) for n in names}} for i, d in zip(ids, dispatches, strict=True)]
+    rows = [{name: getattr(d, name) for name in NewDispatch.__slots__} for d in dispatches]
     tx.execute(_INSERT, {"rows": recordset(rows), "resend": resend_s})
     for d in dispatches:
         metrics.DISPATCHES.labels(d.target, d.status).inc()
-    pairs = zip(ids, dispatches, strict=True)
-    return [Owed(d.tenant_id, d.queue, i) for i, d in pairs if d.status is DispatchStatus.PENDING]
+    return [Owed(d.tenant_id, d.queue, d.id) for d in dispatches if d.status is DispatchStatus.PENDING]
 
 
 def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
@@ -189,7 +198,13 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
 def _event(tx: Tx, dispatch: Any) -> Event:
     """The event a dispatch reacts to, in the chain of the dispatch: one that gathered several begins at the first."""
     event = events.at(tx, dispatch.event_seq)
-    return replace(event, root_seq=dispatch.root_seq, correlation_id=dispatch.correlation_id, hop=dispatch.hop)
+    return replace(
+        event,
+        root_seq=dispatch.root_seq,
+        correlation_id=dispatch.correlation_id,
+        hop=dispatch.hop,
+        lineage=tuple(dispatch.lineage),
+    )
 
 
 def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
@@ -230,6 +245,7 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
         rule=job.author.rule,
         rule_version=job.author.rule_version,
         alone=job.alone if target == job.target else None,
+        lineage=cause.lineage,
     )
 
 
@@ -294,15 +310,16 @@ def _renewed(ledger: Ledger, job: Job) -> Iterator[None]:
 
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, status, error, wake_at, ended_at)
+                            target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold,
+                            expires_at, wake_at, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, params, queue, alone, status, error,
+           target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold, expires_at,
            CASE WHEN status = 'pending' THEN clock_timestamp() + make_interval(secs => :resend) END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS d (
         tenant_id text, id uuid, event_seq bigint, root_seq bigint, correlation_id text, hop int, rule text,
         rule_version int, action_type text, target text, params jsonb, queue text, alone text, status text,
-        error text)
+        error text, lineage text[], after uuid, lane text, lane_limit int, hold text, expires_at timestamptz)
 """)
 
 _CLAIM = text("""

@@ -148,6 +148,7 @@ def actions(router: Router, rule: Rule, version: int, event: Event, gathered: Se
             rule_version=version,
             alone=f"session:{event.session_id}" if target in router.alone and event.session_id else None,
             status=status,
+            lineage=(*event.lineage, rule.name),
         )
         for action, (target, params) in ((a, _work(a)) for a in rule.actions)
     ]

@@ -97,7 +97,7 @@ def test_a_database_of_another_version_is_refused_with_the_way_out(
         with pytest.raises(Misconfigured, match="imprint db upgrade"):
             schema.require_current(app, HASH)
     finally:
-        owner.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        owner.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": schema.version(owner)[1]})
         owner.commit()
     schema.require_current(app, HASH)
 
