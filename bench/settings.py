@@ -33,7 +33,7 @@ def _row(name: str, field: FieldInfo) -> str:
 def _default(value: Any) -> str:
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
-    return "–" if value in {None, ""} else f"`{value}`"
+    return "–" if value in (None, "") else f"`{value}`"
 
 
 def _values(field: FieldInfo) -> str:
