@@ -43,6 +43,8 @@ def _values(field: FieldInfo) -> str:
         choices = re.findall(r"'(\w+)'", kind)
         return ", ".join(f"`{choice}`" for choice in choices)
     words = {
+        "list[": "JSON list",
+        "dict[": "JSON object",
         "SecretStr": "text, kept secret",
         "HttpUrl": "URL",
         "Path": "folder",
