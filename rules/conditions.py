@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from core.types import Json
@@ -16,16 +17,18 @@ Predicate = Callable[[Facts], bool]
 Node = Leaf | Group
 
 MAX_EXPLAINED_ITEMS = 20
-_COST_OF_LOOKUP: Final = 1_000
-_COST_OF_MEANING: Final = 1_000_000
+MAX_MEANT: Final = 100
+"""Texts that a quantifier compares by meaning; a list with more of them is a mismatch, for each has to be embedded."""
+_COST_OF_LOOKUP: Final = 10**12
+_COST_OF_MEANING: Final = 10**15
 _COSTS: Final = {"matches": 10, "wildcard": 10, "contains_any": 5, "contains_all": 5}
 
 
 def compile_conditions(tree: Node | None) -> Predicate:
-    """A function that says whether the conditions hold; without conditions it always does. It never raises.
+    """A function that says whether the conditions hold; without conditions it always does.
 
-    Within a group the cheap nodes come first and the outcome ends the evaluation, so what must be looked up or
-    embedded is asked for only where it can still matter.
+    It raises what lookups and similarity raise, and nothing else. Within a group the cheap nodes come first and the
+    outcome ends the evaluation, so what must be looked up or embedded is asked for only where it can still matter.
     """
     if tree is None:
         return _always
@@ -44,7 +47,10 @@ def _compile_many(nodes: Iterable[Node]) -> list[Predicate]:
 
 
 def cost(node: Node) -> int:
-    """What deciding a node costs, next to one plain comparison; a looked-up field or a meaning dwarfs all others."""
+    """What deciding a node costs, next to one plain comparison.
+
+    A looked-up field costs more than all plain comparisons that a rule can hold, and a meaning more than those.
+    """
     if isinstance(node, Group):
         return sum(cost(child) for _, nodes in node.members() for child in nodes)
     inner = cost(node.value) if isinstance(node.value, Leaf | Group) else 0
@@ -64,6 +70,43 @@ def names_looked_up(node: Node) -> frozenset[str]:
     inner = names_looked_up(node.value) if isinstance(node.value, Leaf | Group) else frozenset()
     named = [node.field, *([node.value.field] if isinstance(node.value, Reference) else [])]
     return inner | {name for name in named if parse_path(name).is_looked_up}
+
+
+def has_meaning(node: Node) -> bool:
+    """Whether a node compares texts by what they mean."""
+    if isinstance(node, Group):
+        return any(has_meaning(child) for _, nodes in node.members() for child in nodes)
+    return node.op == "means" or (isinstance(node.value, Leaf | Group) and has_meaning(node.value))
+
+
+def texts_compared(node: Node, facts: Facts) -> Iterator[str]:
+    """The texts that the node's `means` may compare, on both sides: what must be embedded before it is decided."""
+    if isinstance(node, Group):
+        for _, nodes in node.members():
+            for child in nodes:
+                yield from texts_compared(child, facts)
+    elif node.op == "means":
+        actual = getter(parse_path(node.field))(facts)
+        if type(actual) is str:
+            yield actual
+            yield str(node.value)
+    elif isinstance(node.value, Leaf | Group) and has_meaning(node.value):
+        items = getter(parse_path(node.field))(facts)
+        found = _texts_of_items(node.value, items, facts) if type(items) is list else []
+        yield from found if len(found) <= 2 * MAX_MEANT else ()
+
+
+def _texts_of_items(inner: Node, items: list[Any], facts: Facts) -> list[str]:
+    """The texts of all items, or, where they are too many, one pair more than there may be."""
+    outer = facts.item
+    found: list[str] = []
+    for item in items:
+        facts.item = item
+        found += islice(texts_compared(inner, facts), 2 * MAX_MEANT + 2 - len(found))
+        if len(found) > 2 * MAX_MEANT:
+            break
+    facts.item = outer
+    return found
 
 
 def _all_of(tests: list[Predicate]) -> Predicate:
@@ -126,7 +169,8 @@ def _compile_leaf(leaf: Leaf) -> Predicate:
 
 def _bound(leaf: Leaf) -> Test:
     if isinstance(leaf.value, Leaf | Group):
-        return _quantified(every=leaf.op == "all_of", inner=compile_conditions(leaf.value))
+        quantified = _quantified(every=leaf.op == "all_of", inner=compile_conditions(leaf.value))
+        return _rationed(leaf.value, quantified) if has_meaning(leaf.value) else quantified
     if leaf.op == "means":
         return similar(leaf.value, _threshold(leaf))
     return OPERATORS[leaf.op].bind(leaf.value)
@@ -173,12 +217,23 @@ def _quantified(*, every: bool, inner: Predicate) -> Test:
     return test
 
 
+def _rationed(inner: Node, quantified: Test) -> Test:
+    """A quantifier over meanings, as far as its texts are few enough to be embedded."""
+
+    def test(actual: Any, facts: Facts) -> bool | None:
+        if type(actual) is list and len(_texts_of_items(inner, actual, facts)) > 2 * MAX_MEANT:
+            return None
+        return quantified(actual, facts)
+
+    return test
+
+
 def explain(tree: Node | None, facts: Facts) -> Json:
     """Every node of the conditions with its outcome; nothing is skipped, so looked-up fields are all asked for.
 
     A group is `{"op": "all" | "any" | "none", "result", "nodes"}`; a leaf is `{"op", "field", "actual", "expected",
-    "result"}` and, where it says more, `"reason": "missing" | "mismatch"`, `"threshold"`, `"items"` (the first 20).
-    No conditions are an empty `all`.
+    "result"}` and, where it says more, `"reason": "missing" | "mismatch"`, `"similarity"` and `"threshold"`, `"items"`
+    (the first 20). No conditions are an empty `all`. What `texts_compared` names must be known to the facts.
     """
     if tree is None:
         return {"op": "all", "result": True, "nodes": []}
@@ -208,7 +263,9 @@ def _explain_leaf(leaf: Leaf, facts: Facts) -> Json:
         told["reason"] = "missing"
     elif answer is None:
         told["reason"] = "mismatch"
-    if isinstance(leaf.value, Leaf | Group) and isinstance(actual, list):
+    if leaf.op == "means" and type(actual) is str:
+        told["similarity"] = facts.similarity(actual, str(leaf.value))
+    if isinstance(leaf.value, Leaf | Group) and isinstance(actual, list) and answer is not None:
         told["items"] = _explain_items(leaf.value, actual, facts)
     return told
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, Final
 
 from core.types import Event
 from rules.conditions import Node
-from rules.facts import OnMismatch
+from rules.facts import MISSING, OnMismatch
 from rules.operators import kind
 from rules.paths import Path, event_getter, parse_path
 from rules.times import parse_time
@@ -25,7 +24,8 @@ Probe = Callable[[Event, OnMismatch | None], int]
 
 _BOUNDS: Final = frozenset({">", ">=", "<", "<="})
 _BOOLEANS: Final = {True: object(), False: object()}
-_HASHED: Final = frozenset({str, int, float, bool, Decimal})
+_HASHED: Final = frozenset({str, int, float})
+_UNCOMMON: Final = frozenset({"bool", "number"})
 _KINDS: Final = frozenset({"bool", "number", "string", "list", "object"})
 
 
@@ -100,20 +100,29 @@ class Index:
         return mask
 
 
+def _reader(path: Path) -> tuple[str | None, Callable[[Event], Any]]:
+    """The key of a path that is one step into the payload, which a probe reads itself, and what reads any path."""
+    key = path.steps[0] if path.root == "payload" and len(path.steps) == 1 else None
+    return key if isinstance(key, str) else None, event_getter(path)
+
+
 def _exact_probe(slot: _Slot, everyone: int) -> Probe:
     free = everyone & ~sum(bit for bit, _ in slot.leaves)
     masks: dict[Any, int] = {}
     for bit, leaf in slot.leaves:
         for value in {_token(value) for value in _values(leaf)}:
             masks[value] = masks.get(value, free) | bit
-    get, find = event_getter(slot.path), masks.get
+    (key, get), find = _reader(slot.path), masks.get
     strange = _strange(slot)
 
     def probe(event: Event, on_mismatch: OnMismatch | None) -> int:
-        value = get(event)
-        type_ = type(value)
-        if type_ in _HASHED:
-            mask = find(_BOOLEANS[value] if type_ is bool else value)
+        value = get(event) if key is None else event.payload.get(key, MISSING)
+        if type(value) in _HASHED:
+            mask = find(value)
+            if mask is not None:
+                return mask
+        elif kind(value) in _UNCOMMON:
+            mask = find(_token(value))
             if mask is not None:
                 return mask
         if on_mismatch is not None:
@@ -142,11 +151,11 @@ def _strange(slot: _Slot) -> Callable[[Any, OnMismatch], None]:
 def _range_probe(slot: _Slot, everyone: int) -> Probe:
     free = everyone & ~sum(bit for bit, _ in slot.leaves)
     thresholds, at, between = _sweep(slot, free)
-    last, get, strange = len(thresholds), event_getter(slot.path), _strange(slot)
+    last, (key, get), strange = len(thresholds), _reader(slot.path), _strange(slot)
 
     def probe(event: Event, on_mismatch: OnMismatch | None) -> int:
-        value = get(event)
-        if kind(value) != "number" or value != value:  # noqa: PLR0124 - NaN is what differs from itself
+        value = get(event) if key is None else event.payload.get(key, MISSING)
+        if type(value) is not int and (kind(value) != "number" or value != value):  # noqa: PLR0124 - NaN differs from itself
             if on_mismatch is not None:
                 strange(value, on_mismatch)
             return free

@@ -36,7 +36,6 @@ _KINDS: Final = {
     bool: "bool",
     int: "number",
     float: "number",
-    Decimal: "number",
     str: "string",
     list: "list",
     dict: "object",
@@ -72,7 +71,12 @@ def is_finite(number: Any) -> bool:
 
 def kind(value: object) -> str:
     """The kind of a value, as rules see it."""
-    return _KINDS.get(type(value), "other")
+    return _KINDS.get(type(value)) or _kind_of_stranger(value)
+
+
+def _kind_of_stranger(value: object) -> str:
+    """A Decimal is a number unless it is NaN, which Python refuses to compare."""
+    return "number" if type(value) is Decimal and not value.is_nan() else "other"
 
 
 def key(value: object, depth: int = 0) -> Hashable:
@@ -208,10 +212,11 @@ def _in(expected: Any) -> Test:
     if all(type(item) is str for item in keys):
         return _in_strings(frozenset(keys))
     kinds = {kind(item) for item in expected} | {_family(item) for item in expected}
+    fits_any = not kinds or "null" in kinds
 
     def test(actual: Any, _: Facts) -> bool | None:
-        if kind(actual) not in kinds and actual is not None:
-            return None if kinds else False
+        if kind(actual) not in kinds and actual is not None and not fits_any:
+            return None
         return key(actual) in keys
 
     return test
@@ -382,7 +387,12 @@ _TABLE: Final = (
     Operator("<=", "a number not above, a time not later", _ordered(operator.le), _COMPARABLE),
     Operator("between", "from the first value to the second, both included", _between, _PAIR),
     Operator("in", "one of the values in the list", _in, _LIST),
-    Operator("not_in", "none of the values in the list, yet of their kind", _negated(_in), _LIST),
+    Operator(
+        "not_in",
+        "none of the values in the list, yet of their kind (of any, where null is in it)",
+        _negated(_in),
+        _LIST,
+    ),
     Operator("contains", "a list with this item, or a text with this piece", _contains, _SCALAR),
     Operator("not_contains", "a list or text without it", _negated(_contains), _SCALAR),
     Operator("contains_any", "a list or text with at least one of these", _contains_many(every=False), _LIST),

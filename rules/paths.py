@@ -6,19 +6,20 @@ import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from core.types import Event
 from rules.facts import MISSING, Facts
 
 LOOKED_UP: Final[dict[str, str]] = {
-    "session.message_count": "messages in the event's session",
-    "session.token_count": "tokens in the event's session",
-    "session.idle_seconds": "seconds since the session's previous message",
-    "user.memory_count": "active memories of the event's user",
+    "session.message_count": "messages in the event's session, up to the event",
+    "session.token_count": "tokens in the event's session, up to the event",
+    "session.idle_seconds": "seconds between the event and the message before it in its session",
+    "user.memory_count": "active memories of the event's user when the event was decided",
     "memory.importance": "importance (0 to 1) of the memory in the event's subject",
-    "budget.tokens_today": "model tokens the tenant has spent since midnight UTC",
-    "budget.cost_today": "money the tenant has spent on models since midnight UTC",
+    "budget.tokens_today": "model tokens the tenant had spent since midnight UTC when the event was decided",
+    "budget.cost_today": "money the tenant had spent on models since midnight UTC when the event was decided",
 }
 EVENT_FIELDS: Final = ("event_type", "source", "subject", "time")
 MAX_LENGTH = 300
@@ -53,6 +54,7 @@ class Path:
         return self.root == "lookup"
 
 
+@lru_cache(maxsize=10_000)
 def parse_path(text: str) -> Path:
     """The path that `text` writes; raises BadPath with the nearest name where it is none."""
     if text in LOOKED_UP:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from core.types import Event
-from rules.conditions import Node, Predicate, compile_conditions, names_looked_up
+from rules.conditions import Node, Predicate, compile_conditions, has_meaning, names_looked_up, texts_compared
 from rules.facts import MISSING, Facts, Lookup, OnMismatch, Similarity, nothing
 from rules.index import Index, conjuncts, family
 from rules.paths import event_getter, parse_path
@@ -26,11 +26,13 @@ from rules.tree import Group, Leaf
 MAX_CACHED_TYPES = 4_096
 MAX_KEY = 200
 KeyOf = Callable[[Event], str]
+_Item = TypeVar("_Item")
+_Shape = tuple[tuple[str, tuple[str, ...] | None], ...]
 _NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Verdict(NamedTuple):
-    """A rule that an event met. `held_by` says what kept it from firing: disabled, window, stop, group or sample.
+    """A rule that an event met. `held_by` says what kept it from firing: disabled, window, repeat, stop, group, sample.
 
     `keys` has, for each flow of the rule, what the flow keeps apart, such as `session:s1` or `["ada"]`.
     """
@@ -100,57 +102,66 @@ def sampled(name: str, key: str, ratio: float) -> bool:
     return int.from_bytes(_digest(f"{name}\0{key}").digest(), "big") < ratio * 2**64
 
 
+class _Keys:
+    """What the flows of a rule keep apart. Rules that keep the same apart share one, so an event fills it in once."""
+
+    def __init__(self, shape: _Shape) -> None:
+        self._parts = [(name, _key_reader(fields)) for name, fields in shape]
+
+    def of(self, event: Event) -> Mapping[str, str]:
+        return MappingProxyType({name: read(event) for name, read in self._parts})
+
+
+def _key_reader(fields: tuple[str, ...] | None) -> KeyOf:
+    if fields is None:
+        return _own_key
+    getters = [event_getter(parse_path(name)) for name in fields]
+    return lambda event: _key_of(getters, event)
+
+
+def _shape_of(rule: Rule) -> _Shape:
+    return tuple((name, None if part.key is None else tuple(part.key)) for name, part in rule.flow.parts().items())
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A rule, compiled. `eager` is what the index leaves to decide, `late` what needs looking up or a meaning."""
+    """A rule, compiled. `test` is what the index leaves to decide, `eager` what of it asks and compares no meaning.
+
+    `meant` are the nodes that compare meanings; `verdict` is the beginning of its verdict where it fires.
+    """
 
     rule: Rule
     version: int
+    test: Predicate | None
     eager: Predicate | None
-    late: Predicate | None
     asks: frozenset[str]
-    flows: tuple[tuple[str, tuple[str, ...] | None, KeyOf], ...]
+    meant: tuple[Node, ...]
+    keys: _Keys | None
     is_guarded: bool
-    fired: Verdict
+    verdict: tuple[str, int, Rule, bool, None]
     indexed: tuple[Leaf, ...]
 
 
-def _compiled(rule: Rule, version: int) -> _Entry:
+def _compiled(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _Entry:
     nodes = conjuncts(rule.conditions)
     if rule.schedule is not None:
         nodes = [Leaf(field="payload.rule", op="==", value=rule.name), *nodes]
-    rest = [node for node in nodes if family(node) is None]
-    late = [node for node in rest if _is_late(node)]
-    flows = tuple((name, *_keyed(part.key)) for name, part in rule.flow.parts().items())
-    fired = Verdict(rule.name, version, rule, fired=True, held_by=None, keys=_NO_KEYS)
+    indexed = [node for node in nodes if isinstance(node, Leaf) and family(node) is not None]
+    rest = [node for node in nodes if family(node) is None] if len(indexed) < len(nodes) else []
+    late = [node for node in rest if names_looked_up(node) or has_meaning(node)]
+    shape = _shape_of(rule)
     return _Entry(
         rule=rule,
         version=version,
-        eager=_conjunction([node for node in rest if not _is_late(node)]),
-        late=_conjunction(late),
+        test=_conjunction(rest),
+        eager=_conjunction([node for node in rest if node not in late]) if late else None,
         asks=frozenset().union(*map(names_looked_up, late)),
-        flows=flows,
+        meant=tuple(node for node in late if has_meaning(node)),
+        keys=known.setdefault(shape, _Keys(shape)) if shape else None,
         is_guarded=_may_be_held(rule),
-        fired=fired,
-        indexed=tuple(node for node in nodes if isinstance(node, Leaf) and family(node) is not None),
+        verdict=(rule.name, version, rule, True, None),
+        indexed=tuple(indexed),
     )
-
-
-def _keyed(fields: list[str] | None) -> tuple[tuple[str, ...] | None, KeyOf]:
-    if fields is None:
-        return None, _own_key
-    getters = [event_getter(parse_path(name)) for name in fields]
-    return tuple(fields), lambda event: _key_of(getters, event)
-
-
-def _is_late(node: Node) -> bool:
-    return bool(names_looked_up(node)) or _has_meaning(node)
-
-
-def _has_meaning(node: Node) -> bool:
-    if isinstance(node, Group):
-        return any(_has_meaning(child) for _, nodes in node.members() for child in nodes)
-    return node.op == "means" or (isinstance(node.value, Leaf | Group) and _has_meaning(node.value))
 
 
 def _conjunction(nodes: list[Node]) -> Predicate | None:
@@ -170,25 +181,23 @@ class _Course:
     def __init__(self) -> None:
         self.stopped = False
         self.groups: set[str] = set()
-        self.keys: dict[tuple[str, ...] | None, str] = {}
+        self.keys: dict[_Keys | None, Mapping[str, str]] = {}
 
     def keys_of(self, entry: _Entry, event: Event) -> Mapping[str, str]:
-        """The keys of a rule's flows; each list of fields is read once an event."""
-        if not entry.flows:
+        """The keys of a rule's flows."""
+        shared = entry.keys
+        if shared is None:
             return _NO_KEYS
-        found = {}
-        for name, fields, key_of in entry.flows:
-            if fields not in self.keys:
-                self.keys[fields] = key_of(event)
-            found[name] = self.keys[fields]
+        found = self.keys.get(shared)
+        if found is None:
+            found = self.keys[shared] = shared.of(event)
         return found
 
     def holds(self, entry: _Entry, facts: Facts, keys: Mapping[str, str]) -> str | None:
         rule = entry.rule
-        if not rule.enabled:
-            return "disabled"
-        if (rule.starts_at and facts.now < rule.starts_at) or (rule.ends_at and facts.now >= rule.ends_at):
-            return "window"
+        idle = _idle(rule, facts)
+        if idle is not None:
+            return idle
         if self.stopped:
             return "stop"
         if rule.group in self.groups:
@@ -207,34 +216,71 @@ class _Course:
             self.groups.add(rule.group)
 
 
+def _idle(rule: Rule, facts: Facts) -> str | None:
+    """What holds a rule back whatever the others do.
+
+    What counts for `repeat` is descent, `lineage`, and not the chain that the events share: one `session.ended` may
+    create 20 memories, each of which has to be deduplicated by the same rule.
+    """
+    if not rule.enabled:
+        return "disabled"
+    if (rule.starts_at and facts.now < rule.starts_at) or (rule.ends_at and facts.now >= rule.ends_at):
+        return "window"
+    return "repeat" if not rule.repeat and rule.name in facts.event.lineage else None
+
+
 class _Table:
-    """The rules of one event type in the order of evaluation, behind their index."""
+    """The rules of one event type in the order of evaluation, behind their index.
+
+    `unsettled` are those on which the index leaves anything to decide; the others, if it lets them pass, have `fired`.
+    """
 
     def __init__(self, entries: Sequence[_Entry]) -> None:
         self.entries = entries
         self._index = Index([entry.indexed for entry in entries])
+        self.candidates = self._index.candidates
         self._may_stop = any(entry.rule.stop for entry in entries)
-        self.late = sum(1 << place for place, entry in enumerate(entries) if entry.asks)
+        self.fired = [Verdict(*entry.verdict, _NO_KEYS) for entry in entries]
+        self._once = frozenset(entry.rule.name for entry in entries if not entry.rule.repeat)
+        self.unsettled = self._mask(lambda entry: self._may_stop or _is_open(entry))
+        self.asking = self._mask(lambda entry: bool(entry.asks))
+        self.meaning = self._mask(lambda entry: bool(entry.meant))
 
-    def candidates(self, event: Event, on_mismatch: OnMismatch | None = None) -> int:
-        return self._index.candidates(event, on_mismatch)
+    def _mask(self, chosen: Callable[[_Entry], bool]) -> int:
+        return sum(1 << place for place, entry in enumerate(self.entries) if chosen(entry))
 
-    def decide(self, facts: Facts, candidates: int) -> list[Verdict]:
-        course = _Course()
-        entries, may_stop, verdicts = self.entries, self._may_stop, []
-        for place in _bits(candidates):
-            entry = entries[place]
-            if entry.eager is not None and not entry.eager(facts):
+    def repeats(self, event: Event) -> bool:
+        """Whether a rule that must not act twice on one chain may be about to."""
+        return not self._once.isdisjoint(event.lineage)
+
+    def decide(self, facts: Facts, candidates: int, *, repeats: bool) -> list[Verdict]:
+        course, event = _Course(), facts.event
+        is_weighed, known = repeats or self._may_stop, course.keys
+        verdicts: list[Verdict] = []
+        for entry in _chosen(self.entries, candidates):
+            if entry.test is not None and not entry.test(facts):
                 continue
-            if entry.late is not None and not entry.late(facts):
-                continue
-            if may_stop or entry.is_guarded:
+            if is_weighed or entry.is_guarded:
                 verdicts.append(_weighed(entry, facts, course))
-            elif entry.flows:
-                verdicts.append(entry.fired._replace(keys=course.keys_of(entry, facts.event)))
             else:
-                verdicts.append(entry.fired)
+                keys = known.get(entry.keys) or course.keys_of(entry, event)
+                verdicts.append(_new(Verdict, (*entry.verdict, keys)))
         return verdicts
+
+    def waiting(self, event: Event, chosen: int, now: datetime | None) -> tuple[Facts, list[_Entry]]:
+        """Those of the chosen rules that still wait for an answer: nothing that costs little has ruled them out."""
+        facts = Facts(event, now=now)
+        entries = _chosen(self.entries, self.candidates(event) & chosen)
+        return facts, [entry for entry in entries if entry.eager is None or entry.eager(facts)]
+
+
+_new: Final = tuple.__new__
+"""Makes a named tuple in a third of the time that its own constructor takes."""
+
+
+def _is_open(entry: _Entry) -> bool:
+    """Whether a rule that the index lets pass has anything left to decide."""
+    return entry.is_guarded or entry.keys is not None or entry.test is not None
 
 
 def _weighed(entry: _Entry, facts: Facts, course: _Course) -> Verdict:
@@ -245,11 +291,27 @@ def _weighed(entry: _Entry, facts: Facts, course: _Course) -> Verdict:
     return Verdict(entry.rule.name, entry.version, entry.rule, held_by is None, held_by, keys)
 
 
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
+_FEW: Final = 1 << 64
+_PLACES: Final = [tuple(place for place in range(8) if byte >> place & 1) for byte in range(256)]
+"""The bits that are set in each byte."""
+
+
+def _chosen(items: Sequence[_Item], mask: int) -> list[_Item]:
+    """The items whose bits are set, in their order."""
+    found: list[_Item] = []
+    if mask < _FEW:
+        while mask:
+            lowest = mask & -mask
+            found.append(items[lowest.bit_length() - 1])
+            mask ^= lowest
+        return found
+    first, add = 0, found.append
+    for byte in mask.to_bytes((mask.bit_length() + 7) >> 3, "little"):
+        if byte:
+            for place in _PLACES[byte]:
+                add(items[first + place])
+        first += 8
+    return found
 
 
 class Ruleset:
@@ -257,7 +319,9 @@ class Ruleset:
 
     def __init__(self, rules: Sequence[tuple[Rule, int]]) -> None:
         ordered = sorted(rules, key=lambda item: (-item[0].priority, item[0].name))
-        self._entries = [_compiled(rule, version) for rule, version in ordered]
+        shapes: dict[_Shape, _Keys] = {}
+        self._entries = [_compiled(rule, version, shapes) for rule, version in ordered]
+        self._by_name = {rule.name: (rule, version) for rule, version in ordered}
         self._tables: dict[tuple[int, ...], _Table] = {}
         self._by_type: dict[str, _Table] = {}
         self._flushes: dict[str, list[_Entry]] = {}
@@ -269,6 +333,10 @@ class Ruleset:
     def rules(self) -> tuple[tuple[Rule, int], ...]:
         """The rules with their versions, in the order of evaluation."""
         return tuple((entry.rule, entry.version) for entry in self._entries)
+
+    def get(self, name: str) -> tuple[Rule, int] | None:
+        """The rule of that name with its version."""
+        return self._by_name.get(name)
 
     def decide(
         self,
@@ -283,22 +351,40 @@ class Ruleset:
 
         The arguments are those of `Facts`. `lookup` is asked only for what a rule that may still match needs.
         """
-        table = self._table(event.event_type)
+        table = self._by_type.get(event.event_type) or self._remember_table(event.event_type)
         candidates = table.candidates(event, on_mismatch)
         if not candidates:
             return []
+        repeats = bool(event.lineage) and table.repeats(event)
+        if not repeats and not candidates & table.unsettled:
+            return _chosen(table.fired, candidates)
         facts = Facts(event, lookup, now=now, similarity=similarity, on_mismatch=on_mismatch)
-        return table.decide(facts, candidates)
+        return table.decide(facts, candidates, repeats=repeats)
 
     def asks(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
         """The looked-up names that deciding on the event may need, so that a batch can ask for all of its at once."""
         table = self._table(event.event_type)
-        waiting = table.candidates(event) & table.late if table.late else 0
-        if not waiting:
+        if not table.asking:
             return frozenset()
-        facts = Facts(event, now=now)
-        entries = [table.entries[place] for place in _bits(waiting)]
-        return frozenset().union(*(entry.asks for entry in entries if entry.eager is None or entry.eager(facts)))
+        _, entries = table.waiting(event, table.asking, now)
+        return frozenset().union(*(entry.asks for entry in entries))
+
+    def texts(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
+        """The texts whose meaning deciding on the event may compare, so that a batch is embedded at once.
+
+        Those of the event and those of the rules: at most two for each comparison, of which a quantifier makes no more
+        than `MAX_MEANT`.
+        """
+        table = self._table(event.event_type)
+        if not table.meaning:
+            return frozenset()
+        facts, entries = table.waiting(event, table.meaning, now)
+        return frozenset(text for entry in entries for node in entry.meant for text in texts_compared(node, facts))
+
+    @property
+    def compares_meanings(self) -> bool:
+        """Whether any rule has a `means`, so that texts have to be embedded before it is decided."""
+        return any(entry.meant for entry in self._entries)
 
     def flushed_by(self, event: Event) -> list[Flush]:
         """The debounces that end at once because of the event, each for the event's key."""
@@ -322,8 +408,7 @@ class Ruleset:
         return found
 
     def _table(self, event_type: str) -> _Table:
-        table = self._by_type.get(event_type)
-        return self._remember_table(event_type) if table is None else table
+        return self._by_type.get(event_type) or self._remember_table(event_type)
 
     def _remember_table(self, event_type: str) -> _Table:
         places = tuple(place for place, entry in enumerate(self._entries) if _answers(entry.rule, event_type))

@@ -71,6 +71,18 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """The fields that the templates in a value name, each with its place."""
+    if isinstance(value, str):
+        yield from ((pointer, found[1]) for found in _TEMPLATE.finditer(value))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from fields(item, f"{pointer}/{place}")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from fields(item, f"{pointer}/{problems.escaped(name)}")
+
+
 def fault(value: Any) -> Problem | None:
     """The first template in a value that cannot be filled in, with its place below the value; None if there is none."""
     return next(_faults(value, ""), None)

@@ -1,142 +1,12 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.types import Json
-from rules.conditions import compile_conditions, explain
+from rules.conditions import MAX_MEANT, compile_conditions, explain, texts_compared
 from rules.facts import Facts
-from rules.ruleset import Ruleset
 from rules.schema import parse
-from tests.rules.samples import a_document, a_leaf, a_rule, an_event
-
-NOT_THERE = object()
-
-
-def interpret(tree: Json, payload: Json, item: Any = NOT_THERE) -> bool:
-    """The conditions of the contract, read off the document one node at a time, with no thought of speed."""
-    if "op" not in tree:
-        return (
-            all(interpret(node, payload, item) for node in tree.get("all", []))
-            and ("any" not in tree or any(interpret(node, payload, item) for node in tree["any"]))
-            and not any(interpret(node, payload, item) for node in tree.get("none", []))
-        )
-    actual, expected = read(tree["field"], payload, item), tree.get("value")
-    if tree["op"] == "missing":
-        return actual is NOT_THERE
-    if actual is NOT_THERE:
-        return False
-    if tree["op"] in {"any_of", "all_of"}:
-        results = [interpret(tree["value"], payload, each) for each in actual] if isinstance(actual, list) else []
-        return bool(results) and (any(results) if tree["op"] == "any_of" else all(results))
-    if isinstance(expected, dict):
-        expected = read(expected["field"], payload, item)
-        if expected is NOT_THERE:
-            return False
-    return compare(tree["op"], actual, expected)
-
-
-def read(path: str, payload: Json, item: Any) -> Any:
-    if path == "item":
-        return item
-    return payload.get(path.removeprefix("payload."), NOT_THERE)
-
-
-def sort_of(value: Any) -> str:
-    return {bool: "bool", int: "number", float: "number", str: "text", list: "list", type(None): "null"}[type(value)]
-
-
-def equal(left: Any, right: Any) -> bool:
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(equal, left, right))
-    return sort_of(left) == sort_of(right) and bool(left == right)
-
-
-def compare(op: str, actual: Any, expected: Any) -> bool:  # noqa: C901, PLR0911 - one return an operator, as a table
-    sorts = sort_of(actual), sort_of(expected)
-    alike = sorts[0] == sorts[1] or "null" in sorts
-    if op == "==":
-        return equal(actual, expected)
-    if op == "!=":
-        return alike and not equal(actual, expected)
-    if op in {"<", "<=", ">", ">="}:
-        if sorts not in {("number", "number"), ("text", "text")}:
-            return False
-        return bool(
-            {"<": actual < expected, "<=": actual <= expected, ">": actual > expected}.get(op, actual >= expected)
-        )
-    if op in {"in", "not_in"}:
-        if sorts[1] != "list" or not (sorts[0] in {"null", *map(sort_of, expected)} or not expected):
-            return False
-        return any(equal(actual, each) for each in expected) is (op == "in")
-    if op in {"contains", "not_contains"}:
-        if sorts[0] == "list":
-            return any(equal(each, expected) for each in actual) is (op == "contains")
-        return sorts == ("text", "text") and (expected in actual) is (op == "contains")
-    if op == "starts_with":
-        return sorts == ("text", "text") and actual.startswith(expected)
-    if op == "length_>":
-        return type(expected) is int and expected >= 0 and sorts[0] in {"text", "list"} and len(actual) > expected
-    return {"exists": True, "is_null": actual is None}[op]
-
-
-SCALARS = st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from([0.0, 1.0, 1.5]) | st.text("ab", max_size=2)
-LISTS = st.lists(SCALARS, min_size=1, max_size=3)
-PAYLOADS = st.dictionaries(st.sampled_from("xyz"), SCALARS | st.lists(SCALARS, max_size=3), max_size=3)
-
-
-def leaves(field: str) -> st.SearchStrategy[Json]:
-    fields = st.just(field) if field == "item" else st.sampled_from(["payload.x", "payload.y", "payload.z"])
-    reference = st.builds(lambda name: {"field": name}, fields)
-
-    def leaf(ops: list[str], value: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
-        return st.builds(lambda f, op, v: {"field": f, "op": op, "value": v}, fields, st.sampled_from(ops), value)
-
-    bare = st.builds(lambda f, op: {"field": f, "op": op}, fields, st.sampled_from(["exists", "missing", "is_null"]))
-    return st.one_of(
-        bare,
-        leaf(["==", "!="], SCALARS | LISTS),
-        leaf(["==", "!=", "<", "<=", ">", ">=", "in", "not_in", "contains", "not_contains", "length_>"], reference),
-        leaf(["<", "<=", ">", ">="], st.integers(-2, 3) | st.sampled_from([0.5, 1.0, "a", "ab"])),
-        leaf(["in", "not_in"], LISTS),
-        leaf(["contains", "not_contains"], SCALARS),
-        leaf(["starts_with"], st.text("ab", max_size=2)),
-        leaf(["length_>"], st.integers(0, 3)),
-    )
-
-
-def groups(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
-    nodes = st.lists(inner, min_size=1, max_size=3)
-    words = st.lists(st.sampled_from(["all", "any", "none"]), min_size=1, max_size=2, unique=True)
-    return words.flatmap(lambda chosen: st.fixed_dictionaries(dict.fromkeys(chosen, nodes)))
-
-
-ITEM_TREES = leaves("item") | groups(leaves("item"))
-QUANTIFIED = st.builds(
-    lambda op, value: {"field": "payload.x", "op": op, "value": value},
-    st.sampled_from(["any_of", "all_of"]),
-    ITEM_TREES,
-)
-TREES = st.recursive(leaves("payload") | QUANTIFIED, groups, max_leaves=8)
-
-
-@given(TREES, PAYLOADS)
-def test_compiled_conditions_decide_as_the_plain_reading_of_the_document(tree: Json, payload: Json) -> None:
-    rule = parse(a_document(conditions=tree))
-    expected = interpret(tree, payload)
-    assert compile_conditions(rule.conditions)(Facts(an_event(payload))) is expected
-    assert explain(rule.conditions, Facts(an_event(payload)))["result"] is expected
-
-
-@given(st.lists(TREES, min_size=1, max_size=6), st.lists(PAYLOADS, min_size=1, max_size=4))
-def test_a_ruleset_meets_the_rules_that_the_plain_reading_meets(trees: list[Json], payloads: list[Json]) -> None:
-    ruleset = Ruleset([(a_rule(f"r{place}", conditions=tree), 1) for place, tree in enumerate(trees)])
-    for payload in payloads:
-        met = [verdict.name for verdict in ruleset.decide(an_event(payload))]
-        assert met == [f"r{place}" for place, tree in enumerate(trees) if interpret(tree, payload)]
+from tests.rules.samples import a_document, a_leaf, an_event
 
 
 def test_what_must_be_looked_up_is_not_asked_for_where_the_event_decides() -> None:
@@ -242,3 +112,49 @@ def test_a_mismatch_is_counted_and_a_missing_field_is_not(payload: Json, counted
     facts = Facts(an_event(payload), on_mismatch=lambda field, op: found.append((field, op)))
     compile_conditions(parse(a_document(conditions=a_leaf(">", 5))).conditions)(facts)
     assert found == counted
+
+
+def meant(field: str = "payload.x", **more: object) -> Json:
+    return {"field": field, "op": "means", "value": "moving house", **more}
+
+
+def compared(tree: Json, payload: Json) -> list[str]:
+    conditions = parse(a_document(conditions=tree)).conditions
+    assert conditions is not None
+    return list(texts_compared(conditions, Facts(an_event(payload))))
+
+
+def test_the_texts_that_are_compared_are_named_beforehand() -> None:
+    inner = {"all": [meant("item.text"), a_leaf("==", 1, field="item.n")]}
+    tree = {"any": [meant(), meant("payload.gone"), a_leaf("any_of", inner, field="payload.list")]}
+    payload = {"x": "I moved", "list": [{"text": "to Lisbon"}, {"text": 5}, {}]}
+    assert compared(tree, payload) == ["I moved", "moving house", "to Lisbon", "moving house"]
+    assert compared(tree, {"x": 5, "list": "no list"}) == []
+
+
+@pytest.mark.parametrize(("count", "known"), [(MAX_MEANT, True), (MAX_MEANT + 1, False)])
+def test_a_list_of_too_many_texts_is_a_mismatch_and_nobody_embeds_it(count: int, *, known: bool) -> None:
+    tree = a_leaf("any_of", meant("item"))
+    payload = {"x": [f"text {place}" for place in range(count)]}
+    counted: list[str] = []
+    facts = Facts(
+        an_event(payload), similarity=lambda _text, _meaning: 0.9, on_mismatch=lambda field, _op: counted.append(field)
+    )
+    assert compile_conditions(parse(a_document(conditions=tree)).conditions)(facts) is known
+    assert counted == ([] if known else ["payload.x"])
+    assert len(compared(tree, payload)) == (2 * count if known else 0)
+    told = explain(parse(a_document(conditions=tree)).conditions, facts)
+    assert (told.get("reason"), "items" in told) == (None if known else "mismatch", known)
+
+
+def test_texts_within_texts_are_counted_together() -> None:
+    tree = a_leaf("any_of", a_leaf("any_of", meant("item"), field="item"))
+    few, many = [["a"] * 10] * 10, [["a"] * 11] * 10
+    assert len(compared(tree, {"x": few})) == 200
+    assert compared(tree, {"x": many}) == []
+
+
+def test_the_explanation_of_a_meaning_shows_how_near_it_is() -> None:
+    facts = Facts(an_event({"x": "I moved"}), similarity=lambda _text, _meaning: 0.42)
+    told = explain(parse(a_document(conditions=meant(threshold=0.4))).conditions, facts)
+    assert (told["similarity"], told["threshold"], told["result"]) == (0.42, 0.4, True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ NAN = float("nan")
 TEN = "2026-11-21T10:00:00Z"
 TEN_IN_PARIS = "2026-11-21T11:00:00+01:00"
 FAMILY = "\N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}"
+COMPOSED, DECOMPOSED = "\N{LATIN SMALL LETTER E WITH ACUTE}", "e\N{COMBINING ACUTE ACCENT}"
+HALF = "\ud800"
+HUGE = 10**400
 
 TABLE: list[tuple[str, Any, Any, str]] = [
     # op, value of the rule, actual, outcome
@@ -87,6 +91,10 @@ TABLE: list[tuple[str, Any, Any, str]] = [
     ("not_in", ["user"], 1, MISMATCH),
     ("not_in", ["user"], None, FITS),
     ("not_in", ["user"], MISSING, FALSE),
+    ("not_in", [None], 1, FITS),
+    ("not_in", [None, "user"], 1, FITS),
+    ("in", [None, "user"], 1, FALSE),
+    ("not_in", [None], None, FALSE),
     ("contains", "a", ["a", "b"], FITS),
     ("contains", "a", "cat", FITS),
     ("contains", 1, [True], FALSE),
@@ -156,6 +164,97 @@ TABLE: list[tuple[str, Any, Any, str]] = [
     ("all_of", {"field": "item", "op": "any_of", "value": a_leaf("==", 1, field="item")}, [[1, 2], [1]], FITS),
     ("all_of", {"field": "item", "op": ">", "value": 2}, MISSING, FALSE),
     ("any_of", {"field": "item.who", "op": "==", "value": {"field": "source"}}, [{"who": "support-bot"}], FITS),
+    # Unicode: texts are code points; only `iequals` knows that two ways of writing are one
+    ("==", COMPOSED, DECOMPOSED, FALSE),
+    ("in", [COMPOSED], DECOMPOSED, FALSE),
+    ("contains", "e", DECOMPOSED, FITS),
+    ("contains", "e", COMPOSED, FALSE),
+    ("starts_with", "e", DECOMPOSED, FITS),
+    ("length_==", 1, COMPOSED, FITS),
+    ("length_==", 2, DECOMPOSED, FITS),
+    ("iequals", COMPOSED, DECOMPOSED, FITS),
+    ("iequals", "İ", "i\N{COMBINING DOT ABOVE}", FITS),
+    ("iequals", "ς", "Σ", FITS),
+    ("iequals", "你好", "你好", FITS),
+    ("==", FAMILY, FAMILY, FITS),
+    ("contains", "\N{WOMAN}", FAMILY, FITS),
+    ("wildcard", "???", FAMILY, FITS),
+    ("matches", "^.{3}$", FAMILY, FITS),
+    ("==", "里斯本", "里斯本", FITS),
+    ("<", "里", "本", FITS),
+    ("ends_with", "本", "里斯本", FITS),
+    ("==", "a\N{NO-BREAK SPACE}b", "a b", FALSE),
+    ("==", "а", "a", FALSE),  # the first is Cyrillic
+    # half a surrogate pair, which no rule can hold and no event of the log, is a text like any other, but none for RE2
+    ("==", "a", HALF, FALSE),
+    ("contains", "a", f"a{HALF}", FITS),
+    ("length_==", 1, HALF, FITS),
+    ("iequals", "a", HALF, FALSE),
+    ("wildcard", "*", HALF, MISMATCH),
+    # numbers
+    ("==", HUGE, HUGE, FITS),
+    ("==", 2**53, float(2**53), FITS),
+    ("==", 2**53 + 1, float(2**53), FALSE),
+    ("in", [2**53], float(2**53), FITS),
+    ("<", 1e308, HUGE, FALSE),
+    ("between", [0, 1.5], HUGE, FALSE),
+    (">", 0, float("inf"), FITS),
+    ("in", [1, 2], float("inf"), FALSE),
+    ("==", 0, -0.0, FITS),
+    ("==", 0.3, 0.1 + 0.2, FALSE),
+    ("!=", 1, NAN, FITS),
+    ("in", [1], NAN, FALSE),
+    ("between", [0, 1], NAN, FALSE),
+    ("<", 1, NAN, FALSE),
+    ("==", 1, Decimal(1), FITS),
+    ("==", 0.1, Decimal("0.1"), FALSE),
+    (">", 0.5, Decimal("0.6"), FITS),
+    ("in", [1, 2], Decimal(2), FITS),
+    (">", 1, Decimal("Infinity"), FITS),
+    ("==", 1, Decimal("NaN"), MISMATCH),
+    (">", 1, Decimal("NaN"), MISMATCH),
+    ("<=", 1, Decimal("sNaN"), MISMATCH),
+    ("in", [1], Decimal("sNaN"), MISMATCH),
+    ("contains", 1, [Decimal("sNaN"), 1], FITS),
+    # booleans are not numbers, numbers not booleans, and neither is a text
+    (">", 0, True, MISMATCH),
+    ("in", [0, 1], True, MISMATCH),
+    ("in", [True, False], 0, MISMATCH),
+    ("in", [True, 0], 1, FALSE),
+    ("contains", True, [1], FALSE),
+    ("contains", False, [0, False], FITS),
+    ("between", [0, 1], True, MISMATCH),
+    ("==", "true", True, MISMATCH),
+    ("length_>", 0, True, MISMATCH),
+    # times: RFC 3339 with an offset, and nothing that merely looks like it
+    ("==", "2026-11-21T10:00:00.000Z", TEN, FITS),
+    ("==", "2026-11-21t10:00:00z", TEN, FITS),
+    ("==", "2026-11-21 10:00:00Z", TEN, FITS),
+    ("==", TEN, "2026-11-21T10:00:00", FALSE),
+    ("==", TEN, "2026-11-21T10:00:00-00:00", FITS),
+    (">", TEN, "2026-11-21T10:00:00.000001Z", FITS),
+    ("<", TEN, "2026-13-21T10:00:00Z", MISMATCH),
+    ("==", "2026-11-21T23:59:60Z", "2026-11-21T23:59:60Z", FITS),
+    ("<", "2026-11-21T23:59:59Z", "2026-11-21T23:59:60Z", MISMATCH),
+    ("<", TEN, "0001-01-01T00:00:00+14:00", FITS),
+    (">", TEN, "9999-12-31T23:59:59-14:00", FITS),
+    ("in", ["0001-01-01T00:00:00+14:00"], "0001-01-01T00:00:00+14:00", FITS),
+    ("older_than", "7d", "0001-01-01T00:00:00+14:00", FITS),
+    ("newer_than", "7d", "9999-12-31T23:59:59-14:00", FITS),
+    ("newer_than", 0, "2026-11-21T12:00:00Z", FALSE),
+    ("starts_with", "2026", TEN, FITS),
+    ("length_==", 20, TEN, FITS),
+    # nothing is there
+    ("==", "", MISSING, FALSE),
+    ("==", None, MISSING, FALSE),
+    ("in", [None], MISSING, FALSE),
+    ("!=", None, MISSING, FALSE),
+    ("contains_any", ["a"], MISSING, FALSE),
+    ("matches", ".*", MISSING, FALSE),
+    ("older_than", "1s", MISSING, FALSE),
+    ("between", [0, 1], None, MISMATCH),
+    ("starts_with", "", None, MISMATCH),
+    ("contains", None, [None], FITS),
 ]
 
 
@@ -239,7 +338,7 @@ def test_deeply_nested_values_are_compared_without_failing() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(TEN) | st.just("\ud800"),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.decimals() | st.text() | st.sampled_from([TEN, HALF]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
     max_leaves=6,
 )

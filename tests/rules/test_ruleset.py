@@ -1,20 +1,26 @@
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.db import Database
 from core.types import Event, Json
 from rules import ruleset as ruleset_module
+from rules import store
+from rules.book import Book
 from rules.conditions import compile_conditions
 from rules.facts import Facts
 from rules.ruleset import Ruleset, flow_key, matches_type, sampled
 from rules.schema import Rule, parse
-from tests.rules.samples import NOON, RUN, a_leaf, a_rule, an_event
+from tests.rules.samples import NOON, RUN, a_document, a_leaf, a_rule, an_event
+from tests.samples import TENANT
 
 
 def a_set(*rules: Rule) -> Ruleset:
@@ -217,6 +223,96 @@ def test_what_a_batch_must_look_up_is_known_beforehand() -> None:
     assert ruleset.asks(an_event({"x": 1, "y": 1}, event_type="other")) == frozenset()
 
 
+def test_a_batch_knows_beforehand_which_texts_it_compares() -> None:
+    meant = {"field": "payload.text", "op": "means", "value": "moving house"}
+    ruleset = a_set(
+        a_rule("a", conditions={"all": [meant, a_leaf("==", 1)]}),
+        a_rule("b", conditions={"all": [meant, a_leaf("starts_with", "I", field="payload.text")]}),
+        a_rule("c", conditions={"any": [{**meant, "value": "anger"}, a_leaf(">", 3, field="session.message_count")]}),
+        a_rule("d", event_type="other", conditions={**meant, "value": "never"}),
+    )
+    assert ruleset.compares_meanings
+    assert ruleset.texts(an_event({"text": "I moved"})) == {"I moved", "moving house", "anger"}
+    assert ruleset.texts(an_event({"text": "We moved"})) == {"We moved", "anger"}
+    assert ruleset.texts(an_event({"x": 1, "text": "We moved"})) == {"We moved", "anger", "moving house"}
+    assert ruleset.texts(an_event({"text": 5})) == frozenset()
+    assert not a_set(a_rule("e", conditions=a_leaf("==", 1))).compares_meanings
+    assert a_set(a_rule("e")).texts(an_event({"text": "I moved"})) == frozenset()
+
+
+def test_a_rule_acts_once_on_one_line_of_descent() -> None:
+    ruleset = a_set(a_rule("a"), a_rule("b"), a_rule("again", repeat=True))
+    assert held(ruleset, an_event(lineage=["a", "again", "gone"])) == {"a": "repeat", "again": None, "b": None}
+    assert held(ruleset, an_event(lineage=["gone"])) == {"a": None, "again": None, "b": None}
+
+
+def test_a_rule_that_may_not_repeat_displaces_nothing_and_a_disabled_one_says_so() -> None:
+    ruleset = a_set(a_rule("a", stop=True, group="g", priority=2), a_rule("b", group="g"), a_rule("off", enabled=False))
+    assert held(ruleset, an_event(lineage=["a", "off"])) == {"a": "repeat", "b": None, "off": "disabled"}
+
+
+def test_a_rule_with_a_flow_is_held_by_descent_before_its_flow_sees_it() -> None:
+    verdict = a_set(a_rule("a", flow={"count": {"threshold": 2}})).decide(an_event(lineage=("a",)))[0]
+    assert (verdict.fired, verdict.held_by, dict(verdict.keys)) == (False, "repeat", {"count": "session:s1"})
+
+
+MAX_HOPS = 8
+
+
+def acted(ruleset: Ruleset, effects: dict[str, list[str]], first: Event) -> list[tuple[str, int]]:
+    """Which rules act, and at which hop, where each emits what `effects` says; as the router does it, without one."""
+    waiting, done = [first], []
+    while waiting:
+        event = waiting.pop(0)
+        for verdict in ruleset.decide(event) if event.hop < MAX_HOPS else []:
+            if verdict.fired:
+                done.append((verdict.name, event.hop))
+                following = {"hop": event.hop + 1, "lineage": (*event.lineage, verdict.name)}
+                waiting += [an_event(event_type=kind, **following) for kind in effects[verdict.name]]
+    return done
+
+
+def test_two_rules_that_call_each_other_come_to_an_end() -> None:
+    ruleset = a_set(a_rule("ping", event_type="a"), a_rule("pong", event_type="b"))
+    effects = {"ping": ["b"], "pong": ["a"]}
+    assert acted(ruleset, effects, an_event(event_type="a")) == [("ping", 0), ("pong", 1)]
+
+
+def test_rules_that_may_repeat_end_at_the_last_hop() -> None:
+    ruleset = a_set(a_rule("ping", event_type="a", repeat=True), a_rule("pong", event_type="b", repeat=True))
+    done = acted(ruleset, {"ping": ["b"], "pong": ["a"]}, an_event(event_type="a"))
+    assert done == [(("ping", "pong")[hop % 2], hop) for hop in range(MAX_HOPS)]
+
+
+def test_what_shares_a_chain_and_no_descent_is_acted_on_each_time() -> None:
+    ruleset = a_set(a_rule("extract", event_type="session.ended"), a_rule("dedupe", event_type="memory.created"))
+    effects = {"extract": ["memory.created"] * 20, "dedupe": []}
+    done = acted(ruleset, effects, an_event(event_type="session.ended"))
+    assert done == [("extract", 0), *[("dedupe", 1)] * 20]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from("abc"), max_size=2)), min_size=1, max_size=4),
+    st.sampled_from("abc"),
+)
+def test_no_rules_keep_each_other_going(rules: list[tuple[str, list[str]]], first: str) -> None:
+    ruleset = a_set(*(a_rule(f"r{place}", event_type=kind) for place, (kind, _) in enumerate(rules)))
+    effects = {f"r{place}": emitted for place, (_, emitted) in enumerate(rules)}
+    done = acted(ruleset, effects, an_event(event_type=first))
+    assert all(hop < len(rules) for _, hop in done)
+
+
+def test_many_rules_are_listed_in_their_order_and_each_flow_has_its_keys() -> None:
+    flow = {"cooldown": {"seconds": 1, "key": ["payload.user_id"]}}
+    rules = [
+        a_rule(f"r{place:03}", conditions=a_leaf(">=", place), flow=flow if place % 3 else {}) for place in range(300)
+    ]
+    for x in (0, 63, 64, 65, 127, 128, 299):
+        verdicts = a_set(*rules).decide(an_event({"x": x, "user_id": "ada"}))
+        assert [verdict.name for verdict in verdicts] == [f"r{place:03}" for place in range(x + 1)]
+        assert all(dict(v.keys) == ({"cooldown": '["ada"]'} if v.rule.flow.cooldown else {}) for v in verdicts)
+
+
 def test_a_type_that_fits_no_comparison_is_counted_once_for_the_field() -> None:
     counted: list[tuple[str, str]] = []
     ruleset = a_set(*(a_rule(f"r{place}", conditions=a_leaf(">", place)) for place in range(5)))
@@ -239,9 +335,9 @@ def test_a_ruleset_of_no_rules_decides_nothing() -> None:
     assert len(Ruleset([])) == 0
 
 
-VALUES: st.SearchStrategy[Any] = st.sampled_from(
-    [0, 1, 2, 1.0, 1.5, True, False, "a", "b", "", None, float("nan"), float("inf"), Decimal(1), [], {}]
-)
+NUMBERS_AND_NOT: list[Any] = [0, 1, 2, 1.0, 1.5, True, False, float("nan"), float("inf"), 10**400]
+DECIMALS: list[Any] = [Decimal(1), Decimal("1.5"), Decimal("NaN"), Decimal("sNaN")]
+VALUES: st.SearchStrategy[Any] = st.sampled_from([*NUMBERS_AND_NOT, *DECIMALS, "a", "b", "", None, [], {}])
 LITERALS = st.sampled_from([0, 1, 2, 1.0, 1.5, True, False, "a", "b", ""])
 NUMBERS = st.sampled_from([0, 1, 2, 1.0, 1.5, 10**30])
 FIELDS = st.sampled_from(["payload.x", "payload.y", "event_type", "subject"])
@@ -284,3 +380,112 @@ def test_a_rule_document_has_no_way_to_become_code() -> None:
         }
     )
     assert fired(a_set(rule), an_event({"x": evil})) == ["evil"]
+
+
+EDITS = 30
+TRIO = ("one", "three", "two")
+
+
+def edit(app: Database, generation: int) -> None:
+    """Change three rules at once, and take a fourth in or out."""
+    with app.tenant(TENANT) as tx:
+        for name in TRIO:
+            store.save(tx, TENANT, a_document(name=name, description=f"{generation}"), author="test")
+        if generation % 2:
+            store.save(tx, TENANT, a_document(name="odd"), author="test")
+        else:
+            store.delete(tx, TENANT, "odd", author="test")
+
+
+def seen(ruleset: Ruleset) -> tuple[int, ...]:
+    """By which edits an event is decided; what belongs to no edit is there at the wrong time and counts as -1."""
+    verdicts = {verdict.name: verdict.rule.description for verdict in ruleset.decide(an_event())}
+    edits = {int(verdicts[name]) for name in TRIO if name in verdicts}
+    is_whole = all(name in verdicts for name in TRIO) or not edits
+    is_odd = bool(edits) and max(edits) % 2 == 1
+    return tuple(edits) if is_whole and ("odd" in verdicts) is is_odd else (-1,)
+
+
+def test_no_event_is_decided_by_half_of_an_edit_while_rules_change(app: Database, queue: Database) -> None:
+    book, decided, done = Book(0), [], threading.Event()
+
+    def decide() -> None:
+        while not done.is_set():
+            with queue.queue() as tx:
+                book.refresh(tx)
+            decided.extend(seen(book.of(TENANT)) for _ in range(5))
+
+    router = threading.Thread(target=decide)
+    router.start()
+    try:
+        for generation in range(1, EDITS + 1):
+            edit(app, generation)
+    finally:
+        done.set()
+        router.join(30)
+    with queue.queue() as tx:
+        book.refresh(tx)
+    by = [edits[0] for edits in decided if edits]
+    assert all(len(edits) <= 1 for edits in decided)
+    assert by == sorted(by)
+    assert -1 not in by
+    assert len(set(by)) > 3
+    assert seen(book.of(TENANT)) == (EDITS,)
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("save"), st.sampled_from("abc"), st.integers(0, 3)),
+        st.tuples(st.just("delete"), st.sampled_from("abc"), st.just(0)),
+        st.tuples(st.just("look"), st.just(""), st.just(0)),
+        st.tuples(st.just("event"), st.just(""), st.integers(0, 3)),
+    ),
+    max_size=15,
+)
+
+
+class Model:
+    """What the rules of a tenant are, one edit after the other, and what the router has seen of it."""
+
+    def __init__(self) -> None:
+        self.saved: dict[str, tuple[int, int]] = {}
+        self.versions: dict[str, int] = {}
+        self.looked: dict[str, tuple[int, int]] = {}
+
+    def save(self, name: str, least: int) -> None:
+        if self.saved.get(name, (None, 0))[0] != least:
+            self.versions[name] = self.versions.get(name, 0) + 1
+            self.saved[name] = least, self.versions[name]
+
+    def delete(self, name: str) -> None:
+        self.versions[name] += 1
+        del self.saved[name]
+
+    def look(self) -> None:
+        self.looked = dict(self.saved)
+
+    def met(self, x: int) -> list[tuple[str, int]]:
+        return [(name, version) for name, (least, version) in sorted(self.looked.items()) if x >= least]
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(STEPS)
+def test_edits_and_events_in_any_order_are_decided_as_one_after_the_other(
+    app: Database, queue: Database, steps: list[tuple[str, str, int]]
+) -> None:
+    tenant, model, book = f"t{uuid4().hex}", Model(), Book(0)
+    for step, name, number in steps:
+        if step == "save":
+            with app.tenant(tenant) as tx:
+                store.save(tx, tenant, a_document(name=name, conditions=a_leaf(">=", number)), author="test")
+            model.save(name, number)
+        elif step == "delete" and name in model.saved:
+            with app.tenant(tenant) as tx:
+                store.delete(tx, tenant, name, author="test")
+            model.delete(name)
+        elif step == "look":
+            with queue.queue() as tx:
+                book.refresh(tx)
+            model.look()
+        elif step == "event":
+            assert [v[:2] for v in book.of(tenant).decide(an_event({"x": number}))] == model.met(number)
