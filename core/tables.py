@@ -138,6 +138,7 @@ events = Table(
     UniqueConstraint("tenant_id", "id", "source"),
     Index("events_unrouted", "seq", postgresql_where=text("routed_at IS NULL")),
     Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
+    Index("events_by_time", "time", postgresql_using="brin"),
     Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
 )
 
@@ -447,6 +448,7 @@ model_calls = Table(
     Column("answer", Text, comment="Kept where it could not be used."),
     _time("at", now=True),
     Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
+    Index("model_calls_by_time", "tenant_id", "at"),
 )
 
 TENANT_TABLES = [table for table in metadata.sorted_tables if "tenant_id" in table.primary_key.columns]

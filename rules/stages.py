@@ -4,7 +4,9 @@
 
 The first two gather: they keep what comes and let all of it go on together. The others let pass or hold back; what is
 held back there is gone. Nothing here knows a clock or a database: `now` and the states come with the call, so that a
-router (rows), a backtest (a dictionary, on event time) and a test do the same.
+router (rows), a backtest (a dictionary, on event time) and a test do the same. Whoever calls hands on what is due
+(`State.due_at`) before a later match comes; what comes all the same goes along with it. In the memory of a key time
+never goes back: a `now` before what is remembered counts as the moment of that.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ class Burst:
 class State:
     """What one stage of one rule remembers for one key.
 
-    debounce: what it holds, and in `due_at` when that goes on. count: what it holds, each with its time.
-    concurrency: in `open` how many actions of the key are not finished. cooldown, throttle: in `times` when it acted.
+    debounce: what it holds, in `times` when the last came, and in `due_at` when all goes on. count: what it holds,
+    each with its time. concurrency: in `open` how many actions of the key are not finished. cooldown, throttle: in
+    `times` when it acted.
     `expires_at`: from then on there is nothing to remember.
     """
 
@@ -55,21 +58,33 @@ States = MutableMapping[tuple[str, str], State | None]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """How far a burst came: it acts, or it was gathered or held back by `stage`."""
+    """How far a burst came: it acts, or it was gathered or held back by `stage`, or it has come to `stage` as asked."""
 
-    outcome: Literal["acts", "gathered", "held"]
+    outcome: Literal["acts", "gathered", "held", "comes"]
     stage: str | None
     burst: Burst
 
 
 def push(
-    flow: Flow, keys: Mapping[str, str], burst: Burst, now: datetime, states: States, *, after: str | None = None
+    flow: Flow,
+    keys: Mapping[str, str],
+    burst: Burst,
+    now: datetime,
+    states: States,
+    *,
+    after: str | None = None,
+    before: str | None = None,
 ) -> Passage:
-    """Send a burst through the stages of a rule, beginning behind the stage `after`; `states` is brought up to date.
+    """Send a burst through the stages of a rule; `states` is brought up to date.
 
-    A cooldown or a throttle notes the action only where every stage lets it pass.
+    It begins behind the stage `after`, and comes to rest in front of the stage `before`, or else acts. A cooldown or a
+    throttle notes the action only where every stage lets it pass.
     """
-    for stage in STAGES[0 if after is None else STAGES.index(after) + 1 :]:
+    first, end = (
+        0 if after is None else STAGES.index(after) + 1,
+        len(STAGES) if before is None else STAGES.index(before),
+    )
+    for stage in STAGES[first:end]:
         part = getattr(flow, stage)
         if part is None:
             continue
@@ -82,19 +97,24 @@ def push(
             burst = released
         elif not _ADMIT[stage](part, states.get(place), now):
             return Passage("held", stage, burst)
+    if before is not None:
+        return Passage("comes", before, burst)
     _note(flow, keys, now, states)
     return Passage("acts", None, burst)
 
 
 def release(state: State) -> Burst:
-    """All that a gathering stage holds, ready to go on."""
-    return Burst(state.seqs, state.root_seq)
+    """All that a gathering stage holds, ready to go on, in the order of the log."""
+    return Burst(tuple(sorted(state.seqs)), state.root_seq)
 
 
 def _debounce(part: Debounce, held: State | None, burst: Burst, now: datetime) -> tuple[State | None, Burst | None]:
-    state = _added(held, burst, now)
+    now = _not_before(held, now)
+    state = _added(held, burst, now, (now,))
     if len(state.seqs) >= (part.max_events or MAX_GATHERED):
         return None, release(state)
+    if held is not None and held.due_at is not None and held.due_at <= now:
+        return replace(state, due_at=held.due_at), None
     due_at = now + timedelta(seconds=part.seconds)
     if part.max_wait_seconds is not None:
         due_at = min(due_at, state.opened_at + timedelta(seconds=part.max_wait_seconds))
@@ -102,11 +122,12 @@ def _debounce(part: Debounce, held: State | None, burst: Burst, now: datetime) -
 
 
 def _count(part: Count, held: State | None, burst: Burst, now: datetime) -> tuple[State | None, Burst | None]:
-    if part.within_seconds is None:
-        state = _added(held, burst, now)
-    else:
+    now, window = _not_before(held, now), None
+    if part.within_seconds is not None:
         window = timedelta(seconds=part.within_seconds)
-        state = replace(_added(_recent(held, now - window), burst, now), expires_at=now + window)
+        held = _recent(held, now - window)
+    times = (held.times if held else ()) + (now,) * len(burst.seqs)
+    state = replace(_added(held, burst, now, times), expires_at=now + window if window else None)
     return (None, release(state)) if len(state.seqs) >= part.threshold else (state, None)
 
 
@@ -122,16 +143,15 @@ def _recent(held: State | None, since: datetime) -> State | None:
     )
 
 
-def _added(held: State | None, burst: Burst, now: datetime) -> State:
-    times = (now,) * len(burst.seqs)
+def _added(held: State | None, burst: Burst, now: datetime, times: tuple[datetime, ...]) -> State:
     if held is None:
         return State(now, burst.seqs, times, burst.root_seq)
-    return replace(
-        held,
-        seqs=held.seqs + burst.seqs,
-        times=held.times + times,
-        root_seq=min(held.root_seq, burst.root_seq),
-    )
+    return State(held.opened_at, held.seqs + burst.seqs, times, min(held.root_seq, burst.root_seq))
+
+
+def _not_before(state: State | None, now: datetime) -> datetime:
+    """`now`, but never before what is remembered: routers wait for one another and may come with an older clock."""
+    return max(now, state.times[-1]) if state is not None and state.times else now
 
 
 def _has_room(part: Concurrency, state: State | None, _now: datetime) -> bool:
@@ -145,7 +165,7 @@ def _has_cooled(part: Cooldown, state: State | None, now: datetime) -> bool:
 
 def _may_again(part: Throttle, state: State | None, now: datetime) -> bool:
     """In no stretch of `per_seconds` are there more than `limit` actions."""
-    since = now - timedelta(seconds=part.per_seconds)
+    since = _not_before(state, now) - timedelta(seconds=part.per_seconds)
     return state is None or sum(time > since for time in state.times) < part.limit
 
 
@@ -159,11 +179,14 @@ def _note(flow: Flow, keys: Mapping[str, str], now: datetime, states: States) ->
         rest = timedelta(seconds=flow.cooldown.seconds)
         states["cooldown", keys["cooldown"]] = State(now, times=(now,), expires_at=now + rest)
     if flow.throttle is not None:
-        window = timedelta(seconds=flow.throttle.per_seconds)
         place = "throttle", keys["throttle"]
-        before = states.get(place)
-        times = (*(time for time in (before.times if before else ()) if time > now - window), now)
-        states[place] = State(times[0], times=times, expires_at=now + window)
+        states[place] = _acted(flow.throttle, states.get(place), now)
+
+
+def _acted(part: Throttle, before: State | None, now: datetime) -> State:
+    now, window = _not_before(before, now), timedelta(seconds=part.per_seconds)
+    times = (*(time for time in (before.times if before else ()) if time > now - window), now)
+    return State(times[0], times=times, expires_at=now + window)
 
 
 _GATHER: Final[Mapping[str, Callable[[Any, State | None, Burst, datetime], tuple[State | None, Burst | None]]]] = {

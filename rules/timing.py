@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Final, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from cronsim import CronSim, CronSimError
 from pydantic import Field, field_validator, model_validator
 
 from rules.fields import Key, Model, Seconds, TypePattern, refuse
@@ -124,14 +126,16 @@ class Schedule(Model):
         return self
 
 
+_NEVER_BEFORE: Final = datetime(2000, 1, 1)  # noqa: DTZ001 - any date of the calendar will do
+"""From here a line is asked for its first due time; the search ends after 50 years, and the calendar repeats in 28."""
+
 _CRON: Final = (
-    ("minute", 0, 59, ()),
-    ("hour", 0, 23, ()),
-    ("day", 1, 31, ()),
-    ("month", 1, 12, ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")),
-    ("weekday", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
+    ("minute", "0 to 59"),
+    ("hour", "0 to 23"),
+    ("day", "1 to 31, `L` is the last"),
+    ("month", "1 to 12 or names such as `jan`"),
+    ("weekday", "0 to 7 or names such as `mon`; `mon#1` is the first of the month, `5L` the last Friday"),
 )
-_CRON_ITEM = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,2}))?", re.ASCII)
 
 
 def cron_fault(cron: str) -> str | None:
@@ -139,16 +143,18 @@ def cron_fault(cron: str) -> str | None:
     fields = cron.split()
     if len(fields) != len(_CRON):
         return f"a cron line has five fields (minute hour day month weekday), this one has {len(fields)}"
-    for text, (name, low, high, words) in zip(fields, _CRON, strict=True):
-        if not all(_cron_item_is_right(item.lower(), low, high, words) for item in text.split(",")):
-            return f"`{text}` is no {name}; use *, n, n-m, a list with commas, /n for steps ({low} to {high})"
+    for place, (field, (name, values)) in enumerate(zip(fields, _CRON, strict=True)):
+        alone = [field if other == place else "*" for other in range(len(_CRON))]
+        if not _is_cron(alone):
+            return f"`{field}` is no {name}; use *, n, n-m, a list with commas, /n for steps ({values})"
+    if not _is_cron(fields) or next(CronSim(cron, _NEVER_BEFORE), None) is None:
+        return f"`{cron}` never comes: no such day is in these months"
     return None
 
 
-def _cron_item_is_right(item: str, low: int, high: int, words: tuple[str, ...]) -> bool:
-    found = _CRON_ITEM.fullmatch(item)
-    if found is None or found[3] == "0":
+def _is_cron(fields: Sequence[str]) -> bool:
+    try:
+        CronSim(" ".join(fields), _NEVER_BEFORE)
+    except CronSimError:
         return False
-    names = {word: place + (1 if low else 0) for place, word in enumerate(words)}
-    ends = [names.get(end, int(end) if end.isdecimal() else -1) for end in found.groups()[:2] if end]
-    return all(low <= end <= high for end in ends) and ends == sorted(ends)
+    return True

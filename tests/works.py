@@ -49,9 +49,11 @@ class Works:
         return done
 
     def _make_due(self) -> None:
+        """End the wait of every debounce."""
         with self.router.db.queue() as tx:
-            places = tx.execute(text("SELECT tenant_id, rule, key FROM flows WHERE due_at IS NOT NULL")).all()
-            flow.flush(tx, places, datetime.now(UTC) - timedelta(seconds=1))
+            open_ones = tx.execute(text("SELECT tenant_id, rule, key FROM flows WHERE due_at IS NOT NULL"))
+            places = [(row.tenant_id, row.rule, row.key) for row in open_ones]
+            flow.pass_on(tx, [], datetime.now(UTC) - timedelta(seconds=1), places)
 
 
 @contextmanager

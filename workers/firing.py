@@ -9,6 +9,7 @@ from typing import Literal
 
 from core import events
 from core.db import Tx
+from core.dispatches import DECIDERS
 from core.events import Cause, Emission
 from core.types import DispatchStatus, Event, Json
 from rules import templates
@@ -18,9 +19,6 @@ from workers.ledger import NewDispatch
 
 ACTORS = {"emit": "event_emitter", "notify": "notifier", "webhook": "webhook_sender", "celery": "task_sender"}
 """Who carries out the actions that name no agent of their own."""
-
-MAY_DECIDE: Json = {"scopes": ["rules", "admin"]}
-"""Which keys may say yes or no to a dispatch that is held for approval."""
 
 Mode = Literal["auto", "approve", "shadow"]
 
@@ -133,7 +131,7 @@ def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
             "target": dispatch.target,
             "params": dispatch.params,
             "expires_at": dispatch.expires_at.isoformat(),
-            "may_decide": MAY_DECIDE,
+            "may_decide": {"scopes": list(DECIDERS)},
         }
         cause = Cause(replace(event, lineage=dispatch.lineage), dispatch.id)
         emission = Emission("approval.requested", payload, subject=f"dispatch:{dispatch.id}")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
-from typing import Self
 
 import structlog
 from sqlalchemy import text
@@ -15,14 +14,18 @@ from sqlalchemy.exc import DBAPIError
 
 from core import events, metrics
 from core.db import Database, Tx, recordset
+from core.errors import ImprintError
 from core.types import DispatchStatus, Event, Json
-from rules import flow, store, templates
-from rules.flow import Fire, Match
-from rules.lookups import lookup
+from rules import flow, lookups
+from rules.book import Book
+from rules.facts import Lookup
+from rules.flow import Drop, Fire, Flushed, Match
+from rules.meaning import Meanings
 from rules.ruleset import Verdict
-from rules.schema import Action, Emit, Notify, Rule, RunAgent, parse
-from rules.store import Book
-from workers import ledger
+from rules.schema import Rule
+from rules.stages import STAGES
+from workers import firing, ledger
+from workers.firing import Occasion, Workshop
 from workers.ledger import NewDispatch
 from workers.relay import Owed
 
@@ -31,18 +34,15 @@ log = structlog.get_logger()
 INDEXER = "knowledge_indexer"
 """Runs for every message, whatever the rules say: what was accepted must be found."""
 
-ACTORS = {"emit": "event_emitter", "notify": "notifier"}
-"""Who carries out the actions that name no agent of their own."""
-
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """What it takes to route: the queues of all tenants, the rules, who works on which queue, and who alone."""
+    """What it takes to route: the queues of all tenants, the rules, how texts are compared, and who does what."""
 
     db: Database
     book: Book
-    queues: Mapping[str, str]
-    alone: Collection[str]
+    shop: Workshop
+    meanings: Meanings
     batch: int
     max_hops: int
     resend_s: float
@@ -52,119 +52,118 @@ class Router:
 class Decided:
     """What a batch of events comes to, before it is written."""
 
+    now: datetime
     dispatches: list[NewDispatch] = field(default_factory=list)
+    occasions: list[Occasion] = field(default_factory=list)
     decisions: list[Json] = field(default_factory=list)
     matches: list[Match] = field(default_factory=list)
-    flushes: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def __iadd__(self, other: Decided) -> Self:
-        self.dispatches += other.dispatches
-        self.decisions += other.decisions
-        self.matches += other.matches
-        self.flushes += other.flushes
-        return self
+    flushes: list[Flushed] = field(default_factory=list)
 
 
 def route(router: Router) -> tuple[int, list[Owed]]:
     """Decide on the next events; how many there were, and what the workers should hear of now that it is committed."""
+    _refresh(router)
+    thought_over = _think(router)
     with router.db.queue() as tx:
-        router.book.refresh(tx)
-        now = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
-        rows = tx.execute(_CLAIM, {"limit": router.batch}).all()
-        batch = [events.event_of(row) for row in sorted(rows, key=itemgetter(0))]
-        decided = decide(tx, router, batch)
-        fires = flow.gather(tx, decided.matches, now, decided.flushes)
-        flow.flush(tx, decided.flushes, now)
+        now = _now(tx)
+        batch = _claim(tx, router, thought_over)
+        decided = decide(tx, router, batch, now)
+        fires, drops = _flow(tx, decided)
+        decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
         _record(tx, decided.decisions)
-        owed = _insert(tx, router, [*decided.dispatches, *_indexing(router, batch), *_fired(tx, router, fires)])
+        _record_drops(tx, drops)
+        owed = _write(tx, router, decided, _indexing(router, batch))
     metrics.EVENTS_ROUTED.inc(len(batch))
     return len(batch), owed
 
 
 def fire_due(router: Router) -> list[Owed]:
-    """Turn the debounces whose time has come into dispatches."""
+    """Let what debounces have gathered go on, where it has been quiet long enough."""
+    _refresh(router)
     with router.db.queue() as tx:
-        now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
-        fires = flow.due(tx, now)
-        return _insert(tx, router, _fired(tx, router, fires)) if fires else []
+        now = _now(tx)
+        fires, drops = flow.due(tx, now, rule_of=router.book.rule)
+        if not fires and not drops:
+            return []
+        _record_drops(tx, drops)
+        decided = Decided(now)
+        decided.occasions += _occasions(tx, router, fires, {})
+        return _write(tx, router, decided, [])
 
 
-def decide(tx: Tx, router: Router, batch: Iterable[Event]) -> Decided:
+def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Decided:
     """What the rules of each event's tenant make of it; an event that they fail on is set aside and stops no other."""
-    decided = Decided()
+    decided = Decided(now)
+    looked_up = _look_up(tx, router, batch)
     for event in batch:
         try:
-            decided += _of_one(tx, router, event)
-        except Exception as error:
-            if isinstance(error, DBAPIError) and error.connection_invalidated:
-                raise
+            _of_one(decided, router, event, looked_up[event.tenant_id, event.seq])
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up the others
             decided.dispatches.append(_parked(event, error))
     return decided
 
 
-def _of_one(tx: Tx, router: Router, event: Event) -> Decided:
-    decided = Decided()
+def _of_one(decided: Decided, router: Router, event: Event, looked_up: Lookup | Exception) -> None:
+    """All of an event's part or, if the rules fail on it, nothing."""
+    if isinstance(looked_up, Exception):
+        raise looked_up
     rules = router.book.of(event.tenant_id)
-    verdicts = rules.decide(event, lookup(tx, event), on_mismatch=_count_fault)
+    verdicts = rules.decide(event, looked_up, similarity=router.meanings.similarity, on_mismatch=_count_fault)
+    flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
     if verdicts and event.hop >= router.max_hops:
         decided.dispatches.append(_stopped(event, verdicts))
-        return decided
+        return
     for verdict in verdicts:
         _take(decided, router, event, verdict)
-    decided.flushes += [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
-    return decided
+    decided.flushes += flushes
 
 
 def _take(decided: Decided, router: Router, event: Event, verdict: Verdict) -> None:
-    kind = next((k for k in flow.KINDS if k in verdict.keys), None)
     if not verdict.fired:
-        word = "held"
-    elif kind is None:
-        word = "fired"
-        decided.dispatches += actions(router, verdict.rule, verdict.version, event)
+        _note(decided, event, verdict, "held", verdict.held_by)
+    elif any(getattr(verdict.flow, stage) for stage in STAGES):
+        decided.matches.append(Match(event, verdict.rule, verdict.version, verdict.keys))
     else:
-        word = "gathered"
-        decided.matches.append(Match(event, verdict.rule, verdict.version, kind, verdict.keys[kind]))
-    metrics.DECISIONS.labels(verdict.name, word).inc()
-    row = {"tenant": event.tenant_id, "seq": event.seq, "rule": verdict.name, "version": verdict.version}
-    decided.decisions.append(row | {"verdict": word, "reason": verdict.held_by or kind})
+        mode = _mode(router, event.tenant_id, verdict.rule)
+        decided.occasions.append(Occasion(verdict.rule, verdict.version, mode, event))
+        _note(decided, event, verdict, "fired", None)
 
 
-def actions(router: Router, rule: Rule, version: int, event: Event, gathered: Sequence[str] = ()) -> list[NewDispatch]:
-    """A rule's actions for an event, in their order, templates filled in."""
-    status = DispatchStatus.SHADOW if rule.action_mode == "shadow" else DispatchStatus.PENDING
-    return [
-        NewDispatch(
-            tenant_id=event.tenant_id,
-            action_type=action.action_type,
-            target=target,
-            queue=router.queues[target],
-            params=templates.render(params, event) | ({"gathered": list(gathered)} if gathered else {}),
-            event_seq=event.seq,
-            root_seq=event.root_seq,
-            correlation_id=event.correlation_id,
-            hop=event.hop,
-            rule=rule.name,
-            rule_version=version,
-            alone=f"session:{event.session_id}" if target in router.alone and event.session_id else None,
-            status=status,
-            lineage=(*event.lineage, rule.name),
-        )
-        for action, (target, params) in ((a, _work(a)) for a in rule.actions)
-    ]
+def _note(decided: Decided, event: Event, what: Verdict | Match, word: str, reason: str | None) -> None:
+    """One row of the decision log."""
+    rule = what.rule
+    metrics.DECISIONS.labels(rule.name, word).inc()
+    row = {"tenant": event.tenant_id, "seq": event.seq, "rule": rule.name, "version": what.version}
+    decided.decisions.append(row | {"verdict": word, "reason": reason})
 
 
-def _work(action: Action) -> tuple[str, Json]:
-    """Who carries an action out, with which parameters."""
-    match action:
-        case RunAgent():
-            return action.target, dict(action.params)
-        case Emit():
-            return ACTORS["emit"], {"event_type": action.event_type, "payload": action.payload}
-        case Notify():
-            return ACTORS["notify"], {"channel": action.channel, "template": action.template}
-        case _:
-            raise TypeError(action.action_type)
+def _flow(tx: Tx, decided: Decided) -> tuple[list[Fire], list[Drop]]:
+    """Send the matches of rules with a flow through its stages, and write down how far each came."""
+    words, fires, drops = flow.pass_on(tx, decided.matches, decided.now, decided.flushes)
+    for match, word in zip(decided.matches, words, strict=True):
+        _note(decided, match.event, match, word.verdict, word.stage)
+    return fires, drops
+
+
+def _write(tx: Tx, router: Router, decided: Decided, more: Sequence[NewDispatch]) -> list[Owed]:
+    """All dispatches in one statement; then what follows from their being there."""
+    acting = _act(router, decided)
+    made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
+    owed = ledger.insert(tx, [*decided.dispatches, *(d for d, _ in made), *more], router.resend_s)
+    firing.ask_for_approval(tx, made)
+    firing.clear_lanes(tx, acting)
+    return owed
+
+
+def _act(router: Router, decided: Decided) -> list[tuple[Occasion, list[NewDispatch]]]:
+    """The dispatches of each rule that acts; one that cannot act is set aside and holds up no other."""
+    acting = []
+    for occasion in decided.occasions:
+        try:
+            acting.append((occasion, firing.dispatches(router.shop, occasion, decided.now)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up the others
+            decided.dispatches.append(_parked(occasion.event, error, occasion.rule.name, occasion.version))
+    return acting
 
 
 def _stopped(event: Event, verdicts: Sequence[Verdict]) -> NewDispatch:
@@ -218,7 +217,7 @@ def _indexing(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
             tenant_id=tenant_id,
             action_type="run_agent",
             target=INDEXER,
-            queue=router.queues[INDEXER],
+            queue=router.shop.queues[INDEXER],
             params={"sessions": sorted({e.session_id for e in said if e.session_id})},
             event_seq=said[-1].seq,
             root_seq=min(e.root_seq for e in said),
@@ -229,30 +228,138 @@ def _indexing(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
     ]
 
 
-def _fired(tx: Tx, router: Router, fires: Sequence[Fire]) -> list[NewDispatch]:
-    """The actions of flows that act now: for the last event gathered, with the ids of all."""
-    dispatches: list[NewDispatch] = []
-    for fire in fires:
-        document = store.document_of(tx, fire.tenant_id, fire.rule, fire.version)
-        if document is None:
-            continue
-        rows = tx.execute(_GATHERED, {"tenant": fire.tenant_id, "seqs": list(fire.seqs)}).all()
-        last = events.event_of(rows[-1])
-        rooted = replace(last, root_seq=fire.root_seq)
-        try:
-            dispatches += actions(router, parse(document), fire.version, rooted, [row.id for row in rows])
-        except Exception as error:  # noqa: BLE001 - one flow that cannot act must not hold up the others
-            dispatches.append(_parked(rooted, error, fire.rule, fire.version))
-    return dispatches
+def _occasions(tx: Tx, router: Router, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]) -> list[Occasion]:
+    """What rules with a flow act on: the last of the events gathered, in the chain of all of them."""
+    told = _brief(tx, fires, known)
+    # What was erased from the log while it waited has nothing left to act on.
+    left = [replace(fire, seqs=tuple(s for s in fire.seqs if (fire.tenant_id, s) in told)) for fire in fires]
+    return [
+        Occasion(
+            rule=fire.rule,
+            version=fire.version,
+            mode=_mode(router, fire.tenant_id, fire.rule),
+            event=_chained(fire, told),
+            gathered=[told[fire.tenant_id, seq].id for seq in fire.seqs] if _gathers(fire.rule) else (),
+            lane=f"{fire.rule.name}\n{fire.keys['concurrency']}" if fire.rule.flow.concurrency else None,
+        )
+        for fire in left
+        if fire.seqs
+    ]
 
 
-def _insert(tx: Tx, router: Router, dispatches: Sequence[NewDispatch]) -> list[Owed]:
-    return ledger.insert(tx, dispatches, router.resend_s)
+def _brief(tx: Tx, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]) -> Mapping[tuple[str, int], Event]:
+    """The events of the fires; those from before this batch without their payloads, except for the last of each."""
+    wanted = {(fire.tenant_id, seq): seq == fire.seqs[-1] for fire in fires for seq in fire.seqs}
+    missing = [(*place, whole) for place, whole in wanted.items() if place not in known]
+    if not missing:
+        return known
+    rows = [{"tenant": tenant, "seq": seq, "whole": whole} for tenant, seq, whole in missing]
+    read = map(events.event_of, tx.execute(_GATHERED, {"rows": recordset(rows)}))
+    return {**known, **{(event.tenant_id, event.seq): event for event in read}}
+
+
+def _chained(fire: Fire, told: Mapping[tuple[str, int], Event]) -> Event:
+    """The last event of a fire, as far down the chain as any of them, with the rules that acted before any of them."""
+    gathered = [told[fire.tenant_id, seq] for seq in fire.seqs]
+    return replace(
+        gathered[-1],
+        root_seq=fire.root_seq,
+        hop=max(event.hop for event in gathered),
+        lineage=tuple(dict.fromkeys(name for event in gathered for name in event.lineage)),
+    )
+
+
+def _gathers(rule: Rule) -> bool:
+    return rule.flow.debounce is not None or rule.flow.count is not None
+
+
+def _mode(router: Router, tenant_id: str, rule: Rule) -> firing.Mode:
+    return firing.mode_of(rule, allows_high_risk=router.book.allows_high_risk(tenant_id))
+
+
+def _now(tx: Tx) -> datetime:
+    now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
+    return now
+
+
+def _refresh(router: Router) -> None:
+    """Look for edited rules before anything is claimed, so that one batch is thought over and decided by one state."""
+    if router.book.is_due:
+        with router.db.queue() as tx:
+            router.book.refresh(tx)
+
+
+def _think(router: Router) -> list[int] | None:
+    """Where rules compare meanings: look at what comes next, and embed its texts while no transaction is open.
+
+    Answers the places of the log that were thought over, for only those may be decided on; None: any.
+    """
+    if not router.book.compares_meanings:
+        return None
+    with router.db.queue() as tx:
+        coming = [events.event_of(row) for row in tx.execute(_COMING, {"limit": router.batch})]
+    texts = {text for event in coming for text in router.book.of(event.tenant_id).texts(event)}
+    try:
+        router.meanings.warm(texts)
+    except ImprintError as error:
+        # Events whose meaning stays unknown are set aside; the others must not wait for the embedder.
+        log.warning("router.unembedded", error=str(error))
+    return [event.seq for event in coming]
+
+
+def _claim(tx: Tx, router: Router, thought_over: Sequence[int] | None) -> list[Event]:
+    if thought_over is None:
+        rows = tx.execute(_CLAIM, {"limit": router.batch}).all()
+    else:
+        rows = tx.execute(_CLAIM_THESE, {"seqs": list(thought_over)}).all()
+    return [events.event_of(row) for row in sorted(rows, key=itemgetter(0))]
+
+
+def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:
+    """What conditions ask the database, for all events at once; if that fails, for each alone."""
+    asked = [(event, router.book.of(event.tenant_id).asks(event)) for event in batch]
+    asking = [(event, names) for event, names in asked if names]
+    try:
+        answers = _ask(tx, asking)
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
+        return {place: lookup for event, names in asked for place, lookup in [_look_up_one(tx, event, names)]}
+    return {(event.tenant_id, event.seq): lookups.lookup_of(answers, event) for event in batch}
+
+
+def _look_up_one(tx: Tx, event: Event, names: frozenset[str]) -> tuple[tuple[str, int], Lookup | Exception]:
+    place = event.tenant_id, event.seq
+    try:
+        return place, lookups.lookup_of(_ask(tx, [(event, names)] if names else []), event)
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
+        return place, error
+
+
+def _ask(tx: Tx, asking: Sequence[tuple[Event, frozenset[str]]]) -> lookups.Answers:
+    if not asking:
+        return {}
+    # Within a savepoint: a query that fails must not spoil the transaction of a whole batch.
+    with tx.begin_nested():
+        return lookups.ask(tx, asking)
 
 
 def _record(tx: Tx, decisions: Sequence[Json]) -> None:
     if decisions:
         tx.execute(_RECORD, {"rows": recordset(decisions)})
+
+
+def _record_drops(tx: Tx, drops: Iterable[Drop]) -> None:
+    """What was gathered and then held back by a later stage, event by event."""
+    rows = [
+        {"tenant": drop.tenant_id, "seq": seq, "rule": drop.rule_name, "reason": drop.stage}
+        for drop in drops
+        for seq in drop.seqs
+    ]
+    if rows:
+        tx.execute(_HELD_LATER, {"rows": recordset(rows)})
 
 
 def _count_fault(_field: str, operator: str) -> None:
@@ -269,7 +376,22 @@ _CLAIM = text(f"""
 """)
 """The oldest events nobody has decided on; the mark is taken back if deciding fails, for it is one transaction."""
 
-_GATHERED = text(f"SELECT {events.COLUMNS} FROM events e WHERE tenant_id = :tenant AND seq = ANY(:seqs) ORDER BY seq")
+_COMING = text(f"SELECT {events.COLUMNS} FROM events e WHERE routed_at IS NULL ORDER BY seq LIMIT :limit")
+
+_CLAIM_THESE = text(f"""
+    WITH fresh AS (
+        SELECT tenant_id, seq FROM events WHERE routed_at IS NULL AND seq = ANY(:seqs) FOR UPDATE SKIP LOCKED
+    )
+    UPDATE events e SET routed_at = clock_timestamp() FROM fresh
+    WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
+    RETURNING {events.COLUMNS}
+""")
+
+_GATHERED = text(f"""
+    SELECT {events.COLUMNS.replace("e.payload", "CASE WHEN asked.whole THEN e.payload ELSE '{}' END")}
+    FROM json_to_recordset(cast(:rows AS json)) AS asked (tenant text, seq bigint, whole boolean)
+    JOIN events e ON e.tenant_id = asked.tenant AND e.seq = asked.seq
+""")
 
 _RECORD = text("""
     INSERT INTO decisions (tenant_id, event_seq, rule, version, verdict, reason)
@@ -278,3 +400,9 @@ _RECORD = text("""
     ON CONFLICT DO NOTHING
 """)
 """One row for each rule an event met."""
+
+_HELD_LATER = text("""
+    UPDATE decisions d SET verdict = 'held', reason = r.reason
+    FROM json_to_recordset(cast(:rows AS json)) AS r (tenant text, seq bigint, rule text, reason text)
+    WHERE d.tenant_id = r.tenant AND d.event_seq = r.seq AND d.rule = r.rule
+""")

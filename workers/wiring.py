@@ -7,9 +7,11 @@ from core.config import Settings
 from core.embed import CachedEmbedder, Embedder
 from core.embedders import embedder
 from core.llm import Client
-from rules.store import Book
+from rules.book import Book
+from rules.meaning import Meanings
 from workers import agents
 from workers.agents import Tools
+from workers.firing import Workshop
 from workers.ledger import Ledger, Policy
 from workers.router import Router
 
@@ -39,8 +41,8 @@ def router(settings: Settings) -> Router:
     return Router(
         db=queue,
         book=Book(settings.rules_poll_seconds),
-        queues=agents.queues(settings),
-        alone=agents.ALONE,
+        shop=Workshop(agents.queues(settings), agents.ALONE, settings.approval_seconds),
+        meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,
         max_hops=settings.max_hops,
         resend_s=settings.resend_seconds,

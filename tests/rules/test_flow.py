@@ -1,265 +1,469 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 from sqlalchemy import text
 
+from core import db, events
 from core.config import Settings
-from core.db import Database
-from core.types import Json
+from core.db import Database, Tx
+from core.types import Event
 from rules import flow, store
-from rules.flow import Fire, Gathered, Match
-from rules.schema import Count, Debounce, Rule
-from tests.rules.samples import NOON, RUN, a_document, a_rule, an_event
-from tests.samples import TENANT, accept, accept_all, ended, said
-from tests.works import Works, at_work
-from workers import router
+from rules.flow import Drop, Fire, Flushed, Match, Word
+from rules.ruleset import flow_key
+from rules.schema import Rule
+from rules.stages import STAGES
+from tests.rules.samples import NOON, a_document, a_rule, an_event
+from tests.samples import TENANT, accept, said
 
-SECOND = timedelta(seconds=1)
+QUIET = a_rule("quiet", flow={"debounce": {"seconds": 30}})
+THREE = a_rule("three", flow={"count": {"threshold": 3}})
+COOL = a_rule("cool", flow={"cooldown": {"seconds": 60}})
+LANE = a_rule("lane", flow={"concurrency": {"limit": 2, "on_conflict": "skip"}})
+QUIET_THEN_COOL = a_rule(
+    "quiet_then_cool", flow={"debounce": {"seconds": 30}, "cooldown": {"seconds": 60, "key": ["payload.user_id"]}}
+)
+OTHER_QUIET = a_rule("other_quiet", flow={"debounce": {"seconds": 30}})
+QUIET_THEN_TWO = a_rule(
+    "quiet_then_two", flow={"debounce": {"seconds": 30}, "count": {"threshold": 2, "key": ["payload.user_id"]}}
+)
+RULES = {rule.name: rule for rule in (QUIET, OTHER_QUIET, QUIET_THEN_COOL, QUIET_THEN_TWO)}
 
 
 def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def gathered(kind: Debounce | Count, *seconds: float) -> Gathered:
-    """What is held after events at these seconds."""
-    held = None
-    for seq, at in enumerate(seconds, start=1):
-        held = flow.advance(kind, held, an_event(seq=seq, root_seq=seq), after(at))
-    assert held is not None
-    return held
+def a_match(
+    rule: Rule, seq: int, key: str = "session:s1", *, tenant: str = TENANT, version: int = 1, root: int | None = None
+) -> Match:
+    event = an_event(seq=seq, root_seq=seq if root is None else root, tenant_id=tenant)
+    return Match(event, rule, version, dict.fromkeys(rule.flow.parts(), key))
 
 
-def test_each_event_restarts_the_wait_of_a_debounce() -> None:
-    quiet = Debounce(seconds=30)
-    assert gathered(quiet, 0).due_at == after(30)
-    assert gathered(quiet, 0, 20).due_at == after(50)
-    assert gathered(quiet, 0, 20, 40).seqs == (1, 2, 3)
-
-
-def test_a_debounce_never_waits_longer_than_its_longest_wait() -> None:
-    patient = Debounce(seconds=30, max_wait_seconds=60)
-    assert gathered(patient, 0, 20).due_at == after(50)
-    assert gathered(patient, 0, 20, 40, 55).due_at == after(60)
-
-
-def test_a_debounce_that_is_full_is_ready_at_once() -> None:
-    small = Debounce(seconds=30, max_events=3)
-    assert not flow.is_ready(small, gathered(small, 0, 1), after(1))
-    assert flow.is_ready(small, gathered(small, 0, 1, 2), after(2))
-
-
-def test_a_debounce_is_ready_when_its_time_has_come_and_not_before() -> None:
-    quiet = Debounce(seconds=30)
-    held = gathered(quiet, 0)
-    assert not flow.is_ready(quiet, held, after(29.9))
-    assert flow.is_ready(quiet, held, after(30))
-
-
-def test_a_count_is_ready_at_its_threshold() -> None:
-    three = Count(threshold=3)
-    assert not flow.is_ready(three, gathered(three, 0, 1), after(1))
-    assert flow.is_ready(three, gathered(three, 0, 1, 2), after(2))
-
-
-def test_a_count_begins_anew_when_its_window_has_passed() -> None:
-    recent = Count(threshold=3, within_seconds=10)
-    assert gathered(recent, 0, 5, 10).seqs == (1, 2, 3)
-    assert gathered(recent, 0, 5, 11).seqs == (3,)
-
-
-def test_the_earliest_chain_of_what_is_held_is_remembered() -> None:
-    quiet = Debounce(seconds=30)
-    held = flow.advance(quiet, None, an_event(seq=9, root_seq=7), NOON)
-    assert flow.advance(quiet, held, an_event(seq=10, root_seq=3), NOON).root_seq == 3
-    assert flow.advance(quiet, held, an_event(seq=10, root_seq=8), NOON).root_seq == 7
-
-
-@given(
-    st.lists(st.floats(0, 100), min_size=1, max_size=20),
-    st.floats(0.1, 50),
-    st.floats(0, 100),
-)
-def test_whatever_comes_a_debounce_keeps_all_and_is_due_within_its_longest_wait(
-    gaps: list[float], seconds: float, more: float
-) -> None:
-    patient = Debounce(seconds=seconds, max_wait_seconds=seconds + more)
-    moments = [sum(gaps[: n + 1]) for n in range(len(gaps))]
-    held = gathered(patient, *moments)
-    assert held.seqs == tuple(range(1, len(gaps) + 1))
-    assert held.due_at is not None
-    assert held.due_at <= held.opened_at + timedelta(seconds=seconds + more)
-
-
-QUIET = a_rule("quiet", flow={"debounce": {"seconds": 30, "flush_on": ["session.ended"]}})
-THREE = a_rule("three", flow={"count": {"threshold": 3}})
-
-
-def a_match(rule: Rule, seq: int, key: str = "session:s1", tenant: str = TENANT) -> Match:
-    kind = "debounce" if rule.flow.debounce else "count"
-    return Match(an_event(seq=seq, root_seq=seq, tenant_id=tenant), rule, 1, kind, key)
-
-
-def gather(queue: Database, *matches: Match, at: datetime = NOON) -> list[Fire]:
+def pass_on(
+    queue: Database, *matches: Match, at: float = 0, flushed: list[Flushed] | None = None
+) -> tuple[list[Word], list[Fire], list[Drop]]:
     with queue.queue() as tx:
-        return flow.gather(tx, matches, at)
+        return flow.pass_on(tx, matches, after(at), flushed or [])
 
 
-def due(queue: Database, at: datetime) -> list[Fire]:
+def words(queue: Database, *matches: Match, at: float = 0) -> list[str]:
+    """What becomes of each match: `fired`, `gathered debounce`, `held cooldown`, …"""
+    found, _, _ = pass_on(queue, *matches, at=at)
+    return [" ".join(filter(None, [word.verdict, word.stage])) for word in found]
+
+
+def fired(queue: Database, *matches: Match, at: float = 0) -> list[tuple[int, ...]]:
+    return [fire.seqs for fire in pass_on(queue, *matches, at=at)[1]]
+
+
+def rule_of(_tx: Tx, _tenant: str, name: str, _version: int) -> Rule | None:
+    return RULES.get(name)
+
+
+def due(queue: Database, at: float) -> tuple[list[Fire], list[Drop]]:
     with queue.queue() as tx:
-        return flow.due(tx, at)
+        return flow.due(tx, after(at), rule_of=rule_of)
 
 
-def test_what_is_held_survives_in_the_database_until_it_is_due(queue: Database) -> None:
-    assert gather(queue, a_match(QUIET, 1)) == []
-    assert gather(queue, a_match(QUIET, 2), at=after(10)) == []
-    assert due(queue, after(39)) == []
-    (fire,) = due(queue, after(40))
-    assert (fire.rule, list(fire.seqs), fire.root_seq, fire.version) == ("quiet", [1, 2], 1, 1)
-    assert due(queue, after(1000)) == []
+def handed_on(queue: Database, at: float) -> list[tuple[int, ...]]:
+    return sorted(fire.seqs for fire in due(queue, at)[0])
+
+
+def kinds(queue: Database) -> list[str]:
+    """The stages of all rows that are there."""
+    with queue.queue() as tx:
+        return sorted(row.kind for row in tx.execute(text("SELECT kind FROM flows")))
+
+
+def test_each_match_gets_its_word_in_order(queue: Database) -> None:
+    matches = [a_match(QUIET, 1), a_match(COOL, 1), a_match(THREE, 1), a_match(COOL, 2)]
+    assert words(queue, *matches) == ["gathered debounce", "fired", "gathered count", "held cooldown"]
+
+
+def test_nothing_to_pass_on_asks_the_database_nothing(queue: Database) -> None:
+    assert pass_on(queue) == ([], [], [])
+
+
+def test_what_is_held_stands_in_the_database_until_it_is_due(queue: Database) -> None:
+    assert fired(queue, a_match(QUIET, 1)) == []
+    assert fired(queue, a_match(QUIET, 2), at=10) == []
+    assert handed_on(queue, 39) == []
+    fires, drops = due(queue, 40)
+    assert fires == [Fire(TENANT, QUIET, 1, (1, 2), 1, {"debounce": "session:s1"})]
+    assert drops == []
+    assert handed_on(queue, 1000) == []
+    assert kinds(queue) == []
+
+
+def test_what_is_held_survives_whoever_held_it(queue: Database, settings: Settings) -> None:
+    pass_on(queue, a_match(QUIET, 1), a_match(THREE, 1), a_match(COOL, 1))
+    queue.close()
+    another = db.connect(db.router_url(settings), 1)
+    assert words(another, a_match(COOL, 2), at=59) == ["held cooldown"]
+    assert fired(another, a_match(THREE, 2), a_match(THREE, 3)) == [(1, 2, 3)]
+    assert handed_on(another, 60) == [(1,)]
+    another.close()
+
+
+@contextmanager
+def crashing(queue: Database) -> Iterator[Tx]:
+    """A transaction that is not committed."""
+    with suppress(RuntimeError), queue.queue() as tx:
+        yield tx
+        raise RuntimeError("crash")
+
+
+def test_a_batch_that_fails_leaves_everything_as_it_was(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET, 1), a_match(COOL, 1))
+    with crashing(queue) as tx:
+        flow.pass_on(tx, [a_match(QUIET, 2), a_match(THREE, 2), a_match(COOL, 2)], after(100))
+    with crashing(queue) as tx:
+        flow.due(tx, after(200), rule_of=rule_of)
+    assert kinds(queue) == ["cooldown", "debounce"]
+    assert handed_on(queue, 200) == [(1,)]
 
 
 def test_keys_tenants_and_rules_are_kept_apart(queue: Database) -> None:
-    gather(queue, a_match(QUIET, 1), a_match(QUIET, 2, "session:s2"), a_match(QUIET, 3, tenant="globex"))
-    assert sorted(list(fire.seqs) for fire in due(queue, after(60))) == [[1], [2], [3]]
+    pass_on(
+        queue,
+        a_match(QUIET, 1),
+        a_match(QUIET, 2, "session:s2"),
+        a_match(QUIET, 3, tenant="globex"),
+        a_match(OTHER_QUIET, 4),
+        a_match(QUIET, 5),
+    )
+    assert handed_on(queue, 60) == [(1, 5), (2,), (3,), (4,)]
 
 
-def test_a_count_acts_on_every_third_even_within_one_batch(queue: Database) -> None:
-    fires = gather(queue, *(a_match(THREE, seq) for seq in range(1, 8)))
-    assert [list(fire.seqs) for fire in fires] == [[1, 2, 3], [4, 5, 6]]
-    assert [list(fire.seqs) for fire in gather(queue, a_match(THREE, 8), a_match(THREE, 9))] == [[7, 8, 9]]
-    with queue.queue() as tx:
-        assert tx.execute(text("SELECT count(*) FROM flows")).scalar_one() == 0
+def test_a_count_acts_on_every_third_even_within_one_batch_and_leaves_no_row(queue: Database) -> None:
+    assert fired(queue, *(a_match(THREE, seq) for seq in range(1, 8))) == [(1, 2, 3), (4, 5, 6)]
+    assert fired(queue, a_match(THREE, 8), a_match(THREE, 9)) == [(7, 8, 9)]
+    assert kinds(queue) == []
+
+
+def test_the_window_of_a_count_slides_from_batch_to_batch(queue: Database) -> None:
+    recent = a_rule("recent", flow={"count": {"threshold": 3, "within_seconds": 10}})
+    found = [fired(queue, a_match(recent, seq), at=at) for seq, at in ((1, 0), (2, 5), (3, 10), (4, 14))]
+    assert found == [[], [], [], [(2, 3, 4)]]
 
 
 def test_a_count_is_never_due_by_time(queue: Database) -> None:
-    gather(queue, a_match(THREE, 1))
-    assert due(queue, after(1e9)) == []
+    pass_on(queue, a_match(THREE, 1))
+    assert handed_on(queue, 1e9) == []
+    assert kinds(queue) == ["count"]
 
 
-def test_a_flush_makes_one_key_due_and_no_other(queue: Database) -> None:
-    gather(queue, a_match(QUIET, 1), a_match(QUIET, 2, "session:s2"), a_match(THREE, 3))
+def test_what_was_gathered_belongs_to_its_earliest_chain(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET, 9, root=7))
+    pass_on(queue, a_match(QUIET, 10, root=3), a_match(QUIET, 11, root=8))
+    (fire,), _ = due(queue, 60)
+    assert fire.root_seq == 3
+
+
+def test_a_throttle_remembers_its_actions_over_batches(queue: Database) -> None:
+    twice = a_rule("twice", flow={"throttle": {"limit": 2, "per_seconds": 10}})
+    assert words(queue, a_match(twice, 1), at=0) == ["fired"]
+    assert words(queue, a_match(twice, 2), a_match(twice, 3), at=6) == ["fired", "held throttle"]
+    assert words(queue, a_match(twice, 4), a_match(twice, 5), at=10) == ["fired", "held throttle"]
+
+
+def test_a_row_whose_time_has_passed_means_nothing_even_before_it_is_deleted(queue: Database) -> None:
+    assert words(queue, a_match(COOL, 1), at=0) == ["fired"]
+    longer = a_rule("cool", flow={"cooldown": {"seconds": 3600}})
+    assert words(queue, a_match(longer, 2), at=59) == ["held cooldown"]
+    assert words(queue, a_match(longer, 3), at=60) == ["fired"]
+
+
+def test_expired_rows_are_deleted_and_no_others(queue: Database) -> None:
+    pass_on(queue, a_match(COOL, 1), a_match(QUIET, 1), a_match(THREE, 1))
     with queue.queue() as tx:
-        flow.flush(
-            tx, [(TENANT, "quiet", "session:s1"), (TENANT, "three", "session:s1"), (TENANT, "no", "k")], after(1)
-        )
-    assert [list(fire.seqs) for fire in due(queue, after(1))] == [[1]]
+        assert flow.forget_expired(tx, after(59)) == 0
+        assert flow.forget_expired(tx, after(60)) == 1
+        assert flow.forget_expired(tx, after(1e6)) == 0
+    assert kinds(queue) == ["count", "debounce"]
 
 
-def test_due_flows_are_shared_out_and_never_fired_twice(queue: Database) -> None:
-    gather(queue, *(a_match(QUIET, n, f"session:{n}") for n in range(1, 201)))
+def test_no_more_rows_are_deleted_at_once_than_asked_for(queue: Database) -> None:
+    pass_on(queue, *(a_match(COOL, seq, f"session:{seq}") for seq in range(5)))
+    with queue.queue() as tx:
+        assert [flow.forget_expired(tx, after(60), limit=2) for _ in range(4)] == [2, 2, 1, 0]
+
+
+def test_the_counts_of_a_deleted_rule_are_forgotten(app: Database, queue: Database) -> None:
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, a_document(name="three", flow={"count": {"threshold": 3}}), author="test")
+    pass_on(queue, a_match(THREE, 1))
+    with queue.queue() as tx:
+        assert flow.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 0
+    with app.tenant(TENANT) as tx:
+        store.delete(tx, TENANT, "three", author="test")
+    with queue.queue() as tx:
+        assert flow.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 1
+    assert kinds(queue) == []
+
+
+def test_a_flush_makes_one_key_due_with_what_the_batch_brought(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET, 1), a_match(QUIET, 2, "session:s2"), a_match(THREE, 3))
+    flushed = [(TENANT, "quiet", "session:s1"), (TENANT, "three", "session:s1"), (TENANT, "no", "k")]
+    pass_on(queue, a_match(QUIET, 4), at=1, flushed=flushed)
+    assert handed_on(queue, 1) == [(1, 4)]
+    assert kinds(queue) == ["count", "debounce"]
+
+
+def test_a_flush_is_not_undone_by_a_match_that_comes_before_it_is_handed_on(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET, 1), at=0, flushed=[(TENANT, "quiet", "session:s1")])
+    pass_on(queue, a_match(QUIET, 2), at=1)
+    assert handed_on(queue, 1) == [(1, 2)]
+
+
+def test_a_debounce_goes_on_in_the_version_of_its_last_match(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET, 1, version=4))
+    pass_on(queue, a_match(QUIET, 2, version=5))
+    pass_on(queue, a_match(QUIET, 3, "session:s2", version=4), flushed=[(TENANT, "quiet", "session:s1")])
+    assert sorted((fire.seqs, fire.version) for fire in due(queue, 60)[0]) == [((1, 2), 5), ((3,), 4)]
+
+
+def test_an_edit_of_the_wait_takes_what_was_gathered_before_along(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET, 1))
+    small = a_rule("quiet", flow={"debounce": {"seconds": 5, "max_events": 3}})
+    assert fired(queue, a_match(small, 2, version=2), at=20) == []
+    assert fired(queue, a_match(small, 3, version=2), at=21) == [(1, 2, 3)]
+
+
+def test_a_debounce_of_a_rule_that_is_gone_is_dropped(queue: Database) -> None:
+    gone = a_rule("gone", flow={"debounce": {"seconds": 30}})
+    pass_on(queue, a_match(gone, 1, version=7), a_match(gone, 2, version=7), a_match(QUIET, 3))
+    fires, drops = due(queue, 60)
+    assert [fire.seqs for fire in fires] == [(3,)]
+    assert drops == [Drop(TENANT, "gone", 7, (1, 2), "gone")]
+    assert kinds(queue) == []
+
+
+def sent(app: Database, queue: Database, *names: str) -> list[Event]:
+    """Messages on the log, each of a session of that name, all of one user."""
+    accept(app, *(said(name, id=name, session=name) for name in names))
+    with queue.queue() as tx:
+        rows = tx.execute(text(f"SELECT {events.COLUMNS} FROM events e ORDER BY seq"))
+        return [events.event_of(row) for row in rows]
+
+
+def matched(rule: Rule, event: Event) -> Match:
+    keys = {name: flow_key(part.key, event) for name, part in rule.flow.parts().items()}
+    return Match(event, rule, 1, keys)
+
+
+def test_a_debounce_goes_on_to_the_stages_behind_it_with_the_keys_of_its_last_event(
+    app: Database, queue: Database
+) -> None:
+    one, two = sent(app, queue, "s1", "s2")
+    pass_on(queue, matched(QUIET_THEN_COOL, one))
+    pass_on(queue, matched(QUIET_THEN_COOL, two), at=1)
+    (fire,), drops = due(queue, 30)
+    assert (fire.seqs, dict(fire.keys), drops) == (
+        (one.seq,),
+        {"debounce": "session:s1", "cooldown": '["ada"]'},
+        [],
+    )
+    assert due(queue, 31) == ([], [Drop(TENANT, "quiet_then_cool", 1, (two.seq,), "cooldown")])
+    assert kinds(queue) == ["cooldown"]
+
+
+def test_of_several_that_are_due_the_one_that_was_due_first_goes_first(app: Database, queue: Database) -> None:
+    log = sent(app, queue, *(f"s{n}" for n in range(6)))
+    for place, event in enumerate(reversed(log)):
+        pass_on(queue, matched(QUIET_THEN_COOL, event), at=place)
+    (fire,), drops = due(queue, 60)
+    assert fire.seqs == (log[-1].seq,)
+    assert [drop.seqs for drop in drops] == [(event.seq,) for event in reversed(log[:-1])]
+
+
+def test_what_a_count_behind_a_debounce_gathers_is_neither_fired_nor_dropped(app: Database, queue: Database) -> None:
+    one, two = sent(app, queue, "s1", "s2")
+    pass_on(queue, matched(QUIET_THEN_TWO, one))
+    assert due(queue, 30) == ([], [])
+    pass_on(queue, matched(QUIET_THEN_TWO, two), at=40)
+    assert handed_on(queue, 70) == [(one.seq, two.seq)]
+
+
+def test_a_debounce_whose_last_event_is_gone_from_the_log_is_dropped(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET_THEN_COOL, 404))
+    assert due(queue, 60) == ([], [Drop(TENANT, "quiet_then_cool", 1, (404,), "gone")])
+
+
+def test_a_full_debounce_is_held_back_by_a_stage_behind_it_at_once(queue: Database) -> None:
+    pair = a_rule("pair", flow={"debounce": {"seconds": 30, "max_events": 2}, "cooldown": {"seconds": 60}})
+    assert words(queue, *(a_match(pair, seq) for seq in range(4))) == [
+        "gathered debounce",
+        "fired",
+        "gathered debounce",
+        "held cooldown",
+    ]
+    assert kinds(queue) == ["cooldown"]
+
+
+def running(queue: Database, lane: str, *, hold: str | None = None, ended: bool = False, tenant: str = TENANT) -> None:
+    insert = text("""
+        INSERT INTO dispatches (tenant_id, action_type, target, params, queue, status, lane, hold, ended_at)
+        VALUES (:tenant, 'run_agent', 'a', '{}', 'io', :status, :lane, :hold, CASE WHEN :ended THEN now() END)
+    """)
+    status = "done" if ended else "held" if hold else "running"
+    with queue.queue() as tx:
+        tx.execute(insert, {"tenant": tenant, "lane": lane, "hold": hold, "ended": ended, "status": status})
+
+
+def test_the_unfinished_actions_of_a_lane_and_those_of_the_batch_take_its_room(queue: Database) -> None:
+    running(queue, "lane\nsession:s1")
+    assert words(queue, a_match(LANE, 1), a_match(LANE, 2), a_match(LANE, 3, "session:s2")) == [
+        "fired",
+        "held concurrency",
+        "fired",
+    ]
+    assert kinds(queue) == []
+
+
+def test_what_has_ended_waits_for_its_turn_or_is_of_others_takes_no_room_and_what_waits_for_a_yes_does(
+    queue: Database,
+) -> None:
+    lane = "lane\nsession:s1"
+    running(queue, lane, ended=True)
+    running(queue, lane, hold="turn")
+    running(queue, lane, tenant="globex")
+    running(queue, "lane\nsession:s2")
+    assert words(queue, *(a_match(LANE, seq) for seq in range(3))) == ["fired", "fired", "held concurrency"]
+    running(queue, lane, hold="approval")
+    assert words(queue, *(a_match(LANE, seq) for seq in range(2))) == ["fired", "held concurrency"]
+
+
+@pytest.mark.parametrize(("conflict", "waits"), [("queue", False), ("skip", True), ("latest", True)])
+def test_only_where_a_new_action_changes_what_becomes_of_others_routers_wait_for_one_another(
+    queue: Database, conflict: str, waits: bool
+) -> None:
+    lane = a_rule("lane", flow={"concurrency": {"limit": 1, "on_conflict": conflict}})
+    with ThreadPoolExecutor(1) as pool:
+        with queue.queue() as tx:
+            assert flow.pass_on(tx, [a_match(lane, 1)], NOON)[0] == [Word("fired", None)]
+            other = pool.submit(pass_on, queue, a_match(lane, 2))
+            if waits:
+                until_someone_waits(queue)
+            else:
+                assert other.result(timeout=20)[0] == [Word("fired", None)]
+        other.result(timeout=20)
+    assert kinds(queue) == []
+
+
+@contextmanager
+def locked(queue: Database, rule: str, kind: str, key: str) -> Iterator[Tx]:
+    """Someone holds this row."""
+    select = text("SELECT FROM flows WHERE rule = :rule AND kind = :kind AND key = :key FOR UPDATE")
+    with queue.queue() as tx:
+        assert len(tx.execute(select, {"rule": rule, "kind": kind, "key": key}).all()) == 1
+        yield tx
+
+
+def free_places(queue: Database) -> list[tuple[str, str, str]]:
+    """The rows that nobody holds."""
+    with queue.queue() as tx:
+        rows = tx.execute(text("SELECT rule, kind, key FROM flows FOR UPDATE SKIP LOCKED"))
+        return sorted((row.rule, row.kind, row.key) for row in rows)
+
+
+def waiting_for_a_lock(queue: Database) -> int:
+    with queue.queue() as tx:
+        return int(tx.execute(text("SELECT count(*) FROM pg_locks WHERE NOT granted")).scalar_one())
+
+
+def until_someone_waits(queue: Database) -> None:
+    end = time.monotonic() + 20
+    while not waiting_for_a_lock(queue):
+        assert time.monotonic() < end, "nobody waits"
+        time.sleep(0.01)
+
+
+ALL = {
+    "debounce": {"seconds": 1e6, "max_events": 1},
+    "count": {"threshold": 100},
+    "cooldown": {"seconds": 1e6},
+    "throttle": {"limit": 1000, "per_seconds": 1e6},
+}
+
+
+def seed(queue: Database, rules: list[Rule], keys: list[str]) -> None:
+    """A row of every stage of these rules and keys, the debounces not due for days."""
+    insert = text("""
+        INSERT INTO flows (tenant_id, rule, kind, key, version, gathered, event_seqs, root_seq, opened_at, due_at)
+        VALUES (:tenant, :rule, :kind, :key, 1, 0, '{}', 0, :now, :due)
+    """)
+    with queue.queue() as tx:
+        for rule in rules:
+            for kind in rule.flow.parts():
+                for key in keys:
+                    place = {"tenant": TENANT, "rule": rule.name, "kind": kind, "key": key}
+                    waits = after(1e6) if kind == "debounce" else None
+                    tx.execute(insert, place | {"now": NOON, "due": waits})
+
+
+@pytest.mark.parametrize("held", [("b", "debounce", "k2"), ("a", "count", "k3"), ("b", "throttle", "k1")])
+def test_rows_are_locked_by_stage_rule_and_key_whatever_order_the_matches_come_in(
+    queue: Database, held: tuple[str, str, str]
+) -> None:
+    rules = [a_rule(name, flow=ALL) for name in ("a", "b")]
+    keys = ["k1", "k2", "k3"]
+    seed(queue, rules, keys)
+    ordered = [(rule, str(kind), key) for kind in STAGES if kind in ALL for rule in ("a", "b") for key in keys]
+    matches = [a_match(rule, 1, key) for rule in reversed(rules) for key in reversed(keys)]
+    with ThreadPoolExecutor(1) as pool:
+        with locked(queue, *held):
+            waits = pool.submit(pass_on, queue, *matches, at=1)
+            until_someone_waits(queue)
+            assert free_places(queue) == sorted(ordered[ordered.index(held) + 1 :])
+        waits.result(timeout=20)
+
+
+def test_the_rows_of_later_stages_are_left_alone_while_matches_wait(queue: Database) -> None:
+    rule = a_rule("a", flow=ALL | {"debounce": {"seconds": 1e6}})
+    seed(queue, [rule], ["k"])
+    with locked(queue, "a", "count", "k"), locked(queue, "a", "throttle", "k"):
+        assert words(queue, a_match(rule, 1, "k")) == ["gathered debounce"]
+    assert kinds(queue) == ["cooldown", "count", "debounce", "throttle"]
+
+
+def test_what_is_due_and_held_by_another_is_left_to_him(queue: Database) -> None:
+    pass_on(queue, a_match(QUIET, 1), a_match(QUIET, 2, "session:s2"))
+    with locked(queue, "quiet", "debounce", "session:s1"):
+        assert handed_on(queue, 60) == [(2,)]
+    assert handed_on(queue, 60) == [(1,)]
+
+
+def test_due_debounces_are_shared_out_and_never_handed_on_twice(queue: Database) -> None:
+    pass_on(queue, *(a_match(QUIET, n, f"session:{n}") for n in range(1, 201)))
     together = threading.Barrier(4, timeout=20)
 
     def take(_: int) -> list[int]:
         together.wait()
-        return [fire.seqs[0] for _ in range(20) for fire in _some(queue)]
+        return [fire.seqs[0] for _ in range(20) for fire in some()]
+
+    def some() -> list[Fire]:
+        with queue.queue() as tx:
+            return flow.due(tx, after(60), limit=10, rule_of=rule_of)[0]
 
     with ThreadPoolExecutor(4) as pool:
         taken = list(chain.from_iterable(pool.map(take, range(4))))
     assert sorted(taken) == list(range(1, 201))
 
 
-def _some(queue: Database) -> list[Fire]:
-    with queue.queue() as tx:
-        return flow.due(tx, after(60), limit=10)
-
-
-def install(app: Database, *documents: dict[str, Any]) -> None:
-    """Nothing but these rules in force."""
-    with app.tenant(TENANT) as tx:
-        for stored in store.in_force(tx):
-            store.delete(tx, TENANT, stored.name, author="test")
-        for document in documents:
-            store.save(tx, TENANT, document, author="test")
-
-
-def dispatched(queue: Database, rule: str) -> list[list[str]]:
-    with queue.queue() as tx:
-        rows = tx.execute(text("SELECT params FROM dispatches WHERE rule = :rule ORDER BY id"), {"rule": rule}).all()
-    return [row.params["gathered"] for row in rows]
-
-
-def test_the_end_of_a_session_fires_what_waits_for_it_in_the_same_batch(
-    app: Database, queue: Database, works: Works
-) -> None:
-    wait = {"debounce": {"seconds": 3600, "flush_on": ["session.ended"]}}
-    install(app, a_document(name="quiet", flow=wait))
-    accept(app, said("one", id="a"), said("two", id="b"), said("other", session="s2"), ended())
-    router.route(works.router)
-    router.fire_due(works.router)
-    assert dispatched(queue, "quiet") == [["a", "b"]]
-
-
-def test_two_routers_at_once_neither_lose_nor_double_anything(
-    app: Database, queue: Database, settings: Settings
-) -> None:
-    """Counts and debounces over the same keys, with flushes that cross: each event is gathered once, by someone."""
-    install(
-        app,
-        a_document(name="counted", flow={"count": {"threshold": 5}}),
-        a_document(name="quiet", flow={"debounce": {"seconds": 3600, "max_events": 7, "flush_on": ["session.ended"]}}),
-        a_document(
-            name="plain", conditions={"all": [{"field": "payload.role", "op": "==", "value": "user"}]}, actions=[RUN]
-        ),
-    )
-    sessions, total, ends = 60, 1200, 0
-    for start in range(0, total, 100):
-        batch: list[Json] = []
-        for n in range(start, start + 100):
-            batch += [said(f"{n}", id=f"e{n}", session=f"s{n % sessions}"), ended(f"s{n * 7 % sessions}")]
-            ends += 1
-        accept_all(app, batch)
-    small = settings.model_copy(update={"route_batch": 37})
-    together = threading.Barrier(3, timeout=20)
-
-    def work(_: int) -> int:
-        with at_work(small) as works:
-            together.wait()
-            routed = 0
-            while True:
-                count, _owed = router.route(works.router)
-                router.fire_due(works.router)
-                routed += count
-                if not count:
-                    return routed
-
-    with ThreadPoolExecutor(3) as pool:
-        routed = list(pool.map(work, range(3)))
-    assert sum(routed) == total + ends
-    with at_work(small) as works:
-        works._make_due()
-        router.fire_due(works.router)
-    names = sorted(f"e{n}" for n in range(total))
-    assert sorted(chain.from_iterable(dispatched(queue, "quiet"))) == names
-    counted = dispatched(queue, "counted")
-    assert sorted(chain.from_iterable(counted)) == names
-    assert {len(group) for group in counted} == {5}
-    with queue.queue() as tx:
-        fired = tx.execute(text("SELECT count(*) FROM dispatches WHERE rule = 'plain'")).scalar_one()
-        decided = tx.execute(text("SELECT count(*) FROM decisions")).scalar_one()
-    assert (fired, decided) == (total, 3 * total)
-
-
-def test_a_flow_acts_by_the_version_that_was_in_force_when_it_matched(
-    app: Database, queue: Database, works: Works
-) -> None:
-    install(app, a_document(name="quiet", flow={"debounce": {"seconds": 3600}}))
-    accept(app, said("one"))
-    router.route(works.router)
-    with app.tenant(TENANT) as tx:
-        version = store.get(tx, "quiet").version
-        store.save(
-            tx, TENANT, a_document(name="quiet", actions=[{**RUN, "target": "memory_consolidator"}]), author="test"
-        )
-    works._make_due()
-    router.fire_due(works.router)
-    with queue.queue() as tx:
-        row = tx.execute(text("SELECT target, rule_version FROM dispatches WHERE rule = 'quiet'")).one()
-    assert tuple(row) == ("memory_extractor", version)
+def test_a_key_is_any_text(queue: Database) -> None:
+    """Sorted here and compared there: quotes, line ends and what lies beyond the first plane must mean the same."""
+    keys: list[Any] = ["", "é", "'", '"', "\n", "\\", "ﬀ", "😀", "a" * 200, "Z", "a", "_"]
+    pass_on(queue, *(a_match(QUIET, n, key) for n, key in enumerate(keys)))
+    pass_on(queue, *(a_match(QUIET, 100 + n, key) for n, key in enumerate(keys)))
+    assert handed_on(queue, 60) == [(n, 100 + n) for n in range(len(keys))]

@@ -1,26 +1,33 @@
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from core.db import Database
+from core import events
+from core.db import Database, Tx
+from core.errors import Later
 from core.types import Event, Json
 from rules import lookups, store
 from rules.ruleset import Ruleset
+from rules.standing import Allowed
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
-from workers import router
+from workers import firing, router
+from workers.firing import Occasion
 
 EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {"id": "{{payload.id}}"}}
 
 
 def save(app: Database, *documents: Json, tenant: str = TENANT) -> None:
+    """Put rules in force; the log forgets that somebody did."""
     with app.tenant(tenant) as tx:
         for document in documents:
             store.save(tx, tenant, document, author="test")
+        tx.execute(text("DELETE FROM events WHERE event_type = 'rule.changed'"))
 
 
 def rows(queue: Database, table: str, order: str = "1") -> list[Any]:
@@ -112,7 +119,10 @@ def test_a_rule_held_back_is_recorded_with_what_held_it(app: Database, queue: Da
 def test_a_chain_without_end_is_stopped_with_a_dead_letter_that_says_so(
     app: Database, queue: Database, works: Works
 ) -> None:
-    save(app, a_document(name="again", event_type="order.*", actions=[{**EMIT, "event_type": "order.again"}]))
+    save(
+        app,
+        a_document(name="again", event_type="order.*", actions=[{**EMIT, "event_type": "order.again"}], repeat=True),
+    )
     accept(app, event())
     works.settle()
     assert [e.hop for e in rows(queue, "events", "seq")] == list(range(9))
@@ -126,9 +136,11 @@ def test_a_condition_may_ask_the_database(app: Database, queue: Database, works:
     long = {"all": [{"field": "session.message_count", "op": ">=", "value": 3}]}
     save(app, a_document(name="long", event_type="session.ended", conditions=long))
     accept_all(app, [*(said(f"{n}") for n in range(3)), said("x", session="s2")])
-    accept(app, ended("s1", id="e1"), ended("s2", id="e2"))
+    accept(app, ended("s1", id="long"), ended("s2", id="short"))
     router.route(works.router)
-    assert [d.event_seq for d in rows(queue, "dispatches") if d.rule == "long"] == [5]
+    with app.tenant(TENANT) as tx:
+        met = [events.at(tx, d.event_seq).id for d in rows(queue, "dispatches") if d.rule == "long"]
+    assert met == ["long"]
 
 
 class Trap(RuntimeError):
@@ -161,10 +173,16 @@ def test_an_event_that_the_rules_fail_on_is_set_aside_and_stops_no_other(
 def test_a_lookup_that_fails_sets_one_event_aside_and_spoils_no_other(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crash = text("SELECT 1 / (CASE WHEN cast(:session AS text) = 'bad' THEN 0 ELSE 1 END)")
-    monkeypatch.setitem(lookups.QUERIES, "user.memory_count", crash)
-    ask = {"all": [{"field": "user.memory_count", "op": "==", "value": 1}]}
-    save(app, a_document(name="asks", event_type="session.ended", conditions=ask))
+    ask = lookups.ask
+
+    def broken(tx: Tx, asked: Any) -> Any:
+        if any(met.session_id == "bad" for met, _ in asked):
+            tx.execute(text("SELECT 1 / 0"))
+        return ask(tx, asked)
+
+    monkeypatch.setattr(lookups, "ask", broken)
+    conditions = {"all": [{"field": "user.memory_count", "op": "==", "value": 0}]}
+    save(app, a_document(name="asks", event_type="session.ended", conditions=conditions))
     accept(app, ended("good"), ended("bad"), ended("fine"))
     router.route(works.router)
     assert unrouted(queue) == 0
@@ -175,20 +193,198 @@ def test_a_lookup_that_fails_sets_one_event_aside_and_spoils_no_other(
     ]
 
 
-def test_a_flow_that_cannot_act_is_set_aside_and_holds_up_no_other(
+def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    dispatches = firing.dispatches
+
+    def broken(shop: Any, occasion: Occasion, now: datetime) -> Any:
+        if occasion.rule.name == "bad":
+            raise Trap("boom")
+        return dispatches(shop, occasion, now)
+
+    monkeypatch.setattr(firing, "dispatches", broken)
     wait = {"debounce": {"seconds": 3600}}
     save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
     accept(app, event("a"), event("b"))
     router.route(works.router)
-    with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE rule_versions SET document = '{}' WHERE name = 'bad'"))
     works._make_due()
     owed = router.fire_due(works.router)
     assert len(owed) == 1
     assert sorted((d.rule, d.status) for d in rows(queue, "dispatches")) == [("bad", "dead"), ("good", "pending")]
     assert rows(queue, "flows") == []
+
+
+@pytest.mark.parametrize("edit", ["delete", "disable", "spoil"])
+def test_a_debounce_whose_rule_is_gone_does_not_act_and_the_log_says_so(
+    app: Database, queue: Database, works: Works, edit: str
+) -> None:
+    document = a_document(name="waits", event_type="a", flow={"debounce": {"seconds": 3600}})
+    save(app, document)
+    accept(app, event("a"))
+    router.route(works.router)
+    with app.tenant(TENANT) as tx:
+        if edit == "delete":
+            store.delete(tx, TENANT, "waits", author="test")
+        elif edit == "disable":
+            store.save(tx, TENANT, {**document, "enabled": False}, author="test")
+        else:
+            store.save(tx, TENANT, {**document, "priority": 1}, author="test")
+            tx.execute(text("UPDATE rule_versions SET document = '{}' WHERE name = 'waits' AND version = 1"))
+    works._make_due()
+    assert router.fire_due(works.router) == []
+    assert [(d.verdict, d.reason) for d in rows(queue, "decisions")] == [("held", "gone")]
+
+
+def test_an_edited_rule_acts_on_what_it_had_gathered_as_it_said_then(
+    app: Database, queue: Database, works: Works
+) -> None:
+    document = a_document(name="waits", event_type="a", flow={"debounce": {"seconds": 3600}}, actions=[EMIT])
+    save(app, document)
+    accept(app, event("a"))
+    router.route(works.router)
+    save(app, {**document, "actions": [RUN]})
+    works._make_due()
+    router.fire_due(works.router)
+    assert [(d.target, d.rule_version) for d in rows(queue, "dispatches")] == [("event_emitter", 1)]
+
+
+def test_what_a_later_stage_holds_back_is_written_down_for_each_event(
+    app: Database, queue: Database, works: Works
+) -> None:
+    flow = {"debounce": {"seconds": 3600, "max_events": 2}, "cooldown": {"seconds": 3600}}
+    save(app, a_document(name="calm", event_type="a", flow=flow))
+    accept(app, *(event("a", id=f"e{n}", payload={"session_id": "s1"}) for n in range(3)))
+    router.route(works.router)
+    works._make_due()
+    router.fire_due(works.router)
+    assert [(d.verdict, d.reason) for d in rows(queue, "decisions", "event_seq")] == [
+        ("gathered", "debounce"),
+        ("fired", None),
+        ("held", "cooldown"),
+    ]
+    assert [d.params["gathered"] for d in rows(queue, "dispatches")] == [["e0", "e1"]]
+
+
+def test_a_rule_that_asks_for_approval_waits_and_says_so_in_its_chain(
+    app: Database, queue: Database, works: Works
+) -> None:
+    save(app, a_document(name="careful", event_type="a", action_mode="approve", actions=[EMIT, RUN]))
+    accept(app, event("a", id="root"))
+    count, owed = router.route(works.router)
+    assert (count, owed) == (1, [])
+    first, second = rows(queue, "dispatches", "id")
+    assert (first.status, first.hold, second.status, second.hold, second.after) == (
+        *("held", "approval", "held", "turn"),
+        first.id,
+    )
+    assert first.expires_at > first.created_at
+    asked = rows(queue, "events", "seq")[-1]
+    assert (asked.event_type, asked.causation_id, asked.lineage) == ("approval.requested", "root", ["careful"])
+    assert asked.payload["dispatch_id"] == str(first.id)
+    assert asked.payload["may_decide"] == {"scopes": ["rules", "admin"]}
+
+
+def test_a_rule_of_high_risk_runs_by_itself_only_where_its_tenant_allows_it(
+    app: Database, queue: Database, works: Works
+) -> None:
+    bold = a_document(name="bold", event_type="a", risk_level="high")
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE tenants SET allows_high_risk = true"))
+        store.save(tx, TENANT, bold, author="test", allowed=Allowed(high_risk=True))
+    accept(app, event("a"))
+    router.route(works.router)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE tenants SET allows_high_risk = false"))
+    accept(app, event("a"))
+    router.route(works.router)
+    assert [(d.status, d.hold) for d in rows(queue, "dispatches", "id")] == [("pending", None), ("held", "approval")]
+
+
+def test_of_those_that_wait_in_a_lane_only_the_latest_is_kept(app: Database, queue: Database, works: Works) -> None:
+    flow = {"concurrency": {"limit": 1, "on_conflict": "latest"}}
+    save(app, a_document(name="lane", event_type="a", flow=flow))
+    accept(app, *(event("a", id=f"e{n}", payload={"session_id": "s1"}) for n in range(4)))
+    router.route(works.router)
+    assert [d.status for d in rows(queue, "dispatches", "id")] == ["pending", "cancelled", "cancelled", "pending"]
+
+
+def test_a_lane_that_is_full_holds_back_what_must_not_wait(app: Database, queue: Database, works: Works) -> None:
+    flow = {"concurrency": {"limit": 2, "on_conflict": "skip"}}
+    save(app, a_document(name="lane", event_type="a", flow=flow, actions=[EMIT, EMIT]))
+    accept(app, *(event("a", id=f"e{n}", payload={"session_id": "s1"}) for n in range(3)))
+    _, owed = router.route(works.router)
+    assert [(d.verdict, d.reason) for d in rows(queue, "decisions", "event_seq")] == [
+        ("fired", None),
+        ("fired", None),
+        ("held", "concurrency"),
+    ]
+    works.run(owed)
+    accept(app, event("a", id="e4", payload={"session_id": "s1"}))
+    router.route(works.router)
+    assert rows(queue, "decisions", "event_seq")[-1].verdict == "fired"
+
+
+def test_a_flow_acts_as_far_down_the_chain_as_any_event_it_gathered(
+    app: Database, queue: Database, works: Works
+) -> None:
+    emit = {"action_type": "emit", "event_type": "b", "payload": {"session_id": "s1"}}
+    save(
+        app,
+        a_document(name="first", event_type="a", actions=[emit]),
+        a_document(name="gathers", event_type="b", flow={"count": {"threshold": 2}}),
+    )
+    accept(app, event("a", payload={"session_id": "s1"}))
+    works.settle()
+    accept(app, event("b", id="outside", payload={"session_id": "s1"}))
+    router.route(works.router)
+    acting = next(d for d in rows(queue, "dispatches") if d.rule == "gathers")
+    root = rows(queue, "events", "seq")[0].seq
+    assert (acting.hop, acting.lineage, acting.root_seq) == (1, ["first", "gathers"], root)
+
+
+def test_two_rules_that_call_each_other_come_to_an_end(app: Database, queue: Database, works: Works) -> None:
+    ping = {"action_type": "emit", "event_type": "ping"}
+    pong = {"action_type": "emit", "event_type": "pong"}
+    save(
+        app,
+        a_document(name="pinger", event_type="pong", actions=[ping]),
+        a_document(name="ponger", event_type="ping", actions=[pong]),
+    )
+    accept(app, event("ping"))
+    works.settle()
+    assert [e.event_type for e in rows(queue, "events", "seq")] == ["ping", "pong", "ping"]
+    assert [(d.rule, d.verdict, d.reason) for d in rows(queue, "decisions", "event_seq")] == [
+        ("ponger", "fired", None),
+        ("pinger", "fired", None),
+        ("ponger", "held", "repeat"),
+    ]
+
+
+def test_a_rule_compares_meanings_that_were_embedded_before(app: Database, queue: Database, works: Works) -> None:
+    same = {"all": [{"field": "payload.text", "op": "means", "value": "a red car", "threshold": 0.99}]}
+    save(app, a_document(name="means", event_type="a", conditions=same))
+    accept(app, event("a", payload={"text": "a red car"}), event("a", payload={"text": "something else entirely"}))
+    count, _ = router.route(works.router)
+    assert count == 2
+    assert [(d.rule, d.event_seq) for d in rows(queue, "decisions")] == [("means", rows(queue, "events", "seq")[0].seq)]
+
+
+def test_an_event_whose_meaning_nobody_can_tell_is_set_aside_and_stops_no_other(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_texts: Any) -> None:
+        raise Later("The embedder is away.")
+
+    monkeypatch.setattr(works.router.meanings, "warm", refuse)
+    same = {"all": [{"field": "payload.text", "op": "means", "value": "a red car"}]}
+    save(app, a_document(name="means", event_type="a", conditions=same), a_document(name="other", event_type="b"))
+    accept(app, event("a", payload={"text": "a red car"}), event("b"))
+    router.route(works.router)
+    assert [(d.target, d.status) for d in rows(queue, "dispatches", "event_seq")] == [
+        ("rules", "dead"),
+        ("memory_extractor", "pending"),
+    ]
 
 
 def test_an_event_is_decided_once_however_often_it_is_routed(app: Database, queue: Database, works: Works) -> None:
