@@ -62,7 +62,7 @@ def message_json(message: Message) -> Json:
 def dispatch_json(row: Any) -> Json:
     """A dispatch from its decision to its end."""
     names = (
-        "id rule rule_version action_type target params status attempt sends error result created_at started_at "
-        "ended_at correlation_id hop"
+        "id rule rule_version action_type target params status hold expires_at approval after lane attempt sends "
+        "error result created_at started_at ended_at correlation_id hop"
     ).split()
     return {name: getattr(row, name) for name in names}

@@ -58,6 +58,17 @@ class Emission:
     subject: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """An event of the service itself that follows from no other; of several with one id the log takes the first."""
+
+    id: str
+    event_type: str
+    time: datetime
+    payload: Json
+    subject: str | None = None
+
+
 def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     """Append a batch to the log and project its messages, all in this transaction.
 
@@ -84,6 +95,14 @@ def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) ->
     }
     rows = _rows([_emitted(emission, cause) for emission in emissions])
     tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **place})
+
+
+def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> int:
+    """Append events of the service that begin a chain of their own; how many of them the log did not know yet."""
+    if not announcements:
+        return 0
+    rows = _rows([_announced(announcement) for announcement in announcements])
+    return len(tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}).all())
 
 
 def get(tx: Tx, event_id: str) -> Event:
@@ -125,7 +144,7 @@ def since(tx: Tx, seq: int, limit: int) -> list[Event]:
 
 
 def backlog(tx: Tx, bound: int) -> int:
-    """How many events of this tenant wait for the router; counting stops at `bound`."""
+    """How many events wait for the router, of this tenant or, for the queue role, of all; counting stops at `bound`."""
     return int(tx.execute(_BACKLOG, {"bound": bound}).scalar_one())
 
 
@@ -170,6 +189,18 @@ def _emitted(emission: Emission, cause: Cause) -> Incoming:
         payload=emission.payload,
         correlation_id=cause.event.correlation_id,
         causation_id=cause.event.id,
+    )
+
+
+def _announced(announcement: Announcement) -> Incoming:
+    return Incoming(
+        id=announcement.id,
+        source=SOURCE,
+        event_type=announcement.event_type,
+        subject=announcement.subject,
+        time=announcement.time,
+        payload=announcement.payload,
+        correlation_id=announcement.id,
     )
 
 
@@ -266,7 +297,8 @@ _PENDING = text("""
 
 _FLUSH = text("""
     UPDATE flows SET due_at = now() WHERE (tenant_id, rule, kind, key) IN (
-        SELECT tenant_id, rule, kind, key FROM flows WHERE due_at IS NOT NULL AND root_seq <= :seq
-        ORDER BY tenant_id COLLATE "C", rule COLLATE "C", kind COLLATE "C", key COLLATE "C" FOR UPDATE)
+        SELECT tenant_id, rule, kind, key FROM flows
+        WHERE kind = 'debounce' AND due_at > now() AND root_seq <= :seq
+        ORDER BY tenant_id COLLATE "C", rule COLLATE "C", key COLLATE "C" FOR UPDATE)
 """)
-"""Locked in the order in which routers lock."""
+"""Locked in the order in which routers lock (`rules.flow`), and none of the stages that come after."""

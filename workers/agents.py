@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import structlog
 from sqlalchemy import text
 
 from core import events, metrics, sessions
@@ -21,9 +20,8 @@ from core.llm import Call, Client
 from core.search import index
 from core.sessions import Session
 from core.types import Candidate, Json, Message
+from workers import outside
 from workers.ledger import Job, Outcome
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +102,9 @@ def emit_event(_tools: Tools, job: Job) -> Outcome:
     return Outcome(write)
 
 
-def notify(_tools: Tools, job: Job) -> Outcome:
-    """Deliver a notification; the one channel there is so far is the log."""
-    channel, words = job.params["channel"], job.params["template"]
-    log.info("notification", channel=channel, text=words)
-    return Outcome(lambda _tx: {"channel": channel, "delivered": 1})
+def _outside(act: Callable[[Settings, Job], Outcome]) -> Callable[[Tools, Job], Outcome]:
+    """An agent that needs nothing of what is kept here, only the settings."""
+    return lambda tools, job: act(tools.settings, job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +121,18 @@ AGENTS: Mapping[str, Agent] = {
     "knowledge_indexer": Agent(index_messages, "cpu"),
     "embedding_refresher": Agent(refresh_embeddings, "cpu"),
     "event_emitter": Agent(emit_event, "io"),
-    "notifier": Agent(notify, "io"),
+    "notifier": Agent(_outside(outside.notify), "io"),
+    "webhook_sender": Agent(_outside(outside.send_webhook), "io"),
+    "task_sender": Agent(_outside(outside.send_task), "io"),
 }
 
 EXTRACTORS = frozenset({"memory_extractor", "memory_consolidator"})
 
 MODEL_USERS = EXTRACTORS
 """Agents that wait for a language model where one is configured, and then belong on the queue for waiting."""
+
+TOKENS_PRICED = 1_000_000
+"""Prices are for so many tokens."""
 
 ALONE = EXTRACTORS
 """Agents of which one at a time works on a session: two would think about the same messages, and one in vain."""
@@ -154,7 +155,7 @@ def _extractor(tools: Tools, job: Job) -> extraction.Extract:
         return offline.extract
 
     def extract(messages: Sequence[Message]) -> list[Candidate]:
-        return llm.extract(model, messages, partial(_note_call, tools.db, job))
+        return llm.extract(model, messages, partial(_note_call, tools, job))
 
     return extract
 
@@ -179,11 +180,13 @@ def _observe_waits(waited: Sequence[float]) -> None:
         metrics.SEARCHABLE.observe(seconds)
 
 
-def _note_call(db: Database, job: Job, call: Call) -> None:
+def _note_call(tools: Tools, job: Job, call: Call) -> None:
     """Calls are paid for even when nothing comes of them, so each is written down at once."""
-    with db.tenant(job.tenant_id) as tx:
+    prices = tools.settings.llm_input_price, tools.settings.llm_output_price
+    cost = (call.input_tokens * prices[0] + call.output_tokens * prices[1]) / TOKENS_PRICED
+    with tools.db.tenant(job.tenant_id) as tx:
         values = {name: getattr(call, name) for name in Call.__slots__}
-        tx.execute(_CALL, values | {"tenant": job.tenant_id, "dispatch": job.id})
+        tx.execute(_CALL, values | {"tenant": job.tenant_id, "dispatch": job.id, "cost": cost})
 
 
 _WAITED = text("""
@@ -194,7 +197,7 @@ _WAITED = text("""
 """)
 
 _CALL = text("""
-    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, latency_ms, outcome,
-                             answer)
-    VALUES (:tenant, :dispatch, :model, :prompt, :input_tokens, :output_tokens, :latency_ms, :outcome, :answer)
+    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
+                             outcome, answer)
+    VALUES (:tenant, :dispatch, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms, :outcome, :answer)
 """)

@@ -8,7 +8,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID, uuid4
@@ -18,7 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from uuid_utils.compat import uuid7
 
-from core import events, metrics
+from core import dispatches, events, metrics
 from core.changes import Author
 from core.db import Database, Tx, recordset
 from core.errors import Conflict, Later, LeaseLost, Never
@@ -83,14 +83,17 @@ class Job:
     author: Author
     attempt: int
     lease: UUID
-    alone: str | None
+    alone: str | None = None
+    lane: str | None = None
+    lane_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What an agent thought out: `write` is carried out in the transaction that ends the dispatch.
 
-    `then`: agents that must run next, each with its parameters. `count`: called with what `write` answered, once it is
+    `then`: agents that must run next, each with its parameters; where the same agent goes on, the rule's next action
+    waits for that too. `count`: called with what `write` answered, once it is
     committed, for what is counted must have happened.
     """
 
@@ -116,6 +119,10 @@ class Policy:
         return max(jittered, min(after, LONGEST_PAUSE).total_seconds() if after else 0.0)
 
 
+class LaneFull(Exception):
+    """As many of its lane run as may."""
+
+
 Agent = Callable[[Job], Outcome]
 
 
@@ -129,15 +136,15 @@ class Ledger:
     policy: Policy
 
 
-def insert(tx: Tx, dispatches: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
+def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
     """Write dispatches; answers those that workers should hear of once this transaction is committed."""
-    if not dispatches:
+    if not new:
         return []
-    rows = [{name: getattr(d, name) for name in NewDispatch.__slots__} for d in dispatches]
+    rows = [{name: getattr(d, name) for name in NewDispatch.__slots__} for d in new]
     tx.execute(_INSERT, {"rows": recordset(rows), "resend": resend_s})
-    for d in dispatches:
+    for d in new:
         metrics.DISPATCHES.labels(d.target, d.status).inc()
-    return [Owed(d.tenant_id, d.queue, d.id) for d in dispatches if d.status is DispatchStatus.PENDING]
+    return [Owed(d.tenant_id, d.queue, d.id) for d in new if d.status is DispatchStatus.PENDING]
 
 
 def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
@@ -177,7 +184,31 @@ def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
         if row.status == DispatchStatus.DEAD:
             _bury(tx, row, f"Its worker died or hung at each of {row.attempt} attempts.")
             metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
-    return [Owed(row.tenant_id, row.queue, row.id) for row in rows if row.status == DispatchStatus.PENDING]
+    again = [Owed(row.tenant_id, row.queue, row.id) for row in rows if row.status == DispatchStatus.PENDING]
+    return again + [turn for row in rows if row.status == DispatchStatus.DEAD for turn in _waiting(tx, row)]
+
+
+def expire(tx: Tx, limit: int = 500) -> int:
+    """Cancel what nobody approved in time, with what was to come after it; how many. Several clocks may share this."""
+    rows = tx.execute(_EXPIRE, {"limit": limit}).all()
+    for row in rows:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        dispatches.tell_verdict(tx, row)
+        dispatches.cancel_followers(tx, row)
+    return len(rows)
+
+
+def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -> int:
+    """Of those that wait in a lane and have not begun, leave only the newest; how many were cancelled.
+
+    Those for whom there is room, `limit` less what runs, do not wait: they are about to begin, and stay.
+    """
+    values = {"tenant": tenant_id, "lane": lane, "limit": limit, "reason": reason}
+    rows = tx.execute(_CANCEL_WAITING, values).all()
+    for row in rows:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        dispatches.cancel_followers(tx, row)
+    return len(rows)
 
 
 def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
@@ -187,51 +218,93 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
             row = tx.execute(_CLAIM, {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease}).one_or_none()
             if row is None:
                 return None
-            event = _event(tx, row)
-    except IntegrityError:
-        return None  # Another of its key runs now; when that ends it wakes this one.
-    metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
-    author = Author(row.target, Cause(event, row.id), row.rule, row.rule_version)
-    return Job(tenant_id, row.id, row.target, row.action_type, row.params, event, author, row.attempt, lease, row.alone)
-
-
-def _event(tx: Tx, dispatch: Any) -> Event:
-    """The event a dispatch reacts to, in the chain of the dispatch: one that gathered several begins at the first."""
-    event = events.at(tx, dispatch.event_seq)
-    return replace(
-        event,
-        root_seq=dispatch.root_seq,
-        correlation_id=dispatch.correlation_id,
-        hop=dispatch.hop,
-        lineage=tuple(dispatch.lineage),
+            if row.lane is not None:
+                _enter_lane(tx, row)
+            event = dispatches.event_of(tx, row)
+    except (IntegrityError, LaneFull):
+        return None  # Another of its key runs now, or enough of its lane; when one of those ends it wakes this one.
+    if row.approval is None and row.after is None:  # The others were held, which says nothing about the queue.
+        metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
+    return Job(
+        tenant_id=tenant_id,
+        id=row.id,
+        target=row.target,
+        action_type=row.action_type,
+        params=row.params,
+        event=event,
+        author=Author(row.target, Cause(event, row.id), row.rule, row.rule_version),
+        attempt=row.attempt,
+        lease=lease,
+        alone=row.alone,
+        lane=row.lane,
+        lane_limit=row.lane_limit,
     )
+
+
+def _enter_lane(tx: Tx, row: Any) -> None:
+    """Keep the claim if its lane has room, counted while no other worker counts; LaneFull takes it back."""
+    _lock_lane(tx, row.tenant_id, row.lane)
+    running = tx.execute(_RUNNING, {"tenant": row.tenant_id, "lane": row.lane, "id": row.id}).scalar_one()
+    if running >= row.lane_limit:
+        raise LaneFull
+
+
+def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
+    tx.execute(_LOCK_LANE, {"lane": f"{tenant_id}\n{lane}"})
 
 
 def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
     """Effect, end and what follows, in one transaction that only the holder of the lease can commit."""
     with ledger.db.tenant(job.tenant_id) as tx:
         result = outcome.write(tx)
-        following = insert(tx, [_next(ledger, job, *then) for then in outcome.then], ledger.policy.resend)
+        then = [_next(ledger, job, *work) for work in outcome.then]
+        following = insert(tx, then, ledger.policy.resend)
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
         if tx.execute(_DONE, values).rowcount != 1:
             raise LeaseLost
-        following += _waiting(tx, job)
+        following += _hand_on(tx, ledger, job, then)
+        following += _make_room(tx, job)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
     outcome.count(result)
     log.info("dispatch.done", result=result)
-    return following
+    return list(dict.fromkeys(following))
 
 
-def _waiting(tx: Tx, job: Job) -> list[Owed]:
-    """The dispatch that waited for this one to end, if it ran alone."""
-    if job.alone is None:
+def _hand_on(tx: Tx, ledger: Ledger, job: Job, then: Sequence[NewDispatch]) -> list[Owed]:
+    """It is the turn of the rule's next action; where the same agent goes on, only once that is done."""
+    if job.author.rule is None:
         return []
-    rows = tx.execute(_WAITING, {"alone": job.alone})
+    rest = next((d.id for d in then if d.target == job.target), None)
+    if rest is not None:
+        tx.execute(_WAIT_FOR_REST, {"id": job.id, "rest": rest})
+        return []
+    rows = tx.execute(_HAND_ON, {"id": job.id, "resend": ledger.policy.resend}).all()
+    for row in rows:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
     return [Owed(job.tenant_id, row.queue, row.id) for row in rows]
 
 
+def _make_room(tx: Tx, job: Job) -> list[Owed]:
+    """Who may run now that this one has ended; the last thing a transaction does, for it holds the lane."""
+    if job.lane is not None:
+        _lock_lane(tx, job.tenant_id, job.lane)
+    return _waiting(tx, job)
+
+
+def _waiting(tx: Tx, ended: Any) -> list[Owed]:
+    """The oldest that waited for this one to end: because it ran alone, or because its lane was full."""
+    rows: list[Any] = []
+    if ended.alone is not None:
+        rows += tx.execute(_WAITING_ALONE, {"tenant": ended.tenant_id, "alone": ended.alone})
+    if ended.lane is not None:
+        values = {"tenant": ended.tenant_id, "lane": ended.lane, "limit": ended.lane_limit}
+        rows += tx.execute(_WAITING_IN_LANE, values)
+    return [Owed(ended.tenant_id, row.queue, row.id) for row in rows]
+
+
 def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
-    cause = job.event
+    """What an agent asked for; the same agent goes on under the same conditions."""
+    cause, goes_on = job.event, target == job.target
     return NewDispatch(
         tenant_id=job.tenant_id,
         action_type="run_agent",
@@ -244,8 +317,11 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
         hop=cause.hop,
         rule=job.author.rule,
         rule_version=job.author.rule_version,
-        alone=job.alone if target == job.target else None,
+        alone=job.alone if goes_on else None,
         lineage=cause.lineage,
+        after=job.id if goes_on else None,
+        lane=job.lane if goes_on else None,
+        lane_limit=job.lane_limit if goes_on else None,
     )
 
 
@@ -261,7 +337,7 @@ def _fail(ledger: Ledger, job: Job, error: Exception) -> list[Owed]:
         row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
             _bury(tx, row, reason)
-        following = _waiting(tx, job)
+        following = _make_room(tx, job)
     metrics.DISPATCHES.labels(job.target, status).inc()
     log.warning("dispatch.failed", status=status, error=reason, attempt=job.attempt)
     return following
@@ -272,7 +348,7 @@ def _bury(tx: Tx, row: Any, reason: str) -> None:
     if row.event_seq is None:
         return
     payload = {"dispatch_id": str(row.id), "target": row.target, "rule": row.rule, "reason": reason}
-    event = _event(tx, row)
+    event = dispatches.event_of(tx, row)
     emission = Emission("dispatch.dead", payload, subject=f"dispatch:{row.id}")
     events.emit(tx, row.tenant_id, Cause(event, row.id), [emission])
 
@@ -311,9 +387,10 @@ def _renewed(ledger: Ledger, job: Job) -> Iterator[None]:
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
                             target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold,
-                            expires_at, wake_at, ended_at)
+                            expires_at, approval, wake_at, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
            target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold, expires_at,
+           CASE WHEN hold = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
            CASE WHEN status = 'pending' THEN clock_timestamp() + make_interval(secs => :resend) END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS d (
@@ -341,8 +418,65 @@ _DONE = text("""
     WHERE id = :id AND lease = :lease AND status = 'running'
 """)
 
-_WAITING = text("""
-    SELECT id, queue FROM dispatches WHERE alone = :alone AND status = 'pending' ORDER BY id LIMIT 1
+_LOCK_LANE = text("SELECT pg_advisory_xact_lock(hashtextextended(:lane, 0))")
+"""Held until the end of the transaction, so that the next who counts sees what this one did."""
+
+_RUNNING = text("""
+    SELECT count(*) FROM dispatches
+    WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running' AND id <> :id
+""")
+
+_HAND_ON = text("""
+    UPDATE dispatches SET status = 'pending', hold = NULL, wake_at = clock_timestamp() + make_interval(secs => :resend)
+    WHERE after = :id AND status = 'held' AND hold = 'turn'
+    RETURNING id, queue, target
+""")
+
+_WAIT_FOR_REST = text("UPDATE dispatches SET after = :rest WHERE after = :id AND status = 'held'")
+
+_WAITING_ALONE = text("""
+    SELECT id, queue FROM dispatches
+    WHERE tenant_id = :tenant AND alone = :alone AND status = 'pending' ORDER BY id LIMIT 1
+""")
+
+_WAITING_IN_LANE = text("""
+    SELECT id, queue FROM dispatches
+    WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'pending'
+    ORDER BY id LIMIT greatest(0, :limit - (
+        SELECT count(*) FROM dispatches
+        WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running'))
+""")
+"""As many as there is room for: one that ended at the same time may have called the same one."""
+
+_CANCEL_WAITING = text("""
+    WITH waiting AS (
+        SELECT id, row_number() OVER (ORDER BY id) AS place, row_number() OVER (ORDER BY id DESC) AS newest
+        FROM dispatches
+        WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL
+          AND status = 'pending' AND attempt = 0 AND after IS NULL
+    )
+    UPDATE dispatches d SET status = 'cancelled', wake_at = NULL, ended_at = clock_timestamp(), error = :reason
+    FROM waiting w
+    WHERE d.tenant_id = :tenant AND d.id = w.id AND d.status = 'pending' AND d.attempt = 0
+      AND w.newest > 1 AND w.place > :limit - (
+          SELECT count(*) FROM dispatches
+          WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running')
+    RETURNING d.*
+""")
+"""What comes after another action of its rule belongs to what has begun."""
+
+_EXPIRE = text("""
+    WITH due AS (
+        SELECT tenant_id, id FROM dispatches WHERE status = 'held' AND expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET
+        status = 'cancelled', hold = NULL, ended_at = clock_timestamp(),
+        error = 'Nobody approved it in time.',
+        approval = coalesce(d.approval, '{}') || jsonb_build_object(
+            'verdict', 'expired', 'by', 'clock', 'comment', NULL, 'at', clock_timestamp())
+    FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
+    RETURNING d.*
 """)
 
 _FAILED = text("""

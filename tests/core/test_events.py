@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import text
@@ -11,7 +12,7 @@ from core import db, events, intake, sessions
 from core.config import Settings
 from core.db import Database
 from core.errors import Invalid, NotFound
-from core.events import Cause, Emission
+from core.events import Announcement, Cause, Emission
 from core.types import Event
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
@@ -244,3 +245,23 @@ def test_every_event_that_passes_the_door_can_be_stored_and_read_back(app: Datab
     with app.tenant(TENANT) as tx:
         events.accept(tx, TENANT, [checked])
     assert log_of(app)[-1].payload == awkward
+
+
+def test_what_the_service_announces_begins_a_chain_of_its_own(app: Database) -> None:
+    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    payload = {"rule": "tick", "user_id": "ada"}
+    with app.tenant(TENANT) as tx:
+        fresh = events.announce(tx, TENANT, [Announcement("tick@noon", "clock.ticked", noon, payload, "rule:tick")])
+        found = events.get(tx, "tick@noon")
+    assert fresh == 1
+    assert (found.source, found.event_type, found.time, found.subject) == ("imprint", "clock.ticked", noon, "rule:tick")
+    assert (found.payload, found.user_id) == (payload, "ada")
+    assert (found.correlation_id, found.root_seq, found.hop, found.causation_id) == ("tick@noon", found.seq, 0, None)
+
+
+def test_what_was_announced_before_is_not_announced_again(app: Database) -> None:
+    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    first, second = (Announcement(name, "clock.ticked", noon, {}) for name in ("a", "b"))
+    with app.tenant(TENANT) as tx:
+        fresh = [events.announce(tx, TENANT, batch) for batch in ([], [first], [first, second], [second])]
+    assert fresh == [0, 1, 1, 0]

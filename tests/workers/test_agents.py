@@ -14,11 +14,13 @@ from core.db import Database
 from core.types import Json
 from rules import store
 from rules.targets import TARGETS
+from tests.faults.model import serving
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works, at_work
 from workers import agents, app, router, wiring
-from workers.router import ACTORS, INDEXER
+from workers.firing import ACTORS
+from workers.router import INDEXER
 
 
 def rows(queue: Database, statement: str) -> list[Any]:
@@ -166,6 +168,19 @@ def test_a_memory_that_matters_can_set_off_a_rule(app: Database, queue: Database
     important = rows(queue, "SELECT * FROM events WHERE event_type = 'memory.write.important'")
     fired = rows(queue, "SELECT * FROM dispatches WHERE rule = 'heavy'")
     assert len(fired) == len(important) > 0
+
+
+def test_every_call_of_a_model_is_written_down_with_what_it_cost(settings: Settings, app: Database) -> None:
+    accept(app, said("The token abc is in the drawer.", message_id="m1"), ended(message_count=3))
+    with serving() as model:
+        model.script.append("garbage")
+        priced = {"llm_base_url": model.url, "llm_input_price": 2.5, "llm_output_price": 20}
+        with at_work(settings.model_copy(update=priced)) as works:
+            works.settle()
+    with app.tenant(TENANT) as tx:
+        calls = tx.execute(text("SELECT input_tokens, output_tokens, cost FROM model_calls ORDER BY id")).all()
+    assert [(c.input_tokens, c.output_tokens) for c in calls] == [(10, 5)] * 2, "the one in vain was paid for too"
+    assert [c.cost for c in calls] == pytest.approx([125e-6] * 2)
 
 
 def test_the_tools_of_a_worker_are_wired_from_the_settings(settings: Settings) -> None:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from core.types import DispatchStatus, Json
 from tests.samples import TENANT, accept, event
 from workers import ledger, wiring
 from workers.ledger import Agent, Job, Ledger, NewDispatch, Outcome, Policy
+from workers.relay import Owed
 
 POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
 
@@ -358,6 +359,301 @@ def test_one_that_fails_hands_its_turn_to_the_one_that_waits(app: Database, erro
     first, second = owe(app, alone="session:s1"), owe(app, alone="session:s1")
     following = ledger.run(a_ledger(app, {"agent": failing(error)}), TENANT, first)
     assert [owed.id for owed in following] == [second]
+
+
+def chain(app: Database, *targets: str, **fields: Any) -> list[UUID]:
+    """The actions of one firing: the first is owed, each other waits for the one before it."""
+    accepted = accept(app, event())
+    made: list[NewDispatch] = []
+    for target in targets:
+        plain = NewDispatch(TENANT, "run_agent", target, "io", {}, accepted.last_seq, accepted.last_seq, "c", 0, "r", 1)
+        if made:
+            plain = replace(plain, status=DispatchStatus.HELD, hold="turn", after=made[-1].id)
+        made.append(replace(plain, **({} if made else fields)))
+    with app.tenant(TENANT) as tx:
+        ledger.insert(tx, made, POLICY.resend)
+    return [one.id for one in made]
+
+
+def statuses(app: Database, ids: Sequence[UUID]) -> list[str]:
+    return [row_of(app, one).status for one in ids]
+
+
+def said(app: Database, event_type: str) -> list[Json]:
+    """The payloads of all events of a type."""
+    with app.tenant(TENANT) as tx:
+        rows = tx.execute(
+            text("SELECT payload FROM events WHERE event_type = :type ORDER BY seq"), {"type": event_type}
+        )
+        return [row.payload for row in rows]
+
+
+def run_all(book: Ledger, *ids: UUID) -> list[UUID]:
+    """Run these and all that follows from them; in which order."""
+    ran, waiting = [], list(ids)
+    while waiting:
+        ran.append(waiting.pop(0))
+        waiting += [owed.id for owed in ledger.run(book, TENANT, ran[-1])]
+    return ran
+
+
+def test_the_next_action_is_owed_once_the_one_before_it_is_done(app: Database, queue: Database) -> None:
+    ids = chain(app, "agent", "agent", "agent")
+    book = a_ledger(app, {"agent": works})
+    assert statuses(app, ids) == ["pending", "held", "held"]
+    assert [owed.id for owed in ledger.run(book, TENANT, ids[0])] == [ids[1]]
+    assert statuses(app, ids) == ["done", "pending", "held"]
+    assert (row_of(app, ids[1]).hold, row_of(app, ids[2]).hold) == (None, "turn")
+    assert ledger.run(book, TENANT, ids[2]) == [], "out of turn"
+    rush(app, ids[1])
+    assert swept(queue) == [ids[1]], "who was not told is found by the sweep"
+    assert run_all(book, ids[1]) == ids[1:]
+    assert (statuses(app, ids), marks(app)) == (["done", "done", "done"], 3)
+
+
+def test_the_turn_and_the_effect_are_one(app: Database) -> None:
+    ids = chain(app, "agent", "agent")
+
+    def breaks(tx: Tx) -> Json:
+        mark(tx)
+        raise Conflict("changed meanwhile")
+
+    assert ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(breaks)}), TENANT, ids[0]) == []
+    assert (statuses(app, ids), marks(app)) == (["retrying", "held"], 0)
+
+
+def test_where_an_agent_goes_on_the_next_action_waits_for_all_of_it(app: Database) -> None:
+    ids = chain(app, "reader", "agent")
+    left = [2]
+
+    def reads(_job: Job) -> Outcome:
+        left[0] -= 1
+        return Outcome(mark, [("reader", {"more": True})] if left[0] else [])
+
+    book = a_ledger(app, {"reader": reads, "agent": works})
+    (rest,) = ledger.run(book, TENANT, ids[0])
+    assert (row_of(app, rest.id).after, row_of(app, ids[1]).after) == (ids[0], rest.id)
+    assert statuses(app, ids) == ["done", "held"]
+    assert run_all(book, rest.id) == [rest.id, ids[1]]
+    assert statuses(app, ids) == ["done", "done"]
+
+
+def test_what_another_agent_does_next_holds_no_turn_up(app: Database) -> None:
+    ids = chain(app, "reader", "agent")
+    book = a_ledger(app, {"reader": lambda _job: Outcome(mark, [("other", {})]), "agent": works, "other": works})
+    following = ledger.run(book, TENANT, ids[0])
+    assert [row_of(app, owed.id).target for owed in following] == ["other", "agent"]
+
+
+def test_after_a_dead_action_the_others_stay_held_until_it_is_done_at_last(app: Database) -> None:
+    ids = chain(app, "agent", "agent")
+    ledger.run(a_ledger(app, {"agent": failing(Never("no"))}), TENANT, ids[0])
+    assert statuses(app, ids) == ["dead", "held"]
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET status = 'pending', attempt = 0 WHERE status = 'dead'"))
+    assert run_all(a_ledger(app, {"agent": works}), ids[0]) == ids
+
+
+def in_lane(app: Database, number: int, limit: int = 1, **fields: Any) -> list[UUID]:
+    return [owe(app, lane="r:ada", lane_limit=limit, **fields) for _ in range(number)]
+
+
+def test_of_a_lane_no_more_run_at_a_time_than_may(app: Database) -> None:
+    """Four workers, each of them asked for all twelve."""
+    limit = 3
+    ids = in_lane(app, 12, limit)
+    other = owe(app, lane="r:bob", lane_limit=1)
+    guard, running, most = threading.Lock(), [0], [0]
+
+    def slow(_job: Job) -> Outcome:
+        with guard:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.02)
+        with guard:
+            running[0] -= 1
+        return Outcome(mark)
+
+    book = a_ledger(app, {"agent": slow}, replace(POLICY, resend=60))
+    together = threading.Barrier(4, timeout=20)
+
+    def work(number: int) -> None:
+        together.wait()
+        run_all(book, *ids[number:], *ids[:number])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert most[0] == limit, "as many as may, and never more"
+    assert set(statuses(app, ids)) == {"done"}, "whoever found the lane full was called when there was room"
+    assert [row_of(app, one).attempt for one in ids] == [1] * 12
+    assert marks(app) == 12
+    assert row_of(app, other).status == "pending"
+
+
+def test_a_lane_is_no_other_tenants_lane(app: Database) -> None:
+    (mine,) = in_lane(app, 1)
+    accepted = accept(app, event(), tenant="globex")
+    theirs = NewDispatch(
+        "globex",
+        "run_agent",
+        "agent",
+        "io",
+        {},
+        accepted.last_seq,
+        accepted.last_seq,
+        "c",
+        0,
+        lane="r:ada",
+        lane_limit=1,
+    )
+    with app.tenant("globex") as tx:
+        ledger.insert(tx, [theirs], POLICY.resend)
+    book = a_ledger(app, {"agent": works})
+    assert ledger._claim(book, TENANT, mine) is not None
+    assert ledger._claim(book, "globex", theirs.id) is not None
+
+
+@pytest.mark.parametrize("error", [None, Later("busy"), Never("no")])
+def test_whoever_ends_calls_the_oldest_that_waits_in_its_lane(app: Database, error: Exception | None) -> None:
+    first, second, third = in_lane(app, 3)
+    agent = failing(error) if error else works
+    following = ledger.run(a_ledger(app, {"agent": agent}), TENANT, first)
+    assert [owed.id for owed in following] == [second]
+    assert row_of(app, third).status == "pending"
+
+
+def test_two_that_end_at_once_do_not_both_call_the_same_one(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    ending, waiting = in_lane(app, 2, 2), in_lane(app, 2, 2)
+    book = a_ledger(app, {"agent": works})
+    jobs = [ledger._claim(book, TENANT, one) for one in ending]
+    together = threading.Barrier(2, timeout=20)
+
+    def both_are_done(*_: object) -> list[Owed]:
+        together.wait()
+        return []
+
+    monkeypatch.setattr(ledger, "_hand_on", both_are_done)
+    with ThreadPoolExecutor(2) as pool:
+        called = list(pool.map(lambda job: ledger._finish(book, job, Outcome()) if job else [], jobs))
+    assert {owed.id for owed in called[0] + called[1]} == set(waiting)
+
+
+def test_who_finds_the_lane_full_waits_and_loses_nothing(app: Database, queue: Database) -> None:
+    first, second = in_lane(app, 2)
+    book = a_ledger(app, {"agent": works})
+    assert ledger._claim(book, TENANT, first) is not None
+    assert ledger._claim(book, TENANT, second) is None
+    row = row_of(app, second)
+    assert (row.status, row.attempt, row.lease, row.started_at) == ("pending", 0, None, None)
+    rush(app, second)
+    assert swept(queue) == [second]
+
+
+def test_one_whose_worker_died_does_not_count_against_itself(app: Database) -> None:
+    (one,) = in_lane(app, 1)
+    book = a_ledger(app, {"agent": works})
+    assert ledger._claim(book, TENANT, one) is not None
+    rush(app, one)
+    assert ledger._claim(book, TENANT, one) is not None
+
+
+def test_what_goes_on_stays_in_its_lane(app: Database) -> None:
+    (one,) = in_lane(app, 1, 2)
+    (rest,) = ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(mark, [("agent", {})])}), TENANT, one)
+    assert (row_of(app, rest.id).lane, row_of(app, rest.id).lane_limit) == ("r:ada", 2)
+
+
+def test_the_sweep_that_sets_one_aside_calls_who_waited_for_it(app: Database, queue: Database) -> None:
+    first, second = in_lane(app, 2)
+    patient = replace(POLICY, attempts=1)
+    assert ledger._claim(a_ledger(app, {"agent": works}), TENANT, first) is not None
+    rush(app, first)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET wake_at = wake_at + interval '1 hour' WHERE status = 'pending'"))
+    assert swept(queue, patient) == [second]
+    assert row_of(app, first).status == "dead"
+
+
+def cancelled_waiting(queue: Database, limit: int) -> int:
+    with queue.queue() as tx:
+        return ledger.cancel_waiting(tx, TENANT, "r:ada", limit, "A newer one took its place.")
+
+
+def test_of_those_that_wait_the_latest_is_left(app: Database, queue: Database) -> None:
+    running, *waiting = in_lane(app, 4)
+    assert ledger._claim(a_ledger(app, {"agent": works}), TENANT, running) is not None
+    assert cancelled_waiting(queue, 1) == 2
+    assert statuses(app, [running, *waiting]) == ["running", "cancelled", "cancelled", "pending"]
+    row = row_of(app, waiting[0])
+    assert (row.error, row.wake_at, row.ended_at is None) == ("A newer one took its place.", None, False)
+    assert cancelled_waiting(queue, 1) == 0
+
+
+def test_who_is_about_to_begin_does_not_wait(app: Database, queue: Database) -> None:
+    ids = in_lane(app, 4, 2)
+    assert cancelled_waiting(queue, 2) == 1
+    assert statuses(app, ids) == ["pending", "pending", "cancelled", "pending"]
+
+
+def test_what_has_begun_is_not_replaced_and_what_is_goes_with_all_that_was_to_follow(
+    app: Database, queue: Database
+) -> None:
+    (begun,) = in_lane(app, 1)
+    ledger.run(a_ledger(app, {"agent": failing(Later("busy"))}), TENANT, begun)
+    rush(app, begun)
+    swept(queue)
+    waiting, second, third = chain(app, "agent", "agent", "agent", lane="r:ada", lane_limit=1)
+    (running, newest) = in_lane(app, 2)
+    assert ledger._claim(a_ledger(app, {"agent": works}), TENANT, running) is not None
+    assert cancelled_waiting(queue, 1) == 1
+    assert statuses(app, [begun, waiting, second, third, newest]) == [
+        "pending",
+        "cancelled",
+        "cancelled",
+        "cancelled",
+        "pending",
+    ]
+    assert str(waiting) in row_of(app, third).error
+    assert "A newer one took its place." in row_of(app, third).error
+
+
+def held(app: Database, seconds: float, *targets: str) -> list[UUID]:
+    until = datetime.now(UTC) + timedelta(seconds=seconds)
+    return chain(app, *targets, status=DispatchStatus.HELD, hold="approval", expires_at=until)
+
+
+def expired(queue: Database) -> int:
+    with queue.queue() as tx:
+        return ledger.expire(tx)
+
+
+def test_what_is_held_for_approval_waits_and_notes_since_when(app: Database, queue: Database) -> None:
+    (one,) = held(app, 60, "agent")
+    assert swept(queue) == []
+    assert ledger.run(a_ledger(app, {"agent": works}), TENANT, one) == []
+    assert expired(queue) == 0
+    row = row_of(app, one)
+    assert (row.status, list(row.approval), marks(app)) == ("held", ["requested_at"], 0)
+
+
+def test_what_nobody_approves_in_time_is_cancelled_with_all_that_was_to_follow(app: Database, queue: Database) -> None:
+    ids = held(app, -1, "agent", "agent")
+    assert expired(queue) == 1
+    assert statuses(app, ids) == ["cancelled", "cancelled"]
+    row = row_of(app, ids[0])
+    assert (row.hold, row.approval["verdict"], row.approval["by"]) == (None, "expired", "clock")
+    assert said(app, "approval.decided") == [
+        {"dispatch_id": str(ids[0]), "rule": "r", "verdict": "expired", "by": "clock", "comment": None}
+    ]
+    assert expired(queue) == 0
+
+
+def test_several_clocks_refuse_each_thing_once(app: Database, queue: Database) -> None:
+    for _ in range(20):
+        held(app, -1, "agent")
+    with ThreadPoolExecutor(3) as pool:
+        assert sum(pool.map(lambda _: expired(queue), range(3))) == 20
+    assert len(said(app, "approval.decided")) == 20
 
 
 @given(st.integers(1, 60), st.none() | st.integers(0, 10_000))

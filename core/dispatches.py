@@ -1,0 +1,66 @@
+"""What doors and workers share about dispatches: their place in a chain, and what their not being done entails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import text
+
+from core import events, metrics
+from core.db import Tx
+from core.events import Cause, Emission
+from core.types import DispatchStatus, Event
+
+DECIDERS: Sequence[str] = ("rules", "admin")
+"""Keys with one of these scopes may say yes or no to a dispatch that is held for approval."""
+
+
+def event_of(tx: Tx, dispatch: Any) -> Event:
+    """The event a dispatch reacts to, in the chain of the dispatch: one that gathered several begins at the first."""
+    event = events.at(tx, dispatch.event_seq)
+    return replace(
+        event,
+        root_seq=dispatch.root_seq,
+        correlation_id=dispatch.correlation_id,
+        hop=dispatch.hop,
+        lineage=tuple(dispatch.lineage),
+    )
+
+
+def tell_verdict(tx: Tx, dispatch: Any) -> None:
+    """Say aloud, in the chain of its cause, what was decided about a dispatch that was held for approval."""
+    if dispatch.event_seq is None:
+        return
+    said = dispatch.approval
+    payload = {
+        "dispatch_id": str(dispatch.id),
+        "rule": dispatch.rule,
+        "verdict": said["verdict"],
+        "by": said["by"],
+        "comment": said["comment"],
+    }
+    emission = Emission("approval.decided", payload, subject=f"dispatch:{dispatch.id}")
+    events.emit(tx, dispatch.tenant_id, Cause(event_of(tx, dispatch), dispatch.id), [emission])
+
+
+def cancel_followers(tx: Tx, dispatch: Any) -> None:
+    """Cancel every action that a cancelled one had to come before, and those behind them, with the reason."""
+    reason = f"{dispatch.target} ({dispatch.id}), which had to be done first, was cancelled: {dispatch.error}"
+    values = {"tenant": dispatch.tenant_id, "id": dispatch.id, "error": reason}
+    for row in tx.execute(_CANCEL_FOLLOWERS, values):
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+
+
+_CANCEL_FOLLOWERS = text("""
+    WITH RECURSIVE followers AS (
+        SELECT id FROM dispatches WHERE tenant_id = :tenant AND after = :id AND status = 'held'
+        UNION
+        SELECT d.id FROM dispatches d JOIN followers f ON d.after = f.id
+        WHERE d.tenant_id = :tenant AND d.status = 'held'
+    )
+    UPDATE dispatches d SET status = 'cancelled', hold = NULL, ended_at = clock_timestamp(), error = :error
+    FROM followers f WHERE d.tenant_id = :tenant AND d.id = f.id AND d.status = 'held'
+    RETURNING d.target
+""")
