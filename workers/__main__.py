@@ -9,7 +9,7 @@ import sys
 from core import log, metrics
 from core.config import Settings
 from core.errors import ImprintError, Misconfigured
-from workers import processes
+from workers import clock, processes
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> int:
         if asked.process == "router":
             processes.run_router(settings)
         elif asked.process == "clock":
-            processes.run_clock(settings)
+            clock.run_clock(settings)
         else:
             processes.run_worker(settings, asked.queue, asked.concurrency)
     except ImprintError as error:

@@ -1,25 +1,23 @@
-"""The long-running processes on the workers' side: router, clock and Celery workers."""
+"""The long-running processes on the workers' side besides the clock: router and Celery workers."""
 
 from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable
 
 import structlog
 from celery.signals import worker_ready, worker_shutting_down
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from core import db, metrics, schema
+from core import db, schema
 from core.bell import BROKER_ERRORS, Ear, broker_url
 from core.config import Settings
 from core.db import Database
 from core.embedders import identity, require_model
 from core.heartbeat import Heart
 from workers import app as celery_app
-from workers import ledger, relay, router, wiring
+from workers import relay, router, wiring
 from workers.bus import BusConsumer, Intake
 
 log = structlog.get_logger()
@@ -29,9 +27,6 @@ CONCURRENCY = {"io": 4, "cpu": 2}
 
 TROUBLE_SECONDS = 1.0
 """Pause after a lost database before the loop tries again."""
-
-GAUGE_SECONDS = 5.0
-"""How often the figures that only the database knows are read."""
 
 
 def run_router(settings: Settings) -> None:
@@ -59,32 +54,6 @@ def run_router(settings: Settings) -> None:
             part.close()
 
 
-def run_clock(settings: Settings) -> None:
-    """Look for what is owed until told to stop, and keep the gauges current."""
-    routing = wiring.router(settings)
-    _require(routing.db, None, settings)
-    celery = celery_app.create(settings, broker_url(settings))
-    woken = threading.Event()
-    gauged = [float("-inf")]
-    heart = Heart(routing.db, "clock")
-
-    def turn() -> None:
-        with routing.db.queue() as tx:
-            owed = ledger.owed(tx, wiring.policy(settings))
-        relay.send(celery, owed)
-        metrics.DISPATCHES_RESENT.inc(len(owed))
-        if time.monotonic() - gauged[0] >= GAUGE_SECONDS:
-            gauge(routing.db)
-            gauged[0] = time.monotonic()
-        woken.wait(settings.sweep_seconds)
-
-    try:
-        _loop(turn, woken)
-    finally:
-        heart.close()
-        routing.db.close()
-
-
 def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
     """A Celery worker for one queue, until told to stop."""
     require_model(settings)
@@ -103,19 +72,6 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     options = [f"--queues={queue}", f"--concurrency={concurrency or CONCURRENCY[queue]}", f"--hostname={queue}@%h"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
     celery.worker_main(["worker", "--pool=prefork", *options, *quiet])
-
-
-def gauge(database: Database) -> None:
-    """Read from the database what no process counts by itself."""
-    with database.queue() as tx:
-        waiting = tx.execute(_UNROUTED).one()
-        statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
-        oldest = tx.execute(_OLDEST).scalar_one()
-    metrics.LOG_UNROUTED.set(waiting.events)
-    metrics.LOG_LAG.set(waiting.lag)
-    for status in ("pending", "running", "retrying", "dead"):
-        metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
-    metrics.DISPATCH_OLDEST.set(oldest)
 
 
 def _require(queue: Database | None, app: Database | None, settings: Settings) -> None:
@@ -141,20 +97,3 @@ def _loop(turn: Callable[[], None], woken: threading.Event) -> None:
         except (DBAPIError, *BROKER_ERRORS) as error:
             log.warning("turn.failed", error=str(error).splitlines()[0])
             stopped.wait(TROUBLE_SECONDS)
-
-
-_UNROUTED = text("""
-    SELECT count(*) AS events, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
-    FROM (SELECT received_at FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT 100000) AS waiting
-""")
-
-_OPEN = text(
-    """
-    SELECT status, count(*) AS dispatches FROM dispatches
-    WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1
-"""
-)
-
-_OLDEST = text("""
-    SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches WHERE status = 'pending'
-""")

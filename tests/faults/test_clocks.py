@@ -1,0 +1,164 @@
+"""Real clock processes: several at once, killed, stopped, without their servers, and under Celery's own command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from api.stack.servers import Broker
+from core.config import Settings
+from core.db import Database
+from core.types import Json
+from rules import store
+from tests.rules.samples import a_document
+from tests.samples import TENANT
+from tests.works import Works
+
+pytestmark = pytest.mark.fault
+
+CLOCK = [sys.executable, "-m", "workers", "clock"]
+BEAT = [sys.executable, "-m", "celery", "-A", "workers.beat", "beat"]
+PATIENCE_SECONDS = 30
+EMIT: Json = {"action_type": "emit", "event_type": "second.passed", "payload": {"at": "{{payload.due_at}}"}}
+
+
+@pytest.fixture
+def environment(settings: Settings, root: Path) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("IMPRINT_", "PROMETHEUS_"))}
+    assert settings.database_url is not None
+    assert settings.broker_url is not None
+    return own | {
+        "PYTHONPATH": str(root),
+        "IMPRINT_HOME": str(settings.home),
+        "IMPRINT_DATABASE_URL": settings.database_url.get_secret_value(),
+        "IMPRINT_BROKER_URL": settings.broker_url.get_secret_value(),
+        "IMPRINT_EMBEDDING": "hash",
+        "IMPRINT_METRICS_PORT": "0",
+        "IMPRINT_RULES_POLL_SECONDS": "0.05",
+    }
+
+
+@pytest.fixture(autouse=True)
+def each_second(app: Database) -> None:
+    """One rule that is due each second, and no other with a time table."""
+    document = a_document(name="tick", schedule={"every_seconds": 1}, actions=[EMIT])
+    document.pop("event_type")
+    with app.tenant(TENANT) as tx:
+        for stored in store.in_force(tx):
+            if "schedule" in stored.document:
+                store.delete(tx, TENANT, stored.name, author="test")
+        store.save(tx, TENANT, document, author="test")
+
+
+@contextmanager
+def clocks(
+    environment: dict[str, str], folder: Path, count: int = 1, command: list[str] = CLOCK, **settings: str
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """That many clock processes; those still running at the end are killed."""
+    told = environment | {f"IMPRINT_{name.upper()}": value for name, value in settings.items()}
+    running = [subprocess.Popen(command, env=told, cwd=folder) for _ in range(count)]
+    try:
+        yield running
+    finally:
+        for process in running:
+            process.kill()
+            process.wait(10)
+
+
+def seconds(queue: Database) -> list[int]:
+    """The due times that have fired, in the order of the log, counted from the first."""
+    with queue.queue() as tx:
+        found = tx.execute(text("SELECT id FROM events WHERE event_type = 'clock.ticked' ORDER BY seq")).scalars()
+        moments = [datetime.fromisoformat(name.partition("@")[2]) for name in found]
+    return [int((moment - moments[0]).total_seconds()) for moment in moments]
+
+
+def eventually(look: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not look():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+def test_three_clocks_of_which_one_is_killed_fire_each_due_time_once(
+    environment: dict[str, str], tmp_path: Path, queue: Database, works: Works
+) -> None:
+    with clocks(environment, tmp_path, 3, catch_up="all") as running:
+        eventually(lambda: len(seconds(queue)) >= 3)
+        running[0].send_signal(signal.SIGKILL)
+        then = len(seconds(queue))
+        eventually(lambda: len(seconds(queue)) >= then + 4)
+    assert seconds(queue) == list(range(len(seconds(queue)))), "without a gap, and none twice"
+    works.settle()
+    with queue.queue() as tx:
+        passed = tx.execute(text("SELECT payload->>'at' FROM events WHERE event_type = 'second.passed'")).scalars()
+        by_rule = tx.execute(text("SELECT count(*) FROM dispatches WHERE rule = 'tick'")).scalar_one()
+        assert set(Counter(passed).values()) == {1}
+    assert by_rule == len(seconds(queue))
+
+
+def test_the_last_of_three_takes_over_at_once(environment: dict[str, str], tmp_path: Path, queue: Database) -> None:
+    with clocks(environment, tmp_path, 3) as running:
+        eventually(lambda: len(seconds(queue)) >= 2)
+        for process in running[:2]:
+            process.send_signal(signal.SIGKILL)
+        fired = seconds(queue)[-1]
+        eventually(lambda: seconds(queue)[-1] >= fired + 3)
+    assert seconds(queue) == list(range(len(seconds(queue))))
+
+
+@pytest.mark.parametrize("catch_up", ["once", "all"])
+def test_a_clock_killed_and_started_again_catches_up_as_it_is_set(
+    environment: dict[str, str], tmp_path: Path, queue: Database, catch_up: str
+) -> None:
+    with clocks(environment, tmp_path) as running:
+        eventually(lambda: len(seconds(queue)) >= 2)
+        running[0].send_signal(signal.SIGKILL)
+        running[0].wait(10)
+    before = seconds(queue)[-1]
+    time.sleep(4)
+    with clocks(environment, tmp_path, catch_up=catch_up):
+        eventually(lambda: seconds(queue)[-1] > before)
+    missed = seconds(queue)[before + 1] - before - 1
+    assert missed == 0 if catch_up == "all" else missed >= 3
+
+
+@pytest.mark.parametrize("command", [CLOCK, BEAT], ids=["imprint", "celery"])
+@pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+def test_a_clock_fires_and_ends_within_two_seconds_and_leaves_no_file(
+    environment: dict[str, str], tmp_path: Path, queue: Database, command: list[str], signal_: signal.Signals
+) -> None:
+    with clocks(environment, tmp_path, command=command, sweep_seconds="20") as [process]:
+        eventually(lambda: len(seconds(queue)) >= 2)
+        process.send_signal(signal_)
+        began = time.monotonic()
+        assert process.wait(10) == 0
+    assert time.monotonic() - began < 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_broker_the_schedule_goes_on(environment: dict[str, str], tmp_path: Path, queue: Database) -> None:
+    broker = Broker(tmp_path / "broker", durable=False)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    try:
+        broker.start()
+        with clocks(environment, folder, broker_url=broker.url) as [process]:
+            eventually(lambda: len(seconds(queue)) >= 2)
+            broker.stop()
+            then = len(seconds(queue))
+            eventually(lambda: len(seconds(queue)) >= then + 3)
+            assert process.poll() is None
+    finally:
+        broker.stop()

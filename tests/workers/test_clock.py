@@ -1,0 +1,260 @@
+"""The clock's turns, in this process and on the time of the database."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import text
+
+from api.stack.servers import Postgres
+from core import schema
+from core.bell import broker_url
+from core.config import Settings
+from core.db import Database
+from core.embed import HashEmbedder
+from core.types import Json
+from rules import store
+from tests.rules.samples import a_document
+from tests.samples import TENANT, accept_all, said
+from tests.works import Works
+from workers import app as celery_app
+from workers import clock as clocks
+from workers.clock import Clock
+
+HOURLY: Json = {"cron": "0 * * * *"}
+EACH_SECOND: Json = {"every_seconds": 1}
+NEVER_MIND: Json = {"every_seconds": 366 * 86_400}
+
+
+def save(app: Database, name: str, schedule: Json, **more: Any) -> None:
+    emit = {"action_type": "emit", "event_type": "hour.struck", "payload": {"by": name, "at": "{{payload.due_at}}"}}
+    document = a_document(name=name, schedule=schedule, **({"actions": [emit]} | more))
+    document.pop("event_type")
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, document, author="test")
+
+
+@pytest.fixture
+def quick(settings: Settings, app: Database) -> Settings:
+    """No scheduled rule but the test's own, and every edit is seen in the next turn."""
+    with app.tenant(TENANT) as tx:
+        for stored in store.in_force(tx):
+            if "schedule" in stored.document:
+                store.delete(tx, TENANT, stored.name, author="test")
+    return settings.model_copy(update={"rules_poll_seconds": 1e-9})
+
+
+def started(settings: Settings) -> Clock:
+    return Clock(celery_app.create(settings, broker_url(settings)), settings=settings)
+
+
+@pytest.fixture
+def clock(quick: Settings) -> Iterator[Clock]:
+    with closing(started(quick)) as one:
+        yield one
+
+
+def ids(queue: Database) -> list[str]:
+    query = text("SELECT id FROM events WHERE event_type = 'clock.ticked' ORDER BY seq")
+    with queue.queue() as tx:
+        return list(tx.execute(query).scalars())
+
+
+def struck(queue: Database) -> list[Json]:
+    query = text("SELECT payload FROM events WHERE event_type = 'hour.struck' ORDER BY seq")
+    with queue.queue() as tx:
+        return list(tx.execute(query).scalars())
+
+
+def let_pass(queue: Database, name: str, seconds: float) -> None:
+    """As if the clock had last looked at the rule so long ago."""
+    with queue.queue() as tx:
+        values = {"name": name, "moment": datetime.now(UTC) - timedelta(seconds=seconds)}
+        tx.execute(text("UPDATE schedules SET fired_to = :moment WHERE rule = :name"), values)
+
+
+def look_again(clock: Clock) -> None:
+    """Forget when the rules are due, as a clock that has just been started."""
+    clock._agenda = clocks.Agenda()
+
+
+def keep_ticking(clock: Clock, until: threading.Event) -> None:
+    while not until.is_set():
+        until.wait(clock.tick())
+
+
+def test_three_clocks_fire_each_due_time_once(quick: Settings, app: Database, queue: Database, works: Works) -> None:
+    save(app, "tick", EACH_SECOND)
+    stop = threading.Event()
+    three = [started(quick) for _ in range(3)]
+    threads = [threading.Thread(target=keep_ticking, args=(clock, stop)) for clock in three]
+    for thread in threads:
+        thread.start()
+    time.sleep(5)
+    stop.set()
+    for thread, clock in zip(threads, three, strict=True):
+        thread.join()
+        clock.close()
+    assert_each_second_once(ids(queue), at_least=4)
+    works.settle()
+    assert Counter(by["at"] for by in struck(queue)) == Counter(name.partition("@")[2] for name in ids(queue))
+
+
+def assert_each_second_once(names: list[str], *, at_least: int) -> None:
+    seconds = [datetime.fromisoformat(name.partition("@")[2]) for name in names]
+    assert len(seconds) >= at_least
+    assert [int((moment - seconds[0]).total_seconds()) for moment in seconds] == list(range(len(seconds)))
+
+
+def test_the_action_of_a_scheduled_rule_runs(clock: Clock, app: Database, queue: Database, works: Works) -> None:
+    save(app, "tick", HOURLY)
+    clock.tick()
+    let_pass(queue, "tick", 3600)
+    look_again(clock)
+    clock.tick()
+    works.settle()
+    [name] = ids(queue)
+    assert struck(queue) == [{"by": "tick", "at": name.partition("@")[2]}]
+
+
+def test_a_tick_reaches_only_the_rule_that_it_names(clock: Clock, app: Database, queue: Database, works: Works) -> None:
+    save(app, "one", HOURLY)
+    save(app, "other", HOURLY)
+    clock.tick()
+    let_pass(queue, "one", 3600)
+    look_again(clock)
+    clock.tick()
+    works.settle()
+    assert [by["by"] for by in struck(queue)] == ["one"]
+
+
+@pytest.mark.parametrize(("catch_up", "fired"), [("skip", 0), ("once", 1), ("all", 3)])
+def test_a_clock_that_was_stopped_catches_up_as_it_is_set(
+    quick: Settings, app: Database, queue: Database, catch_up: str, fired: int
+) -> None:
+    save(app, "tick", {"cron": f"{(datetime.now(UTC).minute + 30) % 60} * * * *"})
+    with closing(started(quick)) as clock:
+        clock.tick()
+    let_pass(queue, "tick", 3 * 3600)
+    with closing(started(quick.model_copy(update={"catch_up": catch_up}))) as clock:
+        clock.tick()
+        clock.tick()
+    assert len(ids(queue)) == fired
+
+
+def test_more_than_one_turn_can_take_is_caught_up_in_the_same_turn_or_the_next(
+    quick: Settings, app: Database, queue: Database
+) -> None:
+    save(app, "tick", EACH_SECOND)
+    with closing(started(quick.model_copy(update={"catch_up": "all"}))) as clock:
+        clock.tick()
+        let_pass(queue, "tick", 2500)
+        look_again(clock)
+        while len(ids(queue)) < 2500:
+            clock.tick()
+    assert len(ids(queue)) == len(set(ids(queue)))
+    assert_each_second_once(ids(queue), at_least=2500)
+
+
+def test_the_next_turn_comes_with_the_next_due_time_and_at_the_latest_with_the_sweep(
+    quick: Settings, app: Database
+) -> None:
+    save(app, "rarely", NEVER_MIND)
+    with closing(started(quick.model_copy(update={"sweep_seconds": 30.0}))) as clock:
+        assert clock.tick() == 30
+        save(app, "tick", EACH_SECOND)
+        assert clock.tick() <= 1
+
+
+def test_a_rule_saved_while_the_clock_runs_is_on_its_agenda_in_the_next_turn(
+    clock: Clock, app: Database, queue: Database
+) -> None:
+    clock.tick()
+    save(app, "tick", EACH_SECOND)
+    clock.tick()
+    time.sleep(1.01)
+    clock.tick()
+    assert len(ids(queue)) == 1
+
+
+def test_the_row_of_a_deleted_rule_goes(clock: Clock, app: Database, queue: Database) -> None:
+    save(app, "tick", HOURLY)
+    clock.tick()
+    with app.tenant(TENANT) as tx:
+        store.delete(tx, TENANT, "tick", author="test")
+    clock.tick()
+    with queue.queue() as tx:
+        assert tx.execute(text("SELECT count(*) FROM schedules")).scalar_one() == 0
+
+
+def test_users_wait_while_the_log_has_more_than_the_router_can_take(
+    quick: Settings, app: Database, queue: Database, works: Works
+) -> None:
+    accept_all(app, [said("hello", session=f"s{n}", user=f"u{n}") for n in range(50)])
+    works.settle()
+    save(app, "tick", {**HOURLY, "for_each": "user"})
+    with closing(started(quick.model_copy(update={"backlog_events": 40, "schedule_page": 5}))) as clock:
+        clock.tick()
+        let_pass(queue, "tick", 3600)
+        look_again(clock)
+        clock.tick()
+        assert len(ids(queue)) == 20, "half of the backlog at which clients are refused"
+        for _ in range(3):
+            works.settle()
+            look_again(clock)
+            clock.tick()
+    works.settle()
+    assert len(ids(queue)) == len(struck(queue)) == 50
+
+
+def test_the_router_hears_of_a_tick_at_once(quick: Settings, app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    rung: list[bool] = []
+    save(app, "tick", EACH_SECOND)
+    with closing(started(quick)) as clock:
+        clock.tick()
+        monkeypatch.setattr(clock._bell, "ring", lambda: rung.append(True))
+        clock.tick()
+        assert rung == []
+        time.sleep(1.01)
+        clock.tick()
+        assert rung == [True]
+
+
+def test_a_database_that_is_gone_is_a_pause_and_not_the_end(settings: Settings, tmp_path: Path) -> None:
+    postgres = Postgres(tmp_path, durable=False)
+    try:
+        postgres.start()
+        own = settings.model_copy(update={"database_url": SecretStr(postgres.url)})
+        schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
+        with closing(started(own)) as clock:
+            postgres.stop()
+            assert clock.tick() == clocks.TROUBLE_SECONDS
+            postgres.start()
+            assert clock.tick() == own.sweep_seconds
+    finally:
+        postgres.stop()
+
+
+def test_a_broker_that_is_gone_stops_no_schedule(quick: Settings, app: Database, queue: Database) -> None:
+    deaf = quick.model_copy(update={"broker_url": SecretStr("redis://127.0.0.1:1/0")})
+    save(app, "tick", EACH_SECOND)
+    with closing(started(deaf)) as clock:
+        clock.tick()
+        time.sleep(1.01)
+        clock.tick()
+    assert len(ids(queue)) == 1
+
+
+def test_a_clock_that_only_shows_its_settings_connects_to_nothing(settings: Settings) -> None:
+    nowhere = settings.model_copy(update={"database_url": SecretStr("postgresql://nobody@127.0.0.1:1/none")})
+    with closing(Clock(celery_app.create(settings, broker_url(settings)), settings=nowhere, lazy=True)) as clock:
+        assert clock.info == ""

@@ -1,0 +1,17 @@
+"""The clock under Celery's own command: `celery -A workers.beat beat`.
+
+Importing this reads the settings, which is what `-A` is for; nothing else imports it.
+"""
+
+from __future__ import annotations
+
+from core import log
+from core.bell import broker_url
+from core.config import Settings
+from workers import app as celery_app
+
+settings = Settings()
+log.configure(settings.log_level, settings.log_format, "clock")
+app = celery_app.create(settings, broker_url(settings))
+# Said here, as with Celery's own scheduler the command would run and fire nothing.
+app.conf.beat_scheduler = "workers.clock:Clock"

@@ -1,0 +1,229 @@
+"""The clock: Celery's beat with a scheduler of ours, over rows; what it remembers itself, it can lose.
+
+Its turns send again what is owed, end what has expired, fire what is due and read the gauges. Several clocks share it.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import deque
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import structlog
+from celery.beat import Scheduler, Service
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from core import db, events, metrics, schema
+from core.bell import BROKER_ERRORS, Bell, broker_url
+from core.config import Settings
+from core.db import Database
+from core.embedders import identity
+from core.heartbeat import Heart
+from rules import flow, schedules
+from rules.book import Book
+from rules.ruleset import Ruleset
+from rules.schedules import Fired, Scheduled
+from workers import app as celery_app
+from workers import ledger, relay, wiring
+
+log = structlog.get_logger()
+
+TROUBLE_SECONDS = 1.0
+"""Pause after a lost database before the next turn."""
+
+GAUGE_SECONDS = 5.0
+"""How often the figures that only the database knows are read."""
+
+CONNECTIONS = 2
+"""One for the turns, one for the heart."""
+
+
+class Agenda:
+    """When each scheduled rule is to be looked at next, as one clock knows it; the rows have the last word."""
+
+    def __init__(self) -> None:
+        self._sets: Mapping[str, Ruleset] | None = None
+        self._rules: dict[tuple[str, str], Scheduled] = {}
+        self._look_at: dict[tuple[str, str], datetime] = {}
+
+    def knows(self, sets: Mapping[str, Ruleset]) -> bool:
+        """Whether these are the rules it was made from."""
+        return sets is self._sets
+
+    def learn(self, sets: Mapping[str, Ruleset], now: datetime) -> None:
+        """Take over the rules in force; what is new or edited is looked at at once."""
+        rules = {scheduled.key: scheduled for scheduled in schedules.of_all(sets)}
+        known = {key for key, rule in rules.items() if key in self._rules and self._rules[key].version == rule.version}
+        look_at = {key: moment for key, moment in self._look_at.items() if key in known}
+        self._look_at = look_at | {key: now for key in rules if key not in known}
+        self._sets, self._rules = sets, rules
+
+    def due(self, now: datetime) -> list[Scheduled]:
+        """The rules to look at now, the longest waiting first."""
+        waiting = sorted((moment, key) for key, moment in self._look_at.items() if moment <= now)
+        return [self._rules[key] for _, key in waiting]
+
+    def put(self, scheduled: Scheduled, again_at: datetime | None) -> None:
+        """Look at a rule again then; None: not before it is edited."""
+        if again_at is None:
+            self._look_at.pop(scheduled.key, None)
+        else:
+            self._look_at[scheduled.key] = again_at
+
+    def next(self) -> datetime | None:
+        """When the first of them is to be looked at."""
+        return min(self._look_at.values(), default=None)
+
+
+class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
+    """A scheduler for Celery's beat, over the rules in the database.
+
+    `lazy`, as Celery asks for it to show a scheduler's settings, connects to nothing.
+    """
+
+    def __init__(self, *args: Any, settings: Settings | None = None, **options: Any) -> None:
+        self._settings = settings or Settings()
+        self._open: list[Heart | Bell | Database] = []
+        self._gauged = float("-inf")
+        super().__init__(*args, **options)
+
+    def setup_schedule(self) -> None:
+        """Connect. Misconfigured: the database is not ready for this version, or the role sees too much."""
+        self._db = db.connect(db.router_url(self._settings), CONNECTIONS)
+        db.require_bound(self._db)
+        schema.require_current(self._db, identity(self._settings))
+        self._book = Book(self._settings.rules_poll_seconds)
+        self._agenda = Agenda()
+        self._bell = Bell(broker_url(self._settings))
+        self._open = [Heart(self._db, "clock"), self._bell, self._db]
+
+    def tick(self) -> float:
+        """One turn; the seconds until the next. A database or broker that is away costs a pause, not the process."""
+        try:
+            return self._turn()
+        except (DBAPIError, *BROKER_ERRORS) as error:
+            log.warning("turn.failed", error=str(error).splitlines()[0])
+            return TROUBLE_SECONDS
+
+    def close(self) -> None:
+        """Let go of everything; Celery may call this twice."""
+        super().close()
+        while self._open:
+            self._open.pop(0).close()
+
+    def _turn(self) -> float:
+        began = time.monotonic()
+        now = self._sweep()
+        self._fire(now)
+        if began - self._gauged >= GAUGE_SECONDS:
+            gauge(self._db)
+            self._gauged = began
+        next_at = self._agenda.next()
+        wait = self._settings.sweep_seconds
+        if next_at is not None:
+            wait = min(wait, (next_at - now).total_seconds() - (time.monotonic() - began))
+        return max(wait, 0.0)
+
+    def _sweep(self) -> datetime:
+        """Send again what is owed, end what has expired, read the rules; answers the time that all clocks go by."""
+        with self._db.queue() as tx:
+            now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
+            self._book.refresh(tx)
+            if not self._agenda.knows(self._book.sets):
+                schedules.forget_gone(tx)
+            owed = ledger.owed(tx, wiring.policy(self._settings))
+            expired = ledger.expire(tx)
+            flow.forget_expired(tx, now)
+        if not self._agenda.knows(self._book.sets):
+            self._agenda.learn(self._book.sets, now)
+        relay.send(self.app, owed)
+        metrics.DISPATCHES_RESENT.inc(len(owed))
+        if expired:
+            self._bell.ring()
+        return now
+
+    def _fire(self, now: datetime) -> None:
+        """Fire what is due, rule by rule and page by page in turn, for as long as the sweep can wait."""
+        due = deque(self._agenda.due(now))
+        ends = time.monotonic() + self._settings.sweep_seconds
+        room = self._room() if any(_is_for_users(scheduled) for scheduled in due) else 0
+        while due and time.monotonic() < ends:
+            scheduled = due.popleft()
+            if _is_for_users(scheduled) and room <= 0:
+                self._agenda.put(scheduled, self._later(now))
+                continue
+            fired = self._fire_one(scheduled, now)
+            room -= fired.events
+            if fired.again_at is not None and fired.again_at <= now:
+                due.append(scheduled)
+
+    def _fire_one(self, scheduled: Scheduled, now: datetime) -> Fired:
+        policy, page = self._settings.catch_up, self._settings.schedule_page
+        with self._db.queue() as tx:
+            fired = schedules.fire(tx, scheduled, now, policy, page) or Fired(0, self._later(now))
+        self._agenda.put(scheduled, fired.again_at)
+        if fired.events:
+            self._bell.ring()
+            log.debug("schedule.fired", tenant=scheduled.tenant_id, rule=scheduled.rule.name, events=fired.events)
+        return fired
+
+    def _later(self, now: datetime) -> datetime:
+        return now + timedelta(seconds=self._settings.sweep_seconds)
+
+    def _room(self) -> int:
+        """How many events may go out to users before clients would feel it: they are refused above `backlog_events`."""
+        half = self._settings.backlog_events // 2
+        with self._db.queue() as tx:
+            return half - events.backlog(tx, half)
+
+
+def run_clock(settings: Settings) -> None:
+    """Take turns under Celery's beat until told to stop."""
+    celery = celery_app.create(settings, broker_url(settings))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stop)
+    Service(celery, scheduler_cls=partial(Clock, settings=settings)).start()
+
+
+def _is_for_users(scheduled: Scheduled) -> bool:
+    return scheduled.schedule.for_each == "user"
+
+
+def _stop(*_: object) -> None:
+    # Also out of the middle of a turn: what is not committed, the next clock does.
+    raise SystemExit(0)
+
+
+def gauge(database: Database) -> None:
+    """Read from the database what no process counts by itself."""
+    with database.queue() as tx:
+        waiting = tx.execute(_UNROUTED).one()
+        statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
+        oldest = tx.execute(_OLDEST).scalar_one()
+    metrics.LOG_UNROUTED.set(waiting.events)
+    metrics.LOG_LAG.set(waiting.lag)
+    for status in ("pending", "running", "retrying", "dead"):
+        metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
+    metrics.DISPATCH_OLDEST.set(oldest)
+
+
+_UNROUTED = text("""
+    SELECT count(*) AS events, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
+    FROM (SELECT received_at FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT 100000) AS waiting
+""")
+
+_OPEN = text("""
+    SELECT status, count(*) AS dispatches FROM dispatches
+    WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1
+""")
+
+_OLDEST = text("""
+    SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches
+    WHERE status = 'pending' AND lane IS NULL AND approval IS NULL AND after IS NULL
+""")
+"""Those that waited for their lane, a person or the action before them are old without anyone being late."""
