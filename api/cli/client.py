@@ -52,12 +52,25 @@ class Client:
     def get(self, path: str, **params: Any) -> Any:
         return self._ask("GET", path, params={k: v for k, v in params.items() if v is not None})
 
-    def post(self, path: str, body: object) -> Any:
-        return self._ask("POST", path, json=body)
+    def post(self, path: str, body: object, *, if_version: int | None = None) -> Any:
+        """Send something; with `if_version` only as long as that is the version of what it changes."""
+        headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
+        return self._ask("POST", path, json=body, headers=headers)
 
-    def put(self, path: str, body: object, *, if_version: int) -> Any:
-        """Replace what is there, if it still is that version; 0: if there is nothing yet."""
-        return self._ask("PUT", path, json=body, headers={"If-Match": f'"{if_version}"'})
+    def patch(self, path: str, body: object) -> Any:
+        return self._ask("PATCH", path, json=body)
+
+    def lines(self, path: str, body: object) -> Iterator[Any]:
+        """What a POST answers piece by piece (NDJSON), each as it comes."""
+        try:
+            with self._http.stream("POST", path, json=body, headers={"Accept": "application/x-ndjson"}) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _refusal(answer)
+                for line in answer.iter_lines():
+                    yield json.loads(line)
+        except httpx.TransportError as error:
+            raise self._silent(error) from None
 
     def pending(self, token: str, *, flush: bool = False) -> int:
         """What up to this settle token has not ended after a short wait."""
@@ -71,12 +84,13 @@ class Client:
         try:
             answer = self._http.request(method, path, **how)
         except httpx.TransportError as error:
-            raise Refused(
-                f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL."
-            ) from None
+            raise self._silent(error) from None
         if answer.is_error:
             raise _refusal(answer)
         return answer.json() if answer.content else None
+
+    def _silent(self, error: httpx.TransportError) -> Refused:
+        return Refused(f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL.")
 
 
 @contextmanager

@@ -1,0 +1,199 @@
+"""`imprint rules backtest`: what a draft would have done over the stored log."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from api.cli.client import AsJson, Client, Refused, connected, err, moment, out, short, show_json
+from core.errors import ImprintError
+from core.types import Json
+
+BAR = 40
+"""Characters of the longest bar."""
+
+DAYS = 31
+"""Of more days the bars are those of months."""
+
+SHOWN_RULES = 10
+
+Given = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A file with the draft, or a rule in force.")]
+From = Annotated[str | None, typer.Option("--from", help="Events from this day or time on; default: from the first.")]
+To = Annotated[str | None, typer.Option("--to", help="Events before this day or time; default: now.")]
+Samples = Annotated[int, typer.Option(min=0, max=100, help="Acts to show: so many of the first and of the last.")]
+
+
+class NoDraft(ImprintError):
+    """There is no draft to try."""
+
+
+def backtest(given: Given, since: From = None, until: To = None, samples: Samples = 3, as_json: AsJson = False) -> None:
+    """What a draft would have done over the stored log: when, on what, instead of which rules, and at what cost.
+
+    Nothing is written, and nothing comes into force.
+    """
+    asked = {"from": _moment(since, "--from"), "to": _moment(until, "--to")}
+    body: Json = {name: value for name, value in asked.items() if value is not None} | {"limit_samples": samples}
+    with connected() as client:
+        result = _result(client, body | {"rule": _draft(client, given)}, quiet=as_json)
+    if as_json:
+        show_json(result)
+    else:
+        _show(result)
+
+
+def _moment(value: str | None, option: str) -> str | None:
+    """A day or time as people write it; without an offset it is the local one."""
+    if value is None:
+        return None
+    try:
+        return datetime.fromisoformat(value).astimezone().isoformat()
+    except ValueError:
+        said = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
+        raise typer.BadParameter(said, param_hint=option) from None
+
+
+def _draft(client: Client, given: str) -> Any:
+    """What a file says, or else the rule in force of that name."""
+    file = Path(given)
+    if not file.is_file():
+        if file.suffix == ".json" or "/" in given:
+            raise NoDraft(f"There is no file {given}.")
+        return client.get(f"/v1/rules/{given}")["rule"]
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NoDraft(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise NoDraft(f"{file} is not JSON: {error}.") from None
+
+
+def _result(client: Client, body: Json, *, quiet: bool) -> Json:
+    """The last line; those before it move a bar on the screen."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True, disable=quiet or not err.is_terminal) as bar:
+        task = bar.add_task("events", total=None)
+        for line in client.lines("/v1/rules/backtest", body):
+            if "result" in line:
+                result: Json = line["result"]
+                return result
+            if "problem" in line:
+                raise Refused(f"{line['problem']['title']}: {line['problem']['detail']}")
+            told = line["progress"]
+            bar.update(task, completed=told["events"], total=told["of"], description=f"{told['fired']:,} acts")
+    raise Refused("The server has ended before the result; its log says why.")
+
+
+def _show(result: Json) -> None:
+    _say(
+        f"[bold]{escape(result['rule'])}[/] over {result['events']:,} events, {moment(result['from'])} to "
+        f"{moment(result['to'])} [dim]({result['took_ms'] / 1000:.1f} s)[/]"
+    )
+    _say(
+        f"It meets {result['matched']:,} and acts [bold green]{result['fired']:,}[/] times, "
+        f"for {_many(result['users'], 'user')} and {_many(result['keys'], 'key')}."
+    )
+    if result["held"]:
+        _say("Held back: " + ", ".join(f"{reason} {times:,}" for reason, times in result["held"].items()))
+    if result["open"]:
+        _say(f"Still waiting at the end: {result['open']:,}")
+    _show_bars(result["by_day"])
+    _show_rules("Rules in force that it would hold back", result["displaces"])
+    _show_rules("Rules in force that it would no longer hold back", result["releases"])
+    _show_comparison(result["compared"])
+    _show_cost(result["estimate"])
+    _show_samples(result["samples"])
+    for name in result["not_simulated"]:
+        _say(f"[yellow]`{name}` is not simulated: it depends on how long the work takes.[/]")
+
+
+def _show_bars(by_day: Sequence[Json]) -> None:
+    if not by_day:
+        return
+    bars = _bars({date.fromisoformat(row["day"]): row["fired"] for row in by_day})
+    most = max(bars.values())
+    _say("\nActs by day" if len(next(iter(bars))) > len("2026-11") else "\nActs by month")
+    for name, fired in bars.items():
+        _say(f"  {name} [green]{'█' * -(-fired * BAR // most):<{BAR}}[/] {fired:>8,}")
+
+
+def _bars(days: dict[date, int]) -> dict[str, int]:
+    """Every day from the first to the last, or every month where there are too many days."""
+    first, last = min(days), max(days)
+    known = Counter(days)
+    if (last - first).days < DAYS:
+        return {day.isoformat(): known[day] for day in _days(first, last)}
+    months: Counter[str] = Counter()
+    for day in _days(first, last):
+        months[f"{day:%Y-%m}"] += known[day]
+    return dict(months)
+
+
+def _days(first: date, last: date) -> Iterator[date]:
+    for number in range((last - first).days + 1):
+        yield first + timedelta(days=number)
+
+
+def _show_rules(title: str, rules: Sequence[Json]) -> None:
+    if not rules:
+        return
+    _say(f"\n{title}")
+    for row in rules[:SHOWN_RULES]:
+        events = escape(", ".join(row["samples"]))
+        _say(f"  [red]{escape(row['rule'])}[/] {_many(row['times'], 'time')} [dim]{events}[/]")
+    if len(rules) > SHOWN_RULES:
+        _say(f"  … and {len(rules) - SHOWN_RULES} more; --json has all of them")
+
+
+def _show_comparison(compared: Json | None) -> None:
+    if compared is not None:
+        _say(
+            f"\nAgainst version {compared['version']} in force: {compared['both']:,} acts of both, "
+            f"{compared['only_draft']:,} only of the draft, {compared['only_in_force']:,} only of the one in force"
+        )
+
+
+def _show_cost(estimate: Json) -> None:
+    _say(f"\nEstimated: {_many(estimate['dispatches'], 'dispatch', 'dispatches')}, {_figures(estimate)}")
+    if len(estimate["actions"]) > 1:
+        for action in estimate["actions"]:
+            _say(f"  {escape(action['target'])} {_many(action['times'], 'time')}: {_figures(action)}")
+    for note in estimate["notes"]:
+        _say(f"  [dim]{escape(note)}[/]")
+
+
+def _figures(of: Json) -> str:
+    known = [
+        f"{timedelta(seconds=round(of['seconds']))} of work" if of["seconds"] is not None else "time unknown",
+        f"{of['tokens']:,.0f} tokens" if of["tokens"] is not None else "tokens unknown",
+        f"cost {of['cost']:,.2f}" if of["cost"] is not None else "cost unknown",
+    ]
+    return ", ".join(known)
+
+
+def _show_samples(samples: Sequence[Json]) -> None:
+    if not samples:
+        return
+    table = Table("at", "key", "events", "would do", title="First and last", title_justify="left")
+    for one in samples:
+        doing = "; ".join(json.dumps(action, ensure_ascii=False) for action in one["actions"])
+        events = one["events"][-1] + (f" and {len(one['events']) - 1} before" if len(one["events"]) > 1 else "")
+        table.add_row(moment(one["at"]), escape(one["key"]), escape(events), escape(short(doing)))
+    out.print(table)
+
+
+def _many(count: int, word: str, words: str | None = None) -> str:
+    return f"{count:,} {word if count == 1 else words or f'{word}s'}"
+
+
+def _say(line: str) -> None:
+    out.print(line, soft_wrap=True, highlight=False)

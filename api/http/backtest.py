@@ -1,0 +1,106 @@
+"""Trying a draft of a rule over the stored log before it is trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import iterate_in_threadpool, run_in_threadpool
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import AwareDatetime, BaseModel, Field
+from sqlalchemy.exc import OperationalError
+
+from api.http.door import At, Door, Reader
+from core import tenants
+from core.errors import ImprintError, Invalid, Problem
+from core.tenants import Caller
+from core.types import Json
+from rules import store
+from rules.backtest import Asked, Backtest, Progress, Result
+from rules.meaning import Meanings
+from rules.schema import Rule
+from rules.standing import Allowed
+
+log = structlog.get_logger()
+
+router = APIRouter(prefix="/v1/rules/backtest", tags=["rules"])
+
+NDJSON = "application/x-ndjson"
+
+GONE = 499
+"""What the log of requests says where the client did not wait for the answer."""
+
+
+class Trial(BaseModel):
+    """A draft, and the stretch of event time to try it on."""
+
+    rule: dict[str, Any] = Field(description="The draft; a rule of that name in force is compared with it")
+    since: AwareDatetime | None = Field(None, alias="from", description="Default: from the first event on")
+    until: AwareDatetime | None = Field(None, alias="to", description="Events before this time; default: now")
+    limit_samples: int = Field(5, ge=0, le=100, description="Acts to show: so many of the first, so many of the last")
+
+
+@router.post(
+    "",
+    responses={200: {"content": {"application/json": {}, NDJSON: {}}, "description": "The result, or lines up to it"}},
+)
+async def post_backtest(at: At, who: Reader, trial: Trial, request: Request) -> Response:
+    """What a draft would have done over the stored log, against the rules in force; nothing is written.
+
+    How often it would have acted, when and on what; what held it back; which rules in force it would displace; what
+    changes against the version in force; and at what estimated cost. `concurrency` is not simulated, nor is what
+    follows from the draft's own actions. With `Accept: application/x-ndjson` lines of progress come before the
+    result. A client that goes away ends the work.
+    """
+    backtest = await run_in_threadpool(_prepared, at, who, trial)
+    if NDJSON in request.headers.get("accept", ""):
+        return StreamingResponse(_lines(backtest), media_type=NDJSON)
+    async for step in iterate_in_threadpool(backtest.run()):
+        if isinstance(step, Result):
+            return JSONResponse(step.document)
+        if await request.is_disconnected():
+            break
+    return Response(status_code=GONE)
+
+
+def _prepared(at: Door, who: Caller, trial: Trial) -> Backtest:
+    """Everything that can be refused is refused here, before the first line goes out."""
+    until = trial.until or datetime.now(UTC)
+    asked = Asked(_draft(at, who, trial.rule), trial.since, until, trial.limit_samples)
+    return Backtest(at.db, who.tenant_id, asked, Meanings(at.embedder), max_hops=at.settings.max_hops)
+
+
+def _draft(at: Door, who: Caller, document: Json) -> Rule:
+    """The draft, checked as when it is saved; the pointers lead into the request."""
+    with at.db.tenant(who.tenant_id) as tx:
+        high_risk = tenants.allows_high_risk(tx, who.tenant_id)
+    try:
+        return store.checked(document, Allowed.of(at.settings, high_risk=high_risk))
+    except Invalid as error:
+        raise Invalid([Problem(f"/rule{fault.pointer}", fault.detail) for fault in error.problems]) from None
+
+
+def _lines(backtest: Backtest) -> Iterator[str]:
+    """One JSON document a line. What goes wrong on the way is the last of them, for the status has long been sent."""
+    try:
+        for step in backtest.run():
+            yield json.dumps(_line(step), ensure_ascii=False) + "\n"
+    except ImprintError as error:
+        yield _failed(type(error).__name__, error.detail)
+    except OperationalError as error:
+        log.error("http.database", error=str(error).splitlines()[0])  # noqa: TRY400 - its parameters stay private
+        yield _failed("Unavailable", "The database could not carry this out now. Ask again.")
+
+
+def _line(step: Progress | Result) -> Json:
+    if isinstance(step, Result):
+        return {"result": step.document}
+    return {"progress": {"events": step.events, "of": step.of, "fired": step.fired}}
+
+
+def _failed(title: str, detail: str) -> str:
+    return json.dumps({"problem": {"title": title, "detail": detail}}, ensure_ascii=False) + "\n"

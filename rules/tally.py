@@ -1,0 +1,166 @@
+"""What a backtest counts, in memory that does not grow with the log."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from hashlib import blake2b
+from typing import Final, Literal
+
+from core.types import Event, Json
+
+KEPT_HASHES: Final = 10_000
+"""Up to so many different values are counted exactly; of more, the number is estimated within about one percent."""
+
+SETTLED_FROM: Final = 1_000
+"""Below so many acts of one side alone nobody looks whether the other may still follow."""
+
+
+Side = Literal["draft", "in_force"]
+"""Whose acts are looked at: a draft's, or those of the rule in force under its name."""
+
+
+@dataclass(slots=True)
+class Distinct:
+    """How many different texts were seen, by the smallest of their hashes (k minimum values)."""
+
+    _kept: set[int] = field(default_factory=set)
+    _largest: list[int] = field(default_factory=list)
+
+    def add(self, value: str) -> None:
+        number = int.from_bytes(blake2b(value.encode(errors="surrogatepass"), digest_size=8).digest(), "big")
+        if number in self._kept:
+            return
+        if len(self._kept) < KEPT_HASHES:
+            heapq.heappush(self._largest, -number)
+        elif number < -self._largest[0]:
+            self._kept.discard(-heapq.heapreplace(self._largest, -number))
+        else:
+            return
+        self._kept.add(number)
+
+    def __len__(self) -> int:
+        if len(self._kept) < KEPT_HASHES:
+            return len(self._kept)
+        return round((KEPT_HASHES - 1) * 2**64 / -self._largest[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One time that a rule would have acted: when, on which events (ids, the last of them last), for whom.
+
+    `tick` is the last event where it is none of the log.
+    """
+
+    at: datetime
+    last_seq: int
+    events: tuple[str, ...]
+    key: str
+    user_id: str | None
+    tick: Event | None = None
+
+
+@dataclass(slots=True)
+class Ends:
+    """The first and the last of many, up to `limit` of each."""
+
+    limit: int
+    first: list[Act] = field(default_factory=list)
+    last: deque[Act] = field(default_factory=deque)
+
+    def add(self, act: Act) -> None:
+        if len(self.first) < self.limit:
+            self.first.append(act)
+        else:
+            self.last.append(act)
+            if len(self.last) > self.limit:
+                self.last.popleft()
+
+    def all(self) -> list[Act]:
+        return [*self.first, *self.last]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a rule would have done: how often, when, for how many, and what held it back."""
+
+    samples: Ends
+    matched: int = 0
+    fired: int = 0
+    held: Counter[str] = field(default_factory=Counter)
+    days: Counter[date] = field(default_factory=Counter)
+    keys: Distinct = field(default_factory=Distinct)
+    users: Distinct = field(default_factory=Distinct)
+
+    def add(self, act: Act) -> None:
+        """One more time that it acts."""
+        self.fired += 1
+        self.days[act.at.astimezone(UTC).date()] += 1
+        self.keys.add(act.key)
+        if act.user_id is not None:
+            self.users.add(act.user_id)
+        self.samples.add(act)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Acts of a draft and of what is in force, taken for the same where the last event is the same.
+
+    Each may come first: what acted alone so far waits for the other, as long as that one may still act on it.
+    """
+
+    both: int = 0
+    alone: Counter[Side] = field(default_factory=Counter)
+    _waiting: dict[int, Side] = field(default_factory=dict)
+    _settle_at: int = SETTLED_FROM
+
+    def add(self, side: Side, seqs: Iterable[int]) -> None:
+        """This side has acted on bursts that end in these places."""
+        for seq in seqs:
+            known = self._waiting.get(seq)
+            if known is None:
+                self._waiting[seq] = side
+            elif known != side:
+                del self._waiting[seq]
+                self.both += 1
+
+    def settle(self, tails: Callable[[Side], set[int]]) -> None:
+        """Where very many wait: give up on those on which the other side does not wait (`tails`) to act."""
+        if len(self._waiting) < self._settle_at:
+            return
+        may_follow = {"draft": tails("in_force"), "in_force": tails("draft")}
+        for seq, side in list(self._waiting.items()):
+            if seq not in may_follow[side]:
+                del self._waiting[seq]
+                self.alone[side] += 1
+        self._settle_at = max(SETTLED_FROM, 2 * len(self._waiting))
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self.alone.update(self._waiting.values())
+        self._waiting.clear()
+
+
+@dataclass(slots=True)
+class Shift:
+    """Which of the other rules fire no more, or only now, and how often; with the ids of some of the events."""
+
+    limit: int
+    _times: Counter[str] = field(default_factory=Counter)
+    _events: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, rules: Iterable[str], event_id: str) -> None:
+        for rule in rules:
+            self._times[rule] += 1
+            shown = self._events.setdefault(rule, [])
+            if len(shown) < self.limit:
+                shown.append(event_id)
+
+    def as_json(self) -> list[Json]:
+        """The rules, those with the most events first."""
+        return [
+            {"rule": rule, "times": times, "samples": self._events[rule]} for rule, times in self._times.most_common()
+        ]
