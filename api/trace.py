@@ -2,75 +2,98 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import text
 
 from api.shapes import dispatch_json, event_json
 from core import events, memories
-from core.db import Tx
+from core.db import Database, Tx
 from core.errors import Invalid
 from core.types import Event, Json
-from rules import store
-from rules.conditions import explain
+from rules import store, trial
 from rules.facts import Facts
+from rules.meaning import Meanings
 from rules.ruleset import matches_type
 from rules.schema import Rule, parse
-from rules.store import Stored
 
 
-def of(tx: Tx, event: Event) -> Json:
+@dataclass(frozen=True, slots=True)
+class _Considered:
+    """A rule that the event was decided by: what was recorded of it, and the version that decided."""
+
+    name: str
+    version: int
+    decision: Any
+    rule: Rule | Invalid | None
+
+
+def of(db: Database, tenant_id: str, event_id: str, meanings: Meanings) -> Json:
     """Event → rules considered → dispatches → changes and memories → the events that followed."""
+    with db.tenant(tenant_id) as tx:
+        event = events.get(tx, event_id)
+        considered, is_routed = _considered(tx, event)
+        rules = [one.rule for one in considered if isinstance(one.rule, Rule)]
+        lookup = trial.look_up(tx, event, rules)
+        what_came = _what_came(tx, event)
+    known = trial.facts(event, lookup, rules, meanings)
+    silent = "no match" if is_routed else "not decided yet"
+    return {"event": event_json(event), "rules": [_rule_json(one, known, silent) for one in considered], **what_came}
+
+
+def _what_came(tx: Tx, event: Event) -> Json:
     dispatches = tx.execute(_DISPATCHES, {"seq": event.seq, "until": event.seq + GATHER_EVENTS, "id": event.id}).all()
     made = memories.made_by(tx, [d.id for d in dispatches])
     return {
-        "event": event_json(event),
-        "rules": _rules(tx, event),
         "dispatches": [dispatch_json(d) for d in dispatches],
         "changes": [_change_json(version) for version in made],
         "followed_by": [event_json(e) for e in events.followers(tx, event)],
     }
 
 
-def _rules(tx: Tx, event: Event) -> list[Json]:
-    """Every rule for this type of event: its verdict as recorded, and its tree recomputed from the stored event."""
+def _considered(tx: Tx, event: Event) -> tuple[list[_Considered], bool]:
+    """Every rule for this type of event, as it was when the event was decided, and whether it has been."""
+    routed_at = tx.execute(_ROUTED, {"seq": event.seq}).scalar_one()
     decided = {row.rule: row for row in tx.execute(_DECISIONS, {"seq": event.seq})}
-    silent = "no match" if tx.execute(_ROUTED, {"seq": event.seq}).scalar_one() else "not decided yet"
-    considered = []
-    for stored in store.in_force(tx):
-        decision = decided.pop(stored.name, None)
-        try:
-            rule = parse(stored.document)
-        except Invalid as error:  # Saved by another version of the service; it decides on nothing here either.
-            considered.append(_unreadable(stored, error) if decision is None else _decision_json(decision))
-            continue
-        if decision is not None or any(matches_type(pattern, event.event_type) for pattern in rule.event_types):
-            considered.append(_rule_json(tx, event, rule, stored.version, decision, silent))
-    considered += [_decision_json(row) for row in decided.values()]  # Rules that are no longer in force.
-    return considered
+    in_force = {row.name: row for row in tx.execute(_IN_FORCE, {"at": routed_at})}
+    found = [
+        _as_decided(tx, event, name, in_force.get(name), decided.get(name)) for name in sorted({*in_force, *decided})
+    ]
+    return [one for one in found if one.decision is not None or _is_meant(one.rule, event)], routed_at is not None
 
 
-def _rule_json(tx: Tx, event: Event, rule: Rule, version: int, decision: Any, silent: str) -> Json:
-    if decision is not None and decision.version != version:
-        document = store.document_of(tx, event.tenant_id, rule.name, decision.version)
-        rule = parse(document) if document else rule
-    tree = None if rule.conditions is None else explain(rule.conditions, Facts(event))
-    unmet = {"rule": rule.name, "version": version, "verdict": silent, "reason": None}
-    return {**(_decision_json(decision) if decision else unmet), "tree": tree}
+def _as_decided(tx: Tx, event: Event, name: str, row: Any, decision: Any) -> _Considered:
+    """The version that decided, which is for moments not yet the newest one after an edit."""
+    version = row.version if decision is None else decision.version
+    if row is not None and row.version == version:
+        return _Considered(name, version, decision, _parsed(row.document))
+    return _Considered(name, version, decision, _parsed(store.document_of(tx, event.tenant_id, name, version)))
 
 
-def _unreadable(stored: Stored, error: Invalid) -> Json:
-    return {
-        "rule": stored.name,
-        "version": stored.version,
-        "verdict": "unreadable",
-        "reason": error.detail,
-        "tree": None,
-    }
+def _parsed(document: Json | None) -> Rule | Invalid | None:
+    try:
+        return None if document is None else parse(document)
+    except Invalid as error:  # Saved by another version of the service; it decides on nothing here either.
+        return error
 
 
-def _decision_json(row: Any) -> Json:
-    return {"rule": row.rule, "version": row.version, "verdict": row.verdict, "reason": row.reason}
+def _is_meant(rule: Rule | Invalid | None, event: Event) -> bool:
+    """Whether the rule looks at events of this type; one that cannot be read might."""
+    if not isinstance(rule, Rule):
+        return rule is not None
+    if rule.schedule is not None and event.payload.get("rule") != rule.name:
+        return False
+    return any(matches_type(pattern, event.event_type) for pattern in rule.event_types)
+
+
+def _rule_json(one: _Considered, known: Facts, silent: str) -> Json:
+    told: Json = {"rule": one.name, "version": one.version, "verdict": silent, "reason": None, "tree": None}
+    if isinstance(one.rule, Rule):
+        told["tree"] = trial.tree(one.rule, known)
+    elif one.rule is not None:
+        told |= {"verdict": "unreadable", "reason": one.rule.detail}
+    return told if one.decision is None else told | {"verdict": one.decision.verdict, "reason": one.decision.reason}
 
 
 def _change_json(version: Any) -> Json:
@@ -94,6 +117,14 @@ _DISPATCHES = text("""
 """)
 """What the event set off itself, or as one of those that a debounce or a count had gathered."""
 
-_ROUTED = text("SELECT routed_at IS NOT NULL FROM events WHERE seq = :seq")
+_ROUTED = text("SELECT routed_at FROM events WHERE seq = :seq")
+
+_IN_FORCE = text("""
+    SELECT name, version, document FROM (
+        SELECT DISTINCT ON (name) name, version, document FROM rule_versions
+        WHERE cast(:at AS timestamptz) IS NULL OR at <= :at ORDER BY name, version DESC) AS latest
+    WHERE document IS NOT NULL
+""")
+"""The rules as they were at a moment; without one, as they are."""
 
 _DECISIONS = text("SELECT * FROM decisions WHERE event_seq = :seq ORDER BY rule")

@@ -55,6 +55,24 @@ def ensure(tx: Tx, tenant_id: str) -> bool:
     return tx.execute(insert, {"id": tenant_id}).rowcount == 1
 
 
+def names(tx: Tx) -> list[str]:
+    """All tenants, for the role that sees them all."""
+    return list(tx.execute(text("SELECT id FROM tenants ORDER BY id")).scalars())
+
+
+def allows_high_risk(tx: Tx, tenant_id: str) -> bool:
+    """Whether rules of high risk may run in the tenant without anyone's approval."""
+    select = text("SELECT allows_high_risk FROM tenants WHERE id = :id")
+    return bool(tx.execute(select, {"id": tenant_id}).scalar_one_or_none())
+
+
+def allow_high_risk(tx: Tx, tenant_id: str, *, allowed: bool) -> None:
+    """Let rules of high risk run in the tenant without anyone's approval, or no longer."""
+    update = text("UPDATE tenants SET allows_high_risk = :allowed WHERE id = :id")
+    if tx.execute(update, {"id": tenant_id, "allowed": allowed}).rowcount == 0:
+        raise NotFound(f"There is no tenant {tenant_id!r}; `imprint keys create` makes one.")
+
+
 def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None = None) -> tuple[str, str]:
     """A new key: its id, and the whole key, which is shown this once and stored only as a hash."""
     unknown = sorted(set(scopes) - set(SCOPES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
 from pydantic import (
@@ -30,7 +31,10 @@ def _well_formed(value: JsonValue) -> JsonValue:
 Params = Annotated[
     dict[str, JsonValue],
     AfterValidator(_well_formed),
-    Field(description="Values may hold {{payload.user_id}}; a missing field gives null, or nothing within a text"),
+    Field(
+        description="Values may hold {{payload.user_id}}; a missing field gives null, or nothing within a text",
+        examples=[{"user_id": "{{payload.user_id}}", "reason": "said at {{time}}"}],
+    ),
 ]
 TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_formed)]
 
@@ -39,7 +43,9 @@ class RunAgent(Model):
     """Runs one of Imprint's agents."""
 
     action_type: Literal["run_agent"]
-    target: Annotated[str, Field(description="The agent", examples=["memory_consolidator"])]
+    target: Annotated[
+        str, Field(description="The agent; `docs/events.md` lists them", examples=["memory_consolidator"])
+    ]
     params: Params = Field(default_factory=dict)
 
     @field_validator("target")
@@ -55,7 +61,11 @@ class Emit(Model):
     """Publishes an event, which rules may answer."""
 
     action_type: Literal["emit"]
-    event_type: Annotated[str, AfterValidator(concrete_type), Field(examples=["policy.matched"])]
+    event_type: Annotated[
+        str,
+        AfterValidator(concrete_type),
+        Field(description="Its type: one, not a wildcard", examples=["policy.matched"]),
+    ]
     payload: Params = Field(default_factory=dict)
 
 
@@ -63,16 +73,41 @@ class Notify(Model):
     """Tells people."""
 
     action_type: Literal["notify"]
-    channel: Annotated[str, Field(min_length=1, max_length=200, description="A channel of the notifier")]
-    template: Annotated[TemplatedText, Field(min_length=1, description="The text")]
+    channel: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=200,
+            description="`log`, or a channel that the settings name",
+            examples=["log", "ops"],
+        ),
+    ]
+    template: Annotated[
+        TemplatedText,
+        Field(
+            min_length=1,
+            description="The text; {{payload.user_id}} stands for that field of the event",
+            examples=["Important about {{payload.user_id}}: {{payload.content}}"],
+        ),
+    ]
 
 
 class Webhook(Model):
     """Posts JSON to an allowed host."""
 
     action_type: Literal["webhook"]
-    url: Annotated[str, Field(max_length=2_000, description="http or https; the host must be allowed by the settings")]
-    headers: Annotated[dict[str, TemplatedText], Field(max_length=50)] = Field(default_factory=dict)
+    url: Annotated[
+        str,
+        Field(
+            max_length=2_000,
+            description="http or https; the host must be allowed by the settings",
+            examples=["https://hooks.example.com/imprint"],
+        ),
+    ]
+    headers: Annotated[
+        dict[str, TemplatedText],
+        Field(max_length=50, description="More headers of the request", examples=[{"x-user": "{{payload.user_id}}"}]),
+    ] = Field(default_factory=dict)
     payload: Annotated[Params | None, Field(description="What is posted; default: the event")] = None
 
     @field_validator("url")
@@ -80,6 +115,11 @@ class Webhook(Model):
     def _reachable(cls, url: str) -> str:
         if "{{" in url:
             raise refuse("a template cannot choose where to post; write the address itself")
+        if not _SPELLING.fullmatch(url):
+            raise refuse(
+                "write an http or https address in ASCII, without a user name in it; other signs of a path as %XX, "
+                "other letters of a host as its xn-- form"
+            )
         try:
             _URL.validate_python(url, strict=False)
         except ValidationError as error:
@@ -89,13 +129,22 @@ class Webhook(Model):
 
 _URL: Final = TypeAdapter(HttpUrl)
 
+_SPELLING: Final = re.compile(r"(?i:https?)://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?")
+"""Addresses in which every parser finds the same host: the one who checks it is not the one who calls it."""
+
 
 class CeleryTask(Model):
     """Sends a task to another service's Celery workers."""
 
     action_type: Literal["celery"]
-    task: Annotated[str, Field(min_length=1, max_length=300, examples=["billing.tasks.recount"])]
-    queue: Annotated[str, Field(min_length=1, max_length=200, description="A queue that the settings allow")]
+    task: Annotated[
+        str,
+        Field(min_length=1, max_length=300, description="Its name as registered", examples=["billing.tasks.recount"]),
+    ]
+    queue: Annotated[
+        str,
+        Field(min_length=1, max_length=200, description="A queue that the settings allow", examples=["billing"]),
+    ]
     kwargs: Params = Field(default_factory=dict)
 
 

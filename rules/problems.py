@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -57,7 +58,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
 
 
 def oversized(document: object, nesting: int, nodes: int, text: int) -> Iterator[Problem]:
-    """At most one problem: the first place where a document is too deep, too large, or holds a text too long or bad."""
+    """At most one problem: the first place where a document is too deep, too large, or holds a bad text or number."""
     waiting: list[tuple[str, object, int]] = [("", document, 1)]
     seen = 0
     while waiting:
@@ -71,6 +72,9 @@ def oversized(document: object, nesting: int, nodes: int, text: int) -> Iterator
             return
         if any(not _is_storable(part) for part in _texts(value)):
             yield Problem(pointer, "there is a NUL character or half a surrogate pair in the text; take it out")
+            return
+        if isinstance(value, float) and not math.isfinite(value):
+            yield Problem(pointer, "must be a finite number; JSON knows no other")
             return
         longest = max((len(part) for part in _texts(value)), default=0)
         if longest > text:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from core.errors import Invalid, Problem
 from core.types import Json
 from rules import paths, problems
 from rules.actions import Action, CeleryTask, Emit, Notify, RunAgent, Webhook
 from rules.fields import MAX_TEXT, Model, Moment, TypePattern, refuse
-from rules.operators import OPERATORS
 from rules.timing import Concurrency, Cooldown, Count, Debounce, Flow, Sample, Schedule, Throttle
 from rules.tree import MAX_LEAVES, Condition, Group, Leaf, Reference
 
@@ -36,9 +35,11 @@ __all__ = [
     "Throttle",
     "Webhook",
     "document",
-    "json_schema",
     "parse",
 ]
+
+RESERVED: Final = frozenset({"schema", "export", "validate", "test", "backtest", "import"})
+"""Names that stand where a rule's name stands in `/v1/rules/{name}`."""
 
 MAX_DEPTH = 8
 MAX_ACTIONS = 20
@@ -65,17 +66,42 @@ VERBATIM: Final[Json] = {
     "risk_level": "low",
 }
 
+ANY_TOOL: Final[Json] = {
+    "any": [
+        {"field": "payload.importance", "op": ">", "value": 0.7},
+        {
+            "field": "payload.tool_calls",
+            "op": "any_of",
+            "value": {"field": "item.name", "op": "in", "value": ["search", "browse"]},
+        },
+    ]
+}
+
 
 class Rule(Model):
     """When (an event type, or a schedule), if (conditions), how often (flow), then (actions)."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [VERBATIM]})
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9_.-]{1,100}$", description="Unique in its tenant")]
-    description: Annotated[str, Field(max_length=MAX_TEXT, description="Why this rule exists")] = ""
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z0-9_.-]{1,100}$",
+            description="Unique in its tenant; stays the same from version to version",
+            examples=["consolidate_on_session_end", "ops.alert-on-refund"],
+        ),
+    ]
+    description: Annotated[
+        str,
+        Field(
+            max_length=MAX_TEXT,
+            description="Why this rule exists, for those who come after you",
+            examples=["Consolidates a conversation of three messages or more as soon as it has ended."],
+        ),
+    ] = ""
     tags: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=100)]],
-        Field(max_length=50, description="To find rules by"),
+        Field(max_length=50, description="To find rules by", examples=[["extraction", "nightly"]]),
     ] = Field(default_factory=list)
     event_type: Annotated[
         EventTypes | None,
@@ -84,34 +110,77 @@ class Rule(Model):
             examples=["session.ended", "memory.*", ["skill.succeeded", "task.completed"]],
         ),
     ] = None
-    schedule: Annotated[Schedule | None, Field(description="Instead of `event_type`: when the clock says so")] = None
-    conditions: Annotated[Condition | None, Field(description="Left out: always")] = None
-    flow: Annotated[Flow, Field(description="How often")] = Flow()
+    schedule: Annotated[
+        Schedule | None,
+        Field(
+            description="Instead of `event_type`: when the clock says so",
+            examples=[{"cron": "0 3 * * *", "timezone": "Europe/Lisbon"}, {"every_seconds": 3600, "for_each": "user"}],
+        ),
+    ] = None
+    conditions: Annotated[
+        Condition | None,
+        Field(
+            description="What must hold of the event: one comparison, or `all`, `any` and `none` of several. "
+            "Left out: always",
+            examples=[VERBATIM["conditions"], ANY_TOOL],
+        ),
+    ] = None
+    flow: Annotated[
+        Flow,
+        Field(
+            description="How often it acts on what it matches. Left out: every time",
+            examples=[{"debounce": {"seconds": 30, "max_events": 10}}, {"cooldown": {"seconds": 3600}}],
+        ),
+    ] = Flow()
     actions: Annotated[
-        list[Action], Field(min_length=1, max_length=MAX_ACTIONS, description="What is done, in this order")
+        list[Action],
+        Field(
+            min_length=1,
+            max_length=MAX_ACTIONS,
+            description="What is done, in this order: each begins when the one before it is done",
+            examples=[VERBATIM["actions"]],
+        ),
     ]
     action_mode: Annotated[
         Literal["auto", "approve", "shadow"],
-        Field(description="auto: at once; approve: held until a person says yes; shadow: decided, recorded, not done"),
+        Field(description="Who has a say in whether the actions are carried out"),
     ] = "auto"
     risk_level: Annotated[
         Literal["low", "medium", "high"],
-        Field(description="high never runs as auto unless the tenant allows it"),
+        Field(description="How much harm a mistake would do"),
     ] = "low"
     priority: Annotated[
-        int, Field(ge=-1_000_000, le=1_000_000, description="Higher first; rules of one priority go by name")
+        int,
+        Field(ge=-1_000_000, le=1_000_000, description="Higher first; rules of one priority go by name", examples=[10]),
     ] = 0
     stop: Annotated[bool, Field(description="When this rule fires, the rules after it are held back")] = False
     group: Annotated[
-        str | None, Field(min_length=1, max_length=100, description="Of the rules in a group only the first fires")
+        str | None,
+        Field(
+            min_length=1,
+            max_length=100,
+            description="Of the rules in a group only the first that an event meets fires",
+            examples=["extraction"],
+        ),
     ] = None
     enabled: Annotated[bool, Field(description="A rule that is not enabled is held back")] = True
     repeat: Annotated[
         bool,
         Field(description="May act again on what followed from its own action; the chain still ends at the hop limit"),
     ] = False
-    starts_at: Annotated[Moment | None, Field(description="Held back before this time")] = None
-    ends_at: Annotated[Moment | None, Field(description="Held back from this time on")] = None
+    starts_at: Annotated[
+        Moment | None, Field(description="Held back before this time", examples=["2026-11-21T00:00:00Z"])
+    ] = None
+    ends_at: Annotated[
+        Moment | None, Field(description="Held back from this time on", examples=["2026-12-24T18:00:00+01:00"])
+    ] = None
+
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in RESERVED or not name.strip("."):
+            raise refuse(f"`{name}` has a meaning of its own in addresses; take another name")
+        return name
 
     @model_validator(mode="after")
     def _has_one_occasion(self) -> Self:
@@ -220,29 +289,3 @@ _INSIDE: Final = "within `any_of` and `all_of` a field starts with `item`; put w
 def document(rule: Rule) -> Json:
     """The JSON document of a rule, with what was said and nothing more."""
     return rule.model_dump(mode="json", exclude_unset=True)
-
-
-def json_schema() -> Json:
-    """The JSON Schema (2020-12) of a rule, with a description of every field and operator for editors."""
-    schema = Rule.model_json_schema()
-    leaf = schema["$defs"]["Leaf"]
-    leaf["properties"]["op"]["oneOf"] = [
-        {"const": entry.name, "description": entry.doc} for entry in OPERATORS.values()
-    ]
-    leaf["allOf"] = [_value_schema(name) for name in OPERATORS]
-    schema["$defs"]["Group"]["minProperties"] = 1
-    schema["oneOf"] = [{"required": ["event_type"]}, {"required": ["schedule"]}]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imprint rule", **schema}
-
-
-def _value_schema(name: str) -> Json:
-    operator = OPERATORS[name]
-    condition = {"if": {"properties": {"op": {"const": name}}, "required": ["op"]}}
-    if operator.takes == "nothing":
-        return condition | {"then": {"properties": {"value": {"const": True}}}}
-    reference = {"$ref": "#/$defs/Reference"}
-    inner = [{"$ref": "#/$defs/Leaf"}, {"$ref": "#/$defs/Group"}]
-    choices = (
-        inner if operator.takes == "condition" else [operator.schema, *([reference] if operator.referable else [])]
-    )
-    return condition | {"then": {"properties": {"value": {"anyOf": choices}}, "required": ["value"]}}

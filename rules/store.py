@@ -1,29 +1,29 @@
-"""Rules in the database: each save a version, each router with the set in force, never half of an edit."""
+"""Rules in the database: each save a version, each edit an event."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
-from typing import cast
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
 
-import structlog
 from sqlalchemy import text
+from uuid_utils import uuid7
 
+from core import events
 from core.db import Tx
 from core.errors import Conflict, Invalid, NotFound
+from core.events import Announcement
 from core.types import Json
-from rules import defaults, standing
-from rules.ruleset import Ruleset
+from rules import defaults, formatting, standing
 from rules.schema import Rule, parse
+from rules.standing import Allowed
 from rules.targets import TARGETS
 
-log = structlog.get_logger()
+SAFE: Final = Allowed()
+"""What every installation allows."""
 
-NOBODY = Ruleset([])
-"""What decides for a tenant that has no rules."""
+Change = Literal["created", "changed", "deleted", "rolled back"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,27 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One saved state of a rule; `document` is None where it was deleted."""
+    """One saved state of a rule; `document` is None where it was deleted.
+
+    `diff` leads to it from the version before, in the canonical form of `rules.formatting`.
+    """
 
     version: int
     document: Json | None
     author: str
     comment: str | None
     at: datetime
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Who changes a rule, and why; what becomes its version. `if_version`: only if that is still the one in force."""
+
+    tenant_id: str
+    author: str
+    comment: str | None = None
+    if_version: int | None = None
 
 
 def in_force(tx: Tx) -> list[Stored]:
@@ -61,10 +75,10 @@ def get(tx: Tx, name: str) -> Stored:
     return Stored(row.name, row.version, row.document)
 
 
-def versions(tx: Tx, name: str) -> list[Version]:
-    """Every saved state of a rule, newest first."""
-    select = text("SELECT * FROM rule_versions WHERE name = :name ORDER BY version DESC")
-    return [Version(r.version, r.document, r.author, r.comment, r.at) for r in tx.execute(select, {"name": name})]
+def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[Version]:
+    """The saved states of a rule, newest first; with `before` only those older than that version."""
+    rows = tx.execute(_VERSIONS, {"name": name, "before": before, "limit": limit})
+    return [Version(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
 
 
 def document_of(tx: Tx, tenant_id: str, name: str, version: int) -> Json | None:
@@ -80,77 +94,87 @@ def save(
     author: str,
     comment: str | None = None,
     if_version: int | None = None,
+    allowed: Allowed = SAFE,
 ) -> Stored:
     """Check a rule and put it in force; saving what is in force already makes no new version.
 
-    Invalid: the document is no rule. Conflict: `if_version` is not the version in force.
+    Invalid: the document is no rule, or does what is not allowed. Conflict: `if_version` is not the version in force,
+    or the tenant has as many rules as it may have.
     """
-    rule = checked(document)
-    row = tx.execute(_LOCKED, {"name": rule.name}).one_or_none()
-    _require_version(row.version if row and row.deleted_at is None else 0, if_version)
-    if row is not None and row.deleted_at is None and row.document == document:
-        return Stored(rule.name, row.version, document)
-    version = _put(tx, tenant_id, rule.name, document, author, comment)
-    return Stored(rule.name, version, document)
+    rule = checked(document, allowed)
+    edit = Edit(tenant_id, author, comment, if_version)
+    return _replace(tx, rule.name, document, edit, allowed, None)
 
 
-def checked(document: object) -> Rule:
-    """The rule that a document describes, if it can be put in force; Invalid names all that speaks against it."""
+def rollback(
+    tx: Tx,
+    tenant_id: str,
+    name: str,
+    version: int,
+    *,
+    author: str,
+    comment: str | None = None,
+    if_version: int | None = None,
+    allowed: Allowed = SAFE,
+) -> Stored:
+    """Put an earlier version in force again, as a new version; also for a rule that was deleted.
+
+    NotFound: there is no such version, or it was a deletion. Invalid and Conflict: as for a save, for what was right
+    when it was saved need not be right today.
+    """
+    document = document_of(tx, tenant_id, name, version)
+    if document is None:
+        raise NotFound(f"Version {version} of {name!r} never was or was its deletion; `/versions` lists those it had.")
+    checked(document, allowed)
+    said = comment or f"back to version {version}"
+    return _replace(tx, name, document, Edit(tenant_id, author, said, if_version), allowed, "rolled back")
+
+
+def checked(document: object, allowed: Allowed = SAFE) -> Rule:
+    """The rule that a document describes, if it may be put in force; Invalid names all that speaks against it."""
     rule = parse(document, TARGETS)
-    problems = list(standing.refusals(rule, cast(Json, document)))
+    problems = list(standing.refusals(rule, allowed))
     if problems:
         raise Invalid(problems)
     return rule
 
 
-def delete(tx: Tx, tenant_id: str, name: str, *, author: str, if_version: int | None = None) -> None:
+def delete(
+    tx: Tx, tenant_id: str, name: str, *, author: str, comment: str | None = None, if_version: int | None = None
+) -> None:
     """Take a rule out of force; its versions stay."""
-    _require_version(get(tx, name).version, if_version)
-    _put(tx, tenant_id, name, None, author, "deleted")
+    row = tx.execute(_LOCKED, {"name": name}).one_or_none()
+    version = 0 if row is None or row.deleted_at is not None else row.version
+    if not version:
+        get(tx, name)
+    _require_version(version, if_version)
+    _put(tx, name, None, Edit(tenant_id, author, comment, if_version), "deleted")
 
 
-def install_defaults(tx: Tx, tenant_id: str) -> None:
-    """The rules a new tenant begins with."""
-    for document in defaults.load():
-        save(tx, tenant_id, document, author="imprint", comment="default rule")
+def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
+    """The default rules that the tenant never had, put in force; a deleted one stays deleted. Their names."""
+    tx.execute(_ALONE, {"tenant": tenant_id})
+    had = set(tx.execute(text("SELECT name FROM rules")).scalars())
+    fresh = [document for document in defaults.load() if document["name"] not in had]
+    for document in fresh:
+        _put(tx, checked(document).name, document, Edit(tenant_id, "imprint", "default rule"), None)
+    return [str(document["name"]) for document in fresh]
 
 
-class Book:
-    """The rule sets of all tenants as one process knows them, read again when any rule has changed."""
-
-    def __init__(self, poll_s: float) -> None:
-        self._poll_s = poll_s
-        self._checked = float("-inf")
-        self._fingerprint: tuple[int, int] | None = None
-        self._sets: dict[str, Ruleset] = {}
-
-    def of(self, tenant_id: str) -> Ruleset:
-        """The rules in force for a tenant, as of the last refresh."""
-        return self._sets.get(tenant_id, NOBODY)
-
-    def refresh(self, tx: Tx) -> None:
-        """Look for edits, at most once a poll; all tenants are read in one statement, so in one state."""
-        if time.monotonic() - self._checked < self._poll_s:
-            return
-        self._checked = time.monotonic()
-        # The sum changes with every save even where two of them commit in another order than they were numbered.
-        fingerprint = tx.execute(_FINGERPRINT).one()
-        if tuple(fingerprint) != self._fingerprint:
-            self._sets = self._read(tx)
-            self._fingerprint = (fingerprint[0], fingerprint[1])
-            log.info("rules.loaded", tenants=len(self._sets))
-
-    def _read(self, tx: Tx) -> dict[str, Ruleset]:
-        by_tenant: defaultdict[str, list[tuple[Rule, int]]] = defaultdict(list)
-        for row in tx.execute(_ALL):
-            try:
-                by_tenant[row.tenant_id].append((parse(row.document, TARGETS), row.version))
-            except Invalid as error:
-                # Saved by another version of the service: the others stay in force.
-                log.error(  # noqa: TRY400 - the traceback would say less than the pointers do
-                    "rules.unreadable", tenant=row.tenant_id, rule=row.name, error=str(error)
-                )
-        return {tenant_id: Ruleset(rules) for tenant_id, rules in by_tenant.items()}
+def _replace(
+    tx: Tx, name: str, document: Json, edit: Edit, allowed: Allowed, change: Literal["rolled back"] | None
+) -> Stored:
+    row = tx.execute(_LOCKED, {"name": name}).one_or_none()
+    is_there = row is not None and row.deleted_at is None
+    _require_version(row.version if row and is_there else 0, edit.if_version)
+    if row and is_there and formatting.same(row.document, document):
+        return Stored(name, row.version, document)
+    if not is_there:
+        _require_room(tx, allowed)
+    version = _put(tx, name, document, edit, change or ("changed" if is_there else "created"))
+    if edit.if_version is not None and version != (row.version if row else 0) + 1:
+        _require_version(version - 1, edit.if_version)  # Someone else has made it since it was looked for.
+    return Stored(name, version, document)
 
 
 def _require_version(actual: int, wanted: int | None) -> None:
@@ -158,15 +182,47 @@ def _require_version(actual: int, wanted: int | None) -> None:
         raise Conflict(f"You edited version {wanted}, but version {actual} is in force. Read it again.")
 
 
-def _put(tx: Tx, tenant_id: str, name: str, document: Json | None, author: str, comment: str | None) -> int:
+def _require_room(tx: Tx, allowed: Allowed) -> None:
+    count = tx.execute(text("SELECT count(*) FROM rules WHERE deleted_at IS NULL")).scalar_one()
+    if count >= allowed.rules:
+        raise Conflict(
+            f"This tenant has {count} rules in force, and {allowed.rules} are allowed. Delete one (a list in "
+            f"`event_type`, or `in` with a list, often makes one rule of many), or raise IMPRINT_RULES_PER_TENANT."
+        )
+
+
+def _put(tx: Tx, name: str, document: Json | None, edit: Edit, change: Change | None) -> int:
     encoded = None if document is None else json.dumps(document, ensure_ascii=False)
-    values = {"tenant": tenant_id, "name": name, "document": encoded}
+    values = {"tenant": edit.tenant_id, "name": name, "document": encoded}
     version = int(tx.execute(_SAVE, values).scalar_one())
-    tx.execute(_VERSION, values | {"version": version, "author": author, "comment": comment})
+    tx.execute(_VERSION, values | {"version": version, "author": edit.author, "comment": edit.comment})
+    if change is not None:
+        _announce(tx, name, version, edit, change)
     return version
 
 
+def _announce(tx: Tx, name: str, version: int, edit: Edit, change: Change) -> None:
+    payload = {"rule": name, "version": version, "author": edit.author, "comment": edit.comment, "change": change}
+    said = Announcement(str(uuid7()), "rule.changed", datetime.now(UTC), payload, subject=f"rule:{name}")
+    events.announce(tx, edit.tenant_id, [said])
+
+
+def _diff(name: str, row: Any) -> str:
+    return formatting.diff(row.previous, row.document, f"{name} v{row.version - 1}", f"{name} v{row.version}")
+
+
+_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('defaults of ' || :tenant, 0))")
+"""Two upgrades at once install the default rules once."""
+
 _DOCUMENT = text("SELECT document FROM rule_versions WHERE tenant_id = :tenant AND name = :name AND version = :version")
+
+_VERSIONS = text("""
+    SELECT v.*, p.document AS previous FROM rule_versions v
+    LEFT JOIN rule_versions p ON p.tenant_id = v.tenant_id AND p.name = v.name AND p.version = v.version - 1
+    WHERE v.name = :name AND (cast(:before AS integer) IS NULL OR v.version < :before)
+    ORDER BY v.version DESC LIMIT :limit
+""")
+"""Each saved state with the one before; versions have no gaps."""
 
 _LOCKED = text("SELECT version, document, deleted_at FROM rules WHERE name = :name FOR UPDATE")
 
@@ -184,7 +240,3 @@ _VERSION = text("""
     INSERT INTO rule_versions (tenant_id, name, version, document, author, comment)
     VALUES (:tenant, :name, :version, cast(:document AS jsonb), :author, :comment)
 """)
-
-_FINGERPRINT = text("SELECT count(*), coalesce(sum(revision), 0)::bigint FROM rules")
-
-_ALL = text("SELECT tenant_id, name, version, document FROM rules WHERE deleted_at IS NULL")

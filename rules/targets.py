@@ -1,4 +1,4 @@
-"""The agents a rule may run, and which events follow from their work."""
+"""The agents a rule may run, which events follow from their work, and what stands in the events of the service."""
 
 from __future__ import annotations
 
@@ -13,3 +13,23 @@ TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "knowledge_indexer": (),
     "embedding_refresher": (),
 }
+
+APPROVALS: Final = ("approval.requested", "approval.decided")
+"""What follows from a rule whose actions are held for approval."""
+
+_CREATED: Final = tuple(
+    "user_id group_id memory_id content category topic importance attribute value session_id".split()
+)
+
+EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "memory.created": _CREATED,
+    "memory.write.important": _CREATED,
+    "memory.updated": ("user_id", "memory_id", "change", "reason"),
+    "memory.superseded": ("user_id", "memory_id", "by", "reason"),
+    "rule.changed": ("rule", "version", "author", "comment", "change"),
+    "clock.ticked": ("rule", "version", "due_at", "timezone", "user_id"),
+    "approval.requested": ("dispatch_id", "rule", "version", "target", "params", "expires_at", "may_decide"),
+    "approval.decided": ("dispatch_id", "rule", "verdict", "by", "comment"),
+    "dispatch.dead": ("dispatch_id", "target", "rule", "reason"),
+}
+"""The events of the service by type, with the fields that their payload may have."""

@@ -6,12 +6,13 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.tree import Tree
 
+from api.cli import conditions
 from api.cli.client import AsJson, Client, connected, moment, out, read, short, show_json, show_json_line
 from core.types import Json
 
@@ -141,20 +142,7 @@ def _add_rules(tree: Tree, rules: list[Json]) -> None:
         reason = f": {escape(rule['reason'])}" if rule["reason"] else ""
         at = branch.add(f"{escape(rule['rule'])} v{rule['version']} [{colour}]{rule['verdict']}[/]{reason}")
         if rule.get("tree"):
-            _add_condition(at, rule["tree"])
-
-
-def _add_condition(tree: Tree, node: Json) -> None:
-    """One condition with its outcome and the value that was there."""
-    mark = "[green]✓[/]" if node["result"] else "[red]✗[/]"
-    if "nodes" in node:
-        branch = tree.add(f"{mark} {node['op']}")
-        for child in node["nodes"]:
-            _add_condition(branch, child)
-        return
-    wanted = f" {_value(node['expected'])}" if "expected" in node else ""
-    actual = node["reason"] if node.get("reason") == "missing" else _value(node["actual"])
-    tree.add(f"{mark} {escape(node['field'])} {escape(node['op'])}{wanted} [dim]is {actual}[/]")
+            conditions.add(at, rule["tree"])
 
 
 def _add_dispatches(tree: Tree, dispatches: list[Json]) -> None:
@@ -165,7 +153,3 @@ def _add_dispatches(tree: Tree, dispatches: list[Json]) -> None:
         said = one["error"] if one["error"] and one["status"] != "done" else result
         asked = f"{one['target']} [{colour}]{one['status']}[/] attempt {one['attempt']}"
         branch.add(f"{asked} {escape(said or '')} [dim]{escape(one['rule'] or 'the service itself')} {one['id']}[/]")
-
-
-def _value(value: Any) -> str:
-    return escape(short(repr(value), 80))

@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "events": ("api.cli.events:commands", "The log: follow it live, trace one event."),
     "rules": ("api.cli.rules:commands", "The rules in force: read them, change them."),
     "memory": ("api.cli.memory:commands", "One memory, and why it exists."),
+    "approvals": ("api.cli.approvals:commands", "What waits for somebody's word: see it, say yes or no."),
     "dead": ("api.cli.dead:commands", "What was given up, with its reason."),
     "doctor": ("api.cli.doctor:doctor", "Look at everything Imprint needs, and say the way out."),
     "serve": ("api.cli.serve:serve", "The HTTP door (one process)."),
@@ -67,7 +68,7 @@ def _load(place: str, line: str) -> Any:
     module, _, name = place.partition(":")
     found = getattr(import_module(module), name)
     if isinstance(found, typer.Typer):
-        return typer.main.get_command(found)
+        return typer.main.get_group(found)  # Also where it has one command: `imprint db upgrade`.
     alone = typer.Typer(add_completion=False)
     alone.command(help=found.__doc__ or line)(found)
     return typer.main.get_command(alone)

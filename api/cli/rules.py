@@ -1,63 +1,45 @@
-"""The rules in force: read them, and put files in force after a look at what would change."""
+"""The rules in force: read them, try them, and put files in force after a look at what would change."""
 
 from __future__ import annotations
 
-import difflib
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
+from rich.tree import Tree
 
-from api.cli.client import AsJson, Client, Refused, connected, err, out, read, show_json
+from api.cli import conditions
+from api.cli.backtest import backtest
+from api.cli.client import AsJson, Client, Refused, connected, err, moment, out, read, show_json
 from core.errors import ImprintError
 from core.types import Json
+from rules import formatting
+from rules.problems import escaped
 
 commands = typer.Typer(help="The rules in force: read them, change them.", no_args_is_help=True, add_completion=False)
+commands.command("backtest")(backtest)
 
-_RANK = {
-    name: place
-    for place, name in enumerate(
-        (
-            *("name", "description", "tags", "event_type", "schedule", "for_each"),
-            *("conditions", "all", "any", "none", "field", "op", "value", "flow"),
-            *("actions", "action_type", "target", "params", "action_mode", "risk_level"),
-        )
-    )
-}
-
-Place = Annotated[Path, typer.Argument(help="A file with a rule or an array of them, or a folder of such files.")]
+Place = Annotated[Path, typer.Argument(help="A file with a rule or a list of them, or a folder of such files.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; for scripts.")]
+Prune = Annotated[bool, typer.Option("--prune", help="Delete the rules that no file has.")]
+Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Why, for the rule's history.")]
+Event = Annotated[str, typer.Option("--event", "-e", help="A file with an event as JSON; - for standard input.")]
 
 
 class NotRules(ImprintError):
     """The files cannot be put in force as they are; nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What applying one rule does: from which version (0: there is none) to which document."""
-
-    name: str
-    does: Literal["create", "change", "keep"]
-    version: int
-    before: Json | None
-    after: Json
-
-    def diff(self) -> list[str]:
-        """The lines that go and come."""
-        old, new = (_lines(document) if document else [] for document in (self.before, self.after))
-        title = f"{self.name} v{self.version}" if self.version else "/dev/null"
-        return list(difflib.unified_diff(old, new, title, self.name, lineterm=""))
-
-    def as_json(self) -> Json:
-        return {"name": self.name, "does": self.does, "version": self.version, "diff": self.diff()}
+class Switch(StrEnum):
+    ON = "on"
+    OFF = "off"
 
 
 @commands.command("list")
@@ -80,114 +62,270 @@ def list_(as_json: AsJson = False) -> None:
 
 @commands.command("show")
 def show(name: str, as_json: AsJson = False) -> None:
-    """One rule in force, as it was saved."""
+    """One rule in force, in its canonical form."""
     item = read(f"/v1/rules/{name}")
     if as_json:
         show_json(item)
         return
     out.print(f"[bold]{escape(item['name'])}[/] version {item['version']}", highlight=False)
-    out.print(Syntax("\n".join(_lines(item["rule"])), "json", background_color="default", word_wrap=True))
+    out.print(Syntax(formatting.formatted(item["rule"]), "json", background_color="default", word_wrap=True))
+
+
+@commands.command("export")
+def export(place: Annotated[Path, typer.Argument(help="The folder; it is made if it is not there.")]) -> None:
+    """Write all rules in force into a folder, one file each; other files there stay as they are."""
+    files = read("/v1/rules/export")["files"]
+    place.mkdir(parents=True, exist_ok=True)
+    for name, written in files.items():
+        (place / name).write_text(written, encoding="utf-8", newline="\n")
+    err.print(f"Wrote {len(files)} rules to {place}.", highlight=False)
 
 
 @commands.command("apply")
-def apply(place: Place, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Put files in force: shows what would change, asks, and saves. Rules that no file names stay as they are.
+def apply(
+    place: Place, yes: Yes = False, prune: Prune = False, comment: Comment = None, as_json: AsJson = False
+) -> None:
+    """Put files in force, all or none: shows what would change, asks, and saves. Rules in no file stay as they are.
 
     With --json and without --yes it answers the plan and changes nothing.
     """
+    files = _files(place)
+    asked = {"files": {name: written for name, (_, written) in files.items()}, "prune": prune, "comment": comment}
     with connected() as client:
-        plan = _plan(client, list(_documents(place)))
-        todo = [step for step in plan if step.does != "keep"]
+        answer = _import(client, files, asked | {"dry_run": True})
+        todo = [step for step in answer["plan"] if step["does"] != "keep"]
         if not as_json:
-            _show_plan(plan)
+            _show_plan(answer["plan"])
         if todo and not yes and not as_json:
-            _ask(len(todo))
-        applied = [_apply(client, step) for step in todo] if yes or not as_json else []
+            _ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?")
+        if todo and (yes or not as_json):
+            shown = {step["name"]: step["version"] for step in answer["plan"]}
+            answer = _import(client, files, asked | {"expect": shown})
     if as_json:
-        show_json({"plan": [step.as_json() for step in plan], "applied": applied})
-    elif applied:
-        out.print("In force: " + ", ".join(f"{done['name']} v{done['version']}" for done in applied), highlight=False)
+        show_json(answer)
+    elif todo:
+        _show_applied(todo, answer["applied"])
 
 
-def _plan(client: Client, documents: Sequence[tuple[str, Json]]) -> list[Step]:
-    """What would change, after every document was found to be a rule; else all that speaks against any of them."""
-    faults = [fault for origin, document in documents for fault in _faults(client, origin, document)]
-    names = [document.get("name") for _, document in documents]
-    faults += [f"{name}: in more than one place" for name in sorted({str(n) for n in names if names.count(n) > 1})]
-    if faults:
-        raise NotRules("Nothing was changed:\n" + "\n".join(faults))
-    in_force = {item["name"]: item for item in client.get("/v1/rules")["items"]}
-    return [_step(document, in_force.get(document["name"])) for _, document in documents]
+@commands.command("test")
+def try_out(
+    rule: Annotated[str, typer.Argument(help="A rule in force, or a file with one.")],
+    event: Event,
+    as_json: AsJson = False,
+) -> None:
+    """What a rule would make of an event: each condition with the value that was there, and the actions.
+
+    Nothing is done.
+    """
+    happened = _object(event, _json(event, sys.stdin.read() if event == "-" else _read(Path(event))))
+    happened.setdefault("source", "imprint rules test")
+    file = Path(rule)
+    draft = {"rule": _object(rule, _json(rule, _read(file)))} if file.is_file() else {"names": [rule]}
+    with connected() as client:
+        answer = client.post("/v1/rules/test", {**draft, "event": happened})
+    told = answer[0] if isinstance(answer, list) else answer
+    if as_json:
+        show_json(told)
+    else:
+        out.print(_told(told))
 
 
-def _faults(client: Client, origin: str, document: Json) -> Iterator[str]:
+@commands.command("history")
+def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
+    """The versions of a rule, newest first: who, when, why, and what it changed."""
+    items = read(f"/v1/rules/{name}/versions", limit=limit)["items"]
+    if as_json:
+        show_json(items)
+        return
+    for item in items:
+        said = f": {item['comment']}" if item["comment"] else ""
+        line = f"[bold]v{item['version']}[/] {moment(item['at'])} {escape(item['author'])}{escape(said)}"
+        out.print(line, highlight=False, soft_wrap=True)
+        _show_diff(item["diff"])
+
+
+@commands.command("rollback")
+def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None) -> None:
+    """Put an earlier version of a rule in force again, as a new version; shows the difference and asks."""
+    with connected() as client:
+        found = client.get(f"/v1/rules/{name}/versions", limit=1)["items"][0]
+        wanted = client.get(f"/v1/rules/{name}/versions", after=version + 1, limit=1)["items"]
+        if not wanted or wanted[0]["version"] != version or wanted[0]["rule"] is None:
+            raise NotRules(f"There is no version {version} of {name} to go back to; `imprint rules history {name}`.")
+        difference = formatting.diff(
+            found["rule"], wanted[0]["rule"], f"{name} v{found['version']}", f"{name} v{version}"
+        )
+        if not difference:
+            out.print("Nothing to change.")
+            return
+        _show_diff(difference)
+        if not yes:
+            _ask(f"Put version {version} of {name} in force again?")
+        body = {"version": version, "comment": comment}
+        in_force = found["version"] if found["rule"] is not None else 0
+        saved = client.post(f"/v1/rules/{name}/rollback", body, if_version=in_force)
+    out.print(f"In force: {saved['name']} v{saved['version']}", highlight=False)
+    _show_warnings(saved)
+
+
+@commands.command("stats")
+def stats(
+    name: Annotated[str | None, typer.Argument(help="One rule; default: all.")] = None, as_json: AsJson = False
+) -> None:
+    """What rules have done and at what cost; the rules of one group stand side by side."""
+    with connected() as client:
+        names = [name] if name else [item["name"] for item in client.get("/v1/rules")["items"]]
+        found = [client.get(f"/v1/rules/{one}/stats") for one in names]
+    if as_json:
+        show_json(found[0] if name else found)
+        return
+    out.print(_figures([*found, *(found[0]["beside"] if name else [])]))
+
+
+@commands.command("allow-high-risk")
+def allow_high_risk(switch: Switch) -> None:
+    """Let rules of high risk run without anyone's approval in this tenant (on), or no longer (off)."""
+    with connected() as client:
+        answer = client.patch("/v1/tenant", {"allow_high_risk": switch is Switch.ON})
+    said = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
+    err.print(f"Rules of high risk {said} in the tenant {answer['id']}.", highlight=False)
+
+
+Files = Mapping[str, tuple[Path, str]]
+"""What is to be put in force: by the name that the server gets, the file and its text."""
+
+
+def _files(place: Path) -> Files:
+    if not place.exists():
+        raise NotRules(f"There is no file or folder {place}.")
+    found = sorted(place.glob("*.json")) if place.is_dir() else [place]
+    if not found:
+        raise NotRules(f"There is no .json file in {place}.")
+    return {file.name: (file, _read(file)) for file in found}
+
+
+def _import(client: Client, files: Files, body: Json) -> Any:
+    """The server's answer; its faults lead to the files on this machine."""
     try:
-        client.post("/v1/rules/validate", document)
+        return client.post("/v1/rules/import", body)
     except Refused as refused:
         if not refused.problems:
             raise
-        yield from (f"{origin}{problem.pointer}: {problem.detail}" for problem in refused.problems)
+        lines = [f"{_place(files, problem.pointer)}: {problem.detail}" for problem in refused.problems]
+        raise NotRules("Nothing was changed:\n" + "\n".join(lines)) from None
 
 
-def _step(document: Json, stored: Json | None) -> Step:
-    if stored is None:
-        return Step(document["name"], "create", 0, None, document)
-    does: Literal["keep", "change"] = "keep" if stored["rule"] == document else "change"
-    return Step(document["name"], does, stored["version"], stored["rule"], document)
+def _place(files: Files, pointer: str) -> str:
+    for name, (file, _) in files.items():
+        start = f"/files/{escaped(name)}"
+        if pointer == start or pointer.startswith(f"{start}/"):
+            return f"{file}{pointer.removeprefix(start)}"
+    return pointer
 
 
-def _apply(client: Client, step: Step) -> Json:
-    """Save one rule, if what was shown is still what is in force."""
-    saved = client.put(f"/v1/rules/{step.name}", step.after, if_version=step.version)
-    return {"name": saved["name"], "version": saved["version"]}
-
-
-def _documents(place: Path) -> Iterator[tuple[str, Json]]:
-    """Each rule with the place it was read from."""
-    if not place.exists():
-        raise NotRules(f"There is no file or folder {place}.")
-    files = sorted(place.glob("*.json")) if place.is_dir() else [place]
-    if not files:
-        raise NotRules(f"There is no .json file in {place}.")
-    for file in files:
-        found = _read(file)
-        if isinstance(found, list):
-            yield from ((f"{file}/{at}", _object(f"{file}/{at}", one)) for at, one in enumerate(found))
-        else:
-            yield str(file), _object(str(file), found)
-
-
-def _read(file: Path) -> object:
+def _read(file: Path) -> str:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return file.read_text(encoding="utf-8")
     except OSError as error:
         raise NotRules(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise NotRules(f"{file} is not text in UTF-8.") from None
+
+
+def _json(origin: str, written: str) -> object:
+    try:
+        return json.loads(written)
     except ValueError as error:
-        raise NotRules(f"{file} is not JSON: {error}.") from None
+        raise NotRules(f"{origin} is not JSON: {error}.") from None
 
 
 def _object(origin: str, found: object) -> Json:
     if not isinstance(found, dict):
-        raise NotRules(f"{origin} is not a rule: a rule is a JSON object.")
+        raise NotRules(f"{origin} holds no JSON object.")
     return found
 
 
-def _show_plan(plan: Sequence[Step]) -> None:
+def _show_plan(plan: Sequence[Json]) -> None:
     for step in plan:
-        if step.does != "keep":
-            out.print(Syntax("\n".join(step.diff()), "diff", background_color="default", word_wrap=True))
-    counts = {does: sum(step.does == does for step in plan) for does in ("create", "change", "keep")}
-    said = f"{counts['create']} to create, {counts['change']} to change, {counts['keep']} as they are."
-    out.print(said, highlight=False)
+        if step["does"] != "keep":
+            _show_diff(step["diff"])
+        _show_warnings(step)
+    counts = {does: sum(step["does"] == does for step in plan) for does in ("create", "change", "delete", "keep")}
+    if counts["keep"] == len(plan):
+        out.print(f"Nothing to change: {len(plan)} {_rules(len(plan))} as they are.", highlight=False)
+        return
+    said = ", ".join(f"{count} to {does}" for does, count in counts.items() if does != "keep")
+    out.print(f"{said}, {counts['keep']} as they are.", highlight=False)
 
 
-def _ask(count: int) -> None:
+def _show_diff(difference: str) -> None:
+    if difference:
+        out.print(Syntax(difference.rstrip("\n"), "diff", background_color="default", word_wrap=True))
+
+
+def _show_warnings(told: Json) -> None:
+    for warning in told.get("warnings", ()):
+        said = f"{told['name']} {warning['pointer'] or '/'}: {warning['detail']}"
+        err.print(f"[yellow]Warning[/] {escape(said)}", highlight=False, soft_wrap=True)
+
+
+def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
+    if applied:
+        out.print("In force: " + ", ".join(f"{done['name']} v{done['version']}" for done in applied), highlight=False)
+    deleted = [step["name"] for step in todo if step["does"] == "delete"]
+    if deleted:
+        out.print("Deleted: " + ", ".join(deleted), highlight=False)
+
+
+def _ask(question: str) -> None:
     """Go on only if a person says so."""
     if not sys.stdin.isatty():
-        raise typer.BadParameter("Nobody is here to ask: add --yes to apply the plan, or --json to read it.")
-    if not typer.confirm(f"Put {count} {'rule' if count == 1 else 'rules'} in force?"):
+        raise typer.BadParameter("Nobody is here to ask: add --yes to go on without.")
+    if not typer.confirm(question):
         err.print("Nothing was changed.")
         raise typer.Exit(1)
+
+
+def _told(told: Json) -> Tree:
+    verdict = "[green]matches[/]" if told["matched"] else "[red]does not match[/]"
+    held = f", held back by [yellow]{told['held_by']}[/]" if told["held_by"] else ""
+    tree = Tree(f"[bold]{escape(told['rule'])}[/] {verdict}{held}")
+    if told["tree"] is None:
+        tree.add("no conditions: always" if told["matched"] else "the type of the event is another one")
+    else:
+        conditions.add(tree, told["tree"])
+    for flow, key in told["keys"].items():
+        tree.add(f"[dim]{flow} for the key[/] {escape(key or 'of the tenant')}")
+    for action in told["actions"]:
+        tree.add(f"[cyan]→[/] {escape(json.dumps(action, ensure_ascii=False))}")
+    return tree
+
+
+_COLUMNS = (
+    *("rule", "matched", "fired", "gathered", "held", "done", "dead"),
+    *("s mean", "s p95", "tokens", "cost", "memories", "users", "last acted"),
+)
+
+
+def _figures(found: Sequence[Json]) -> Table:
+    table = Table(*_COLUMNS)
+    for one in found:
+        ended = {
+            status: sum(d["count"] for d in one["dispatches"] if d["status"] == status) for status in ("done", "dead")
+        }
+        held = ", ".join(f"{count} {reason}" for reason, count in one["held"].items())
+        seconds = [
+            f"{one[name]:.2f}" if one[name] is not None else "–" for name in ("run_seconds_mean", "run_seconds_p95")
+        ]
+        counts = [str(one[name]) for name in ("matched", "fired", "gathered")]
+        made = f"{one['memories_added']} + {one['memories_changed']}"
+        spent = [str(one["tokens"]), f"{one['cost']:.4f}", made, str(one["users"]), moment(one["last_acted_at"])]
+        table.add_row(one["rule"], *counts, held, str(ended["done"]), str(ended["dead"]), *seconds, *spent)
+    return table
+
+
+def _rules(count: int) -> str:
+    return "rule" if count == 1 else "rules"
 
 
 def _when(rule: Json) -> str:
@@ -197,16 +335,3 @@ def _when(rule: Json) -> str:
 
 def _then(rule: Json) -> str:
     return ", ".join(str(action.get("target") or action["action_type"]) for action in rule["actions"])
-
-
-def _lines(document: Json) -> list[str]:
-    return json.dumps(_in_order(document), ensure_ascii=False, indent=2).splitlines()
-
-
-def _in_order(node: Any) -> Any:
-    """The same with its fields in the order in which a rule is read; the database keeps none."""
-    if isinstance(node, list):
-        return [_in_order(one) for one in node]
-    if not isinstance(node, dict):
-        return node
-    return {name: _in_order(node[name]) for name in sorted(node, key=lambda name: (_RANK.get(name, len(_RANK)), name))}

@@ -89,9 +89,9 @@ def clock() -> None:
 
 @db_commands.command("upgrade")
 def db_upgrade() -> None:
-    """Create or migrate roles, tables and policies, and the default tenant with its rules."""
-    settings = Settings()
-    _upgrade(settings)
+    """Create or migrate roles, tables and policies; every tenant gets the default rules that it never had."""
+    for tenant, rules in _upgrade(Settings()).items():
+        err.print(f"New default rules in {tenant}: {', '.join(rules)}", highlight=False)
     err.print("The database is up to date.")
 
 
@@ -166,13 +166,20 @@ def _prepare(env: Mapping[str, str]) -> None:
     database.close()
 
 
-def _upgrade(settings: Settings) -> None:
+def _upgrade(settings: Settings) -> dict[str, list[str]]:
+    """Tables, the default tenant, and for every tenant the default rules that it never had: these by tenant."""
     schema.upgrade(settings, embedders.identity(settings))
-    database = _app_database(settings)
-    with database.tenant(DEFAULT_TENANT) as tx:
-        if tenants.ensure(tx, DEFAULT_TENANT):
-            store.install_defaults(tx, DEFAULT_TENANT)
+    queue = db.connect(db.router_url(settings), 1)
+    with queue.queue() as tx:
+        known = tenants.names(tx)
+    queue.close()
+    database, fresh = _app_database(settings), dict[str, list[str]]()
+    for tenant in sorted({*known, DEFAULT_TENANT}):
+        with database.tenant(tenant) as tx:
+            tenants.ensure(tx, tenant)
+            fresh[tenant] = store.install_defaults(tx, tenant)
     database.close()
+    return {tenant: rules for tenant, rules in fresh.items() if rules}
 
 
 def _app_database(settings: Settings) -> Database:

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 
-from api.http import dispatches, door, events, memories, rules, search, stats
+from api.http import backtest, dispatches, door, events, memories, rules, search, stats, tenant
 from api.http.door import Door
 from core import db, heartbeat, schema
 from core.bell import Bell
@@ -41,7 +41,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     )
     app.state.door = opened
     door.install(app)
-    for part in (events, search, rules, memories, dispatches, stats):
+    for part in (events, search, backtest, rules, memories, dispatches, stats, tenant):
         app.include_router(part.router)
     app.add_api_route("/healthz", healthz, tags=["service"])
     app.add_api_route("/readyz", readyz, tags=["service"])

@@ -18,6 +18,7 @@ from core import events, intake, metrics
 from core.db import Tx
 from core.errors import Invalid, Overloaded
 from core.types import Json
+from rules.meaning import Meanings
 
 router = APIRouter(prefix="/v1", tags=["events"])
 
@@ -111,8 +112,7 @@ def get_event(at: At, who: Reader, event_id: str) -> Json:
 @router.get("/events/{event_id}/trace")
 def get_trace(at: At, who: Reader, event_id: str) -> Json:
     """What an event set off: each rule with its condition tree, dispatches, changes, and the events that followed."""
-    with at.db.tenant(who.tenant_id) as tx:
-        return trace.of(tx, events.get(tx, event_id))
+    return trace.of(at.db, who.tenant_id, event_id, Meanings(at.embedder))
 
 
 @router.get("/settle")

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Response
-from pydantic import BaseModel
+from fastapi import APIRouter, Header, Query, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api.http.door import At, Body, Door, Reader, RuleEditor
-from core import intake
-from core.errors import Invalid, Problem
+from core import intake, tenants
+from core.db import Tx
+from core.errors import Invalid, NotFound, Problem
 from core.tenants import Caller
 from core.types import Event, Json
-from rules import schema, store, templates
-from rules.conditions import explain
-from rules.facts import Facts
-from rules.ruleset import Ruleset
+from rules import cost, folder, schema, stats, store, trial, warnings
+from rules.folder import Step
+from rules.json_schema import json_schema
+from rules.meaning import Meanings
 from rules.schema import Rule
-from rules.store import Stored
+from rules.standing import Allowed
+from rules.store import Edit, Stored
+from rules.warnings import Neighbours
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"])
 
 IfMatch = Annotated[str | None, Header(description="The version you edited, as its ETag")]
+Comment = Annotated[str | None, Query(max_length=1_000, description="Why, for the rule's history")]
+Limit = Annotated[int, Query(ge=1, le=500)]
 
 
 class Trial(BaseModel):
@@ -32,6 +38,29 @@ class Trial(BaseModel):
     rule: dict[str, Any] | None = None
     names: list[str] | None = None
     event: dict[str, Any]
+
+
+class Folder(BaseModel):
+    """A folder of JSON files, and how to put it in force."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    files: dict[str, str] = Field(description="The text of each file by its name: a rule, or a list of rules")
+    prune: bool = Field(False, description="Delete the rules that no file has")
+    dry_run: bool = Field(False, description="Only say what would be done")
+    comment: str | None = Field(None, max_length=1_000, description="Why, for the history of each rule")
+    expect: dict[str, int] | None = Field(
+        None, description="The version of each rule in the plan that you were shown (0: it was not there); else 409"
+    )
+
+
+class Rollback(BaseModel):
+    """An earlier version to put in force again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: int = Field(ge=1)
+    comment: str | None = Field(None, max_length=1_000, description="Why, for the rule's history")
 
 
 @router.get("")
@@ -44,30 +73,60 @@ def get_rules(at: At, who: Reader) -> Json:
 @router.get("/schema")
 def get_schema(_who: Reader) -> Json:
     """The JSON Schema (2020-12) of a rule."""
-    return schema.json_schema()
+    return json_schema()
+
+
+@router.get("/export")
+def get_export(at: At, who: Reader) -> Json:
+    """All rules in force as files, in their canonical form."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return {"files": folder.export(store.in_force(tx))}
+
+
+@router.post("/import")
+def post_import(at: At, who: RuleEditor, given: Folder) -> Json:
+    """Put a folder of files in force, all of it or nothing; answers what that does, or with `dry_run` would do."""
+    with at.db.tenant(who.tenant_id) as tx:
+        allowed = _allowed(at, tx, who)
+        steps = folder.plan(tx, given.files, allowed, prune=given.prune)
+        if given.expect is not None:
+            folder.require_as_shown(steps, given.expect)
+        plan = _plan_json(tx, steps, allowed)
+        edit = Edit(who.tenant_id, _author(who), given.comment)
+        applied = [] if given.dry_run else folder.apply(tx, steps, edit, allowed)
+    return {"plan": plan, "applied": [{"name": stored.name, "version": stored.version} for stored in applied]}
 
 
 @router.post("", status_code=201)
-def post_rule(at: At, who: RuleEditor, raw: Body, response: Response) -> Json:
+def post_rule(at: At, who: RuleEditor, raw: Body, response: Response, comment: Comment = None) -> Json:
     """Put a new rule in force; saving a name that exists makes its next version."""
-    return _saved(at, who, _document(raw), None, response)
+    return _saved(at, who, _document(raw), None, comment, response)
 
 
 @router.post("/validate")
-def post_validate(_who: Reader, raw: Body) -> Json:
+def post_validate(at: At, who: Reader, raw: Body) -> Json:
     """Whether a document is a rule that could be put in force; 422 names what speaks against it."""
-    return {"valid": True, "name": store.checked(_document(raw)).name}
+    document = _document(raw)
+    with at.db.tenant(who.tenant_id) as tx:
+        allowed = _allowed(at, tx, who)
+        rule = store.checked(document, allowed)
+        return {"valid": True, "name": rule.name, **_remarks(tx, rule, allowed)}
 
 
 @router.post("/test")
-def post_test(at: At, who: Reader, trial: Trial) -> Any:
-    """What a rule would make of an event, with every condition's actual value; nothing is done."""
-    event = _event(who, trial.event)
-    if trial.rule is not None:
-        return _tried(store.checked(trial.rule), 0, event)
+def post_test(at: At, who: Reader, given: Trial) -> Any:
+    """What a rule would make of an event, with every condition's actual value; nothing is done.
+
+    The event is taken to happen now: what is looked up is looked up as it stands.
+    """
+    event = _event(who, given.event)
+    meanings = Meanings(at.embedder)
     with at.db.tenant(who.tenant_id) as tx:
-        stored = [store.get(tx, name) for name in trial.names or []]
-    return [{"rule": s.name, **_tried(schema.parse(s.document), s.version, event)} for s in stored]
+        rules = _rules_to_try(tx, given, _allowed(at, tx, who))
+        lookup = trial.look_up(tx, event, [rule for rule, _ in rules])
+    known = trial.facts(event, lookup, [rule for rule, _ in rules], meanings)
+    told = [{"rule": rule.name, **trial.told(rule, version, known, meanings)} for rule, version in rules]
+    return told if given.rule is None else told[0]
 
 
 @router.get("/{name}")
@@ -80,37 +139,170 @@ def get_rule(at: At, who: Reader, name: str, response: Response) -> Json:
 
 
 @router.put("/{name}")
-def put_rule(at: At, who: RuleEditor, name: str, raw: Body, response: Response, if_match: IfMatch = None) -> Json:
+def put_rule(
+    at: At,
+    who: RuleEditor,
+    name: str,
+    raw: Body,
+    response: Response,
+    if_match: IfMatch = None,
+    comment: Comment = None,
+) -> Json:
     """Replace a rule; with `If-Match`, only the version that you edited."""
-    return _saved(at, who, _named(_document(raw), name), if_match, response)
+    return _saved(at, who, _named(_document(raw), name), _version(if_match), comment, response)
 
 
 @router.patch("/{name}")
-def patch_rule(at: At, who: RuleEditor, name: str, raw: Body, response: Response, if_match: IfMatch = None) -> Json:
+def patch_rule(
+    at: At,
+    who: RuleEditor,
+    name: str,
+    raw: Body,
+    response: Response,
+    if_match: IfMatch = None,
+    comment: Comment = None,
+) -> Json:
     """Change fields of a rule (JSON Merge Patch, RFC 7396, on its first level); null removes one."""
-    patch = _named(_document(raw), name)
+    patch, version = _named(_document(raw), name), _version(if_match)
     with at.db.tenant(who.tenant_id) as tx:
         stored = store.get(tx, name)
     document = {k: v for k, v in {**stored.document, **patch}.items() if v is not None}
-    return _saved(at, who, document, if_match or f'"{stored.version}"', response)
+    return _saved(at, who, document, stored.version if version is None else version, comment, response)
 
 
 @router.delete("/{name}", status_code=204)
-def delete_rule(at: At, who: RuleEditor, name: str, if_match: IfMatch = None) -> None:
+def delete_rule(at: At, who: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
     """Take a rule out of force; its versions stay."""
     with at.db.tenant(who.tenant_id) as tx:
-        store.delete(tx, who.tenant_id, name, author=f"key:{who.key_id}", if_version=_version(if_match))
+        store.delete(tx, who.tenant_id, name, author=_author(who), comment=comment, if_version=_version(if_match))
 
 
 @router.get("/{name}/versions")
-def get_versions(at: At, who: Reader, name: str) -> Json:
-    """Every saved state of a rule, newest first."""
+def get_versions(at: At, who: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
+    """The saved states of a rule, newest first, each with what it changed; `rule` is null where it was deleted."""
     with at.db.tenant(who.tenant_id) as tx:
-        found = store.versions(tx, name)
+        found = store.versions(tx, name, before=after, limit=limit)
+    if not found and after is None:
+        raise NotFound(f"There is no rule {name!r}, nor was there; `GET /v1/rules` lists those in force.")
     items = [
-        {"version": v.version, "author": v.author, "comment": v.comment, "at": v.at, "rule": v.document} for v in found
+        {
+            "version": v.version,
+            "author": v.author,
+            "comment": v.comment,
+            "at": v.at,
+            "rule": v.document,
+            "diff": v.diff,
+        }
+        for v in found
     ]
-    return {"items": items, "next": None}
+    return {"items": items, "next": str(found[-1].version) if len(found) == limit else None}
+
+
+@router.post("/{name}/rollback")
+def post_rollback(
+    at: At, who: RuleEditor, name: str, given: Rollback, response: Response, if_match: IfMatch = None
+) -> Json:
+    """Put an earlier version in force again, as a new version; also after the rule was deleted."""
+    with at.db.tenant(who.tenant_id) as tx:
+        allowed = _allowed(at, tx, who)
+        stored = store.rollback(
+            tx,
+            who.tenant_id,
+            name,
+            given.version,
+            author=_author(who),
+            comment=given.comment,
+            if_version=_version(if_match),
+            allowed=allowed,
+        )
+        return _stored_json(tx, stored, allowed, response)
+
+
+@router.get("/{name}/stats")
+def get_stats(
+    at: At,
+    who: Reader,
+    name: str,
+    since: Annotated[AwareDatetime | None, Query(alias="from", description="Default: since ever")] = None,
+    until: Annotated[AwareDatetime | None, Query(alias="to", description="Before this time; default: now")] = None,
+) -> Json:
+    """What a rule has done and at what cost; `beside` are the same figures of the other rules in its group."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return stats.of(tx, name, since, until)
+
+
+def _saved(
+    at: Door, who: Caller, document: Json, if_version: int | None, comment: str | None, response: Response
+) -> Json:
+    with at.db.tenant(who.tenant_id) as tx:
+        allowed = _allowed(at, tx, who)
+        stored = store.save(
+            tx,
+            who.tenant_id,
+            document,
+            author=_author(who),
+            comment=comment,
+            if_version=if_version,
+            allowed=allowed,
+        )
+        return _stored_json(tx, stored, allowed, response)
+
+
+def _stored_json(tx: Tx, stored: Stored, allowed: Allowed, response: Response) -> Json:
+    response.headers["ETag"] = f'"{stored.version}"'
+    return _rule_json(stored) | _remarks(tx, schema.parse(stored.document), allowed)
+
+
+def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
+    """What is said about a rule that is right: what will probably not do as meant, and what it may cost."""
+    payloads = warnings.payloads_of(tx, rule.event_types)
+    said = warnings.of(rule, Neighbours(_readable(store.in_force(tx))), payloads)
+    return {"warnings": _problems_json(said), "cost": cost.bound(rule).as_json(allowed.cost)}
+
+
+def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
+    """The plan, each rule with what is to be said of it beside all that would be in force then."""
+    touched = {step.name for step in steps}
+    changed = [step.rule for step in steps if step.rule is not None]
+    kept = _readable(stored for stored in store.in_force(tx) if stored.name not in touched)
+    payloads = warnings.payloads_of(tx, {pattern for rule in changed for pattern in rule.event_types})
+    neighbours, plan = Neighbours([*kept, *changed]), []
+    for step in steps:
+        told: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
+        if step.rule is not None:
+            said = warnings.of(step.rule, neighbours, payloads)
+            told |= {"warnings": _problems_json(said), "cost": cost.bound(step.rule).as_json(allowed.cost)}
+        plan.append(told)
+    return plan
+
+
+def _readable(rules: Iterable[Stored]) -> list[Rule]:
+    """The rules that decide; one saved by another version of the service may not be readable, and decides nothing."""
+    found = []
+    for stored in rules:
+        try:
+            found.append(schema.parse(stored.document))
+        except Invalid:
+            continue
+    return found
+
+
+def _problems_json(problems: Iterable[Problem]) -> list[Json]:
+    return [{"pointer": problem.pointer, "detail": problem.detail} for problem in problems]
+
+
+def _rules_to_try(tx: Tx, given: Trial, allowed: Allowed) -> list[tuple[Rule, int]]:
+    if given.rule is not None:
+        return [(store.checked(given.rule, allowed), 0)]
+    return [(schema.parse(s.document), s.version) for s in (store.get(tx, name) for name in given.names or [])]
+
+
+def _allowed(at: Door, tx: Tx, who: Caller) -> Allowed:
+    return Allowed.of(at.settings, high_risk=tenants.allows_high_risk(tx, who.tenant_id))
+
+
+def _author(who: Caller) -> str:
+    return f"key:{who.key_id}"
 
 
 def _named(document: Json, name: str) -> Json:
@@ -118,24 +310,6 @@ def _named(document: Json, name: str) -> Json:
     if document.setdefault("name", name) != name:
         raise Invalid([Problem("/name", f"says {document['name']!r}, but the address says {name!r}")])
     return document
-
-
-def _saved(at: Door, who: Caller, document: Json, if_match: str | None, response: Response) -> Json:
-    with at.db.tenant(who.tenant_id) as tx:
-        stored = store.save(tx, who.tenant_id, document, author=f"key:{who.key_id}", if_version=_version(if_match))
-    response.headers["ETag"] = f'"{stored.version}"'
-    return _rule_json(stored)
-
-
-def _tried(rule: Rule, version: int, event: Event) -> Json:
-    verdicts = Ruleset([(rule, version)]).decide(event)
-    actions = [action.model_dump(mode="json") for action in rule.actions]
-    return {
-        "matched": bool(verdicts),
-        "held_by": verdicts[0].held_by if verdicts else None,
-        "tree": None if rule.conditions is None else explain(rule.conditions, Facts(event)),
-        "actions": templates.render_actions(actions, event) if verdicts else [],
-    }
 
 
 def _event(who: Caller, document: Json) -> Event:
@@ -149,9 +323,14 @@ def _event(who: Caller, document: Json) -> Event:
         subject=incoming.subject,
         time=incoming.time or datetime.now(UTC),
         payload=incoming.payload,
-        session_id=incoming.payload.get("session_id"),
-        user_id=incoming.payload.get("user_id"),
+        session_id=_name(incoming.payload, "session_id"),
+        user_id=_name(incoming.payload, "user_id"),
     )
+
+
+def _name(payload: Json, field: str) -> str | None:
+    value = payload.get(field)
+    return value if isinstance(value, str) else None
 
 
 def _document(raw: bytes) -> Json:

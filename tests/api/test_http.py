@@ -422,10 +422,11 @@ def test_an_edit_cannot_reach_another_rule_through_its_name(door: Doors, method:
 
 
 def test_a_rule_that_is_none_is_refused_with_every_fault(door: Doors) -> None:
-    wrong = a_document(flow={"cooldown": {"seconds": 1}, "throttle": {"limit": 1, "per_seconds": 1}})
-    assert pointers(door.post("/v1/rules", wrong)) == ["/flow/cooldown", "/flow/throttle"]
-    assert pointers(door.post("/v1/rules/validate", wrong)) == ["/flow/cooldown", "/flow/throttle"]
-    assert door.post("/v1/rules/validate", a_document()).json() == {"valid": True, "name": "r"}
+    shout = {"action_type": "notify", "channel": "nowhere", "template": "x"}
+    wrong = a_document(actions=[shout], risk_level="high")
+    assert pointers(door.post("/v1/rules", wrong)) == ["/actions/0/channel", "/risk_level"]
+    assert pointers(door.post("/v1/rules/validate", wrong)) == ["/actions/0/channel", "/risk_level"]
+    assert door.post("/v1/rules/validate", a_document()).json()["valid"] is True
 
 
 def test_a_rule_can_be_tried_without_consequences(door: Doors) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.doors import Doors
+from tests.rules.samples import a_document
 from tests.works import Works
 
 
@@ -50,3 +51,60 @@ def test_a_rule_that_did_not_match_shows_the_actual_values(door: Doors, works: W
     found = verdict(door.get("/v1/events/end/trace").json(), "consolidate_on_session_end")
     assert found["verdict"] == "no match"
     assert "'actual': 2" in str(found["tree"])
+
+
+def test_a_trace_shows_what_was_looked_up_as_of_the_event(door: Doors, works: Works) -> None:
+    third = {"field": "session.message_count", "op": ">=", "value": 2}
+    door.post("/v1/rules", a_document(event_type="message.added", conditions=third))
+    events = [say(door, 1), say(door, 2), say(door, 3)]
+    works.settle()
+    told = [verdict(door.get(f"/v1/events/{event}/trace").json(), "r") for event in events]
+    assert [(one["verdict"], one["tree"]["actual"]) for one in told] == [("no match", 1), ("fired", 2), ("fired", 3)]
+
+
+def test_a_trace_shows_how_near_a_text_was(door: Doors, works: Works) -> None:
+    near = {"field": "payload.content", "op": "means", "value": "where somebody lives", "threshold": 0.99}
+    door.post("/v1/rules", a_document(event_type="message.added", conditions=near))
+    event = say(door, 1)
+    works.settle()
+    tree = verdict(door.get(f"/v1/events/{event}/trace").json(), "r")["tree"]
+    assert (tree["threshold"], -1 <= tree["similarity"] < 0.99, tree["result"]) == (0.99, True, False)
+
+
+def test_a_trace_tells_which_stage_held_a_rule_back(door: Doors, works: Works) -> None:
+    note = {"action_type": "notify", "channel": "log", "template": "x"}
+    flow = {"cooldown": {"seconds": 3600}}
+    door.post("/v1/rules", a_document(event_type="message.added", flow=flow, actions=[note]))
+    events = [say(door, 1), say(door, 2)]
+    works.settle()
+    told = [verdict(door.get(f"/v1/events/{event}/trace").json(), "r") for event in events]
+    assert [(one["verdict"], one["reason"]) for one in told] == [("fired", None), ("held", "cooldown")]
+
+
+def test_a_trace_shows_what_waits_for_a_word_and_what_comes_after_it(door: Doors, works: Works) -> None:
+    note = {"action_type": "notify", "channel": "log", "template": "x"}
+    door.post("/v1/rules", a_document(event_type="message.added", action_mode="approve", actions=[note, note]))
+    event = say(door, 1)
+    works.settle()
+    held = [d for d in door.get(f"/v1/events/{event}/trace").json()["dispatches"] if d["rule"] == "r"]
+    assert [one["status"] for one in held] == ["held", "held"]
+    assert held[0]["hold"] == "approval"
+    assert held[1]["after"] == held[0]["id"]
+
+
+def test_a_trace_explains_with_the_rules_that_were_in_force_then(door: Doors, works: Works) -> None:
+    def rule(value: str) -> dict[str, Any]:
+        leaf = {"field": "payload.role", "op": "==", "value": value}
+        return a_document(event_type="message.added", conditions=leaf)
+
+    door.post("/v1/rules", rule("system"))
+    event = say(door, 1)
+    works.settle()
+    door.post("/v1/rules", rule("user"))
+    door.post("/v1/rules", {**rule("user"), "name": "younger"})
+    trace = door.get(f"/v1/events/{event}/trace").json()
+    told = verdict(trace, "r")
+    assert (told["version"], told["verdict"], told["tree"]["expected"]) == (1, "no match", "system")
+    assert "younger" not in {one["rule"] for one in trace["rules"]}
+    door.ask("DELETE", "/v1/rules/r")
+    assert verdict(door.get(f"/v1/events/{event}/trace").json(), "r")["tree"]["expected"] == "system"

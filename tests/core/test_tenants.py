@@ -112,3 +112,23 @@ def test_a_role_that_owns_the_tables_is_refused(settings: Settings) -> None:
 def test_the_roles_of_the_service_are_bound(app: Database, queue: Database) -> None:
     db.require_bound(app)
     db.require_bound(queue)
+
+
+def test_each_tenant_says_for_itself_whether_high_risk_may_run_unasked(settings: Settings, app: Database) -> None:
+    key_of(settings, OTHER)
+    with app.tenant(TENANT) as tx:
+        tenants.allow_high_risk(tx, TENANT, allowed=True)
+        assert tenants.allows_high_risk(tx, TENANT)
+        with pytest.raises(NotFound):
+            tenants.allow_high_risk(tx, OTHER, allowed=True)
+    with app.tenant(OTHER) as tx:
+        assert not tenants.allows_high_risk(tx, OTHER)
+        assert not tenants.allows_high_risk(tx, "nobody")
+
+
+def test_only_the_queue_role_knows_all_tenants(settings: Settings, app: Database, queue: Database) -> None:
+    key_of(settings, OTHER)
+    with queue.queue() as tx:
+        assert tenants.names(tx) == [TENANT, OTHER]
+    with app.tenant(TENANT) as tx:
+        assert tenants.names(tx) == [TENANT]

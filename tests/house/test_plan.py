@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
 from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
+from starlette.routing import Match
 
+from api.cli import main as commands
+from api.http import backtest, dispatches, events, memories, rules, search, stats, tenant
 from bench import settings as settings_table
 from core import intake, metrics
+from rules import flow, schema
+from rules.operators import OPERATORS
+from rules.paths import EVENT_FIELDS, LOOKED_UP
+from rules.stages import STAGES
 from rules.targets import TARGETS
 from workers import agents
 
@@ -111,7 +122,7 @@ def emitted(root: Path) -> set[str]:
     for _, _, tree in sources(root):
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if name in {"Emission", "_about"}:
+            if name in {"Emission", "Announcement", "_about"}:
                 found |= {a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
     return found
 
@@ -142,3 +153,130 @@ def test_what_follows_from_an_agent_is_in_the_manual(root: Path, name: str) -> N
     row = table_rows(root)[name]
     assert f"| {agents.AGENTS[name].queue}" in row
     assert "the same" in row or [kind for kind in TARGETS.get(name, ()) if f"`{kind}`" not in row] == []
+
+
+@pytest.fixture
+def rules_page(root: Path) -> str:
+    """The manual of the rules."""
+    return (root / "docs" / "rules.md").read_text(encoding="utf-8")
+
+
+FIELDS = sorted({name for part in schema.FIELDS.values() for name in part})
+
+
+@pytest.mark.parametrize("name", [*OPERATORS, *LOOKED_UP, *EVENT_FIELDS, *FIELDS])
+def test_every_operator_and_field_of_a_rule_is_in_its_manual(rules_page: str, name: str) -> None:
+    assert re.search(rf'[`"]{re.escape(name)}[`"]', rules_page) or re.search(
+        rf"[{{ ]{re.escape(name)}[,}}]", rules_page
+    )
+
+
+def reasons(root: Path) -> set[str]:
+    """What the rules say holds a rule back, and what the stages of its flow say."""
+    tree = ast.parse((root / "rules" / "ruleset.py").read_text(encoding="utf-8"))
+    given = [one for one in functions(tree) if one.name in {"holds", "_idle"}]
+    returned = [node for one in given for node in ast.walk(one) if isinstance(node, ast.Return) and node.value]
+    said = {
+        part.value
+        for node in returned
+        for part in ([node.value.body] if isinstance(node.value, ast.IfExp) else [node.value])
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
+    return {*said, *STAGES, flow.GONE}
+
+
+def test_every_reason_of_a_decision_is_in_the_manual_and_nothing_else(root: Path, rules_page: str) -> None:
+    rows = re.findall(r"^\| `(?:held|gathered)` \| (.+?) \|", rules_page, re.MULTILINE)
+    assert set(re.findall(r"`([a-z]+)`", " ".join(rows))) == reasons(root)
+    assert len(reasons(root)) > len(STAGES) + 3
+
+
+def test_every_setting_that_the_manual_names_is_one(rules_page: str) -> None:
+    named = {name.lower() for name in re.findall(r"IMPRINT_([A-Z_]+)", rules_page)}
+    assert named <= set(settings_table.Settings.model_fields)
+
+
+PAGES = ("README.md", *(f"docs/{path.name}" for path in sorted((Path(__file__).parents[2] / "docs").glob("*.md"))))
+
+
+def code(page: str) -> str:
+    """The lines of a page's blocks of code in which people type, those that go on in the next line joined to it."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    return "".join(block for kind, block in found if kind in {"", "sh"}).replace("\\\n", " ")
+
+
+def command_lines(page: str) -> list[str]:
+    """The `imprint …` lines of a page: in its blocks of code, and within its sentences."""
+    typed = re.findall(r"^imprint [a-z].*", code(page), re.MULTILINE)
+    return typed + re.findall(r"(?<!`)`(imprint [a-z][^`]*)`", page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_line_of_a_page_can_be_typed(root: Path, page: str) -> None:
+    wrong = [f"{line}: {said}" for line in command_lines((root / page).read_text("utf-8")) if (said := refusal(line))]
+    assert wrong == []
+
+
+def refusal(line: str) -> str | None:
+    """What the command says against a line, without carrying it out; its bare name is always right."""
+    _, name, *rest = shlex.split(line, comments=True)
+    if name not in commands.COMMANDS:
+        return "no such command"
+    command = commands._load(*commands.COMMANDS[name])
+    if rest and hasattr(command, "commands"):
+        name, *rest = rest
+        if name not in command.commands:
+            return "no such command"
+        command = command.commands[name]
+    if not rest:
+        return None
+    try:
+        command.make_context(name, rest)
+    except typer.TyperException as error:
+        return str(error)
+    return None
+
+
+def requests_of(page: str) -> set[tuple[str, str]]:
+    """Method and path of every request that a page shows: with curl, or as `GET /v1/…`."""
+    found = set(re.findall(r"\b(GET|POST|PUT|PATCH|DELETE) +(/v1/[^\s`?]*)", page))
+    for line, path in re.findall(r"^(curl .*?localhost:8070(/v1/[^\s'?]*).*)", code(page), re.MULTILINE):
+        method = re.search(r"-X (\w+)", line)
+        found.add((method[1] if method else "POST" if " -d " in line else "GET", path))
+    return found
+
+
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    part.router for part in (events, search, backtest, rules, memories, dispatches, stats, tenant)
+)
+
+
+def is_served(method: str, path: str) -> bool:
+    asked = {"type": "http", "method": method, "path": path, "root_path": "", "headers": []}
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    return any(route.matches(asked)[0] is Match.FULL for route in routes)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "README.md"])
+def test_every_request_that_a_page_shows_is_served(root: Path, page: str) -> None:
+    asked = requests_of((root / page).read_text(encoding="utf-8"))
+    assert [one for one in sorted(asked) if not is_served(*one)] == []
+    assert not is_served("POST", "/v1/rules/a/nothing")
+
+
+def anchors(page: str) -> set[str]:
+    """The addresses of a page's headings, as they are made on the web."""
+    headings = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_within_the_project_leads_somewhere(root: Path, page: str) -> None:
+    here = root / page
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", here.read_text(encoding="utf-8"))
+    lost = []
+    for path, anchor in links:
+        there = here.parent / path if path else here
+        if not there.exists() or (anchor and anchor not in anchors(there.read_text(encoding="utf-8"))):
+            lost.append(f"{path}#{anchor}")
+    assert lost == []

@@ -7,8 +7,11 @@ from jsonschema import Draft202012Validator
 
 from core.errors import Invalid
 from core.types import Json
+from rules.json_schema import json_schema
 from rules.operators import OPERATORS
-from rules.schema import Leaf, document, json_schema, parse
+from rules.paths import LOOKED_UP
+from rules.schema import Leaf, document, parse
+from rules.targets import TARGETS
 from tests.rules.samples import RUN, a_document, a_leaf
 
 VERBATIM: Json = {
@@ -293,6 +296,79 @@ def test_the_schema_explains_every_operator_and_every_field_of_a_rule() -> None:
     assert all(entry["description"] for entry in leaf["properties"]["op"]["oneOf"])
     undescribed = [name for name, field in schema["properties"].items() if "description" not in field]
     assert undescribed == []
+
+
+def fields_of(schema: Json) -> dict[str, Json]:
+    """Every field of every part, by where it stands."""
+    parts = {"Rule": schema, **schema["$defs"]}
+    return {
+        f"{name}.{field}": told for name, part in parts.items() for field, told in part.get("properties", {}).items()
+    }
+
+
+def test_every_field_of_every_part_is_described_for_editors() -> None:
+    assert [place for place, told in fields_of(json_schema()).items() if not told.get("description")] == []
+
+
+def test_every_field_has_a_value_to_begin_with_or_says_all_it_can_be() -> None:
+    plain = [
+        place
+        for place, told in fields_of(json_schema()).items()
+        if not {"examples", "oneOf", "const"} & set(told) and told.get("type") != "boolean"
+    ]
+    assert plain == []
+
+
+def test_every_choice_is_explained() -> None:
+    for place, told in fields_of(json_schema()).items():
+        if "enum" in told and "oneOf" in told:
+            assert {choice["const"] for choice in told["oneOf"]} == set(told["enum"]), place
+            assert all(choice["description"] for choice in told["oneOf"]), place
+    explained = {place for place, told in fields_of(json_schema()).items() if "oneOf" in told}
+    assert {
+        "Rule.action_mode",
+        "Rule.risk_level",
+        "Concurrency.on_conflict",
+        "Schedule.for_each",
+        "Leaf.op",
+    } <= explained
+
+
+def test_the_examples_are_right_themselves() -> None:
+    schema = json_schema()
+    for place, told in fields_of(schema).items():
+        validator = Draft202012Validator({**told, "$defs": schema["$defs"]})
+        for example in told.get("examples", ()):
+            assert validator.is_valid(example), (place, example)
+    parse(schema["examples"][0])
+
+
+def test_looked_up_names_and_agents_are_offered() -> None:
+    fields = fields_of(json_schema())
+    offered = {choice["const"] for choice in fields["Leaf.field"]["anyOf"][0]["oneOf"]}
+    assert set(LOOKED_UP) <= offered
+    assert set(fields["RunAgent.target"]["enum"]) == set(TARGETS)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://allowed.org\\@evil.org/",
+        "https://user@evil.org/",
+        "https://evil.org:99999999/",
+        "https://ex ample.org/",
+        "https://exämple.org/",
+        "https://example.org/\n",
+        "//example.org/x",
+    ],
+)
+def test_an_address_that_two_parsers_could_read_differently_is_refused(url: str) -> None:
+    assert "/actions/0/url" in problems_of(a_document(actions=[{"action_type": "webhook", "url": url}]))
+
+
+@pytest.mark.parametrize("url", ["HTTPS://Example.org:8443/a%20b?c=d#e", "http://[::1]:80", "http://127.0.0.1/x"])
+def test_a_plain_address_is_taken(url: str) -> None:
+    parse(a_document(actions=[{"action_type": "webhook", "url": url}]))
 
 
 def test_the_operators_of_the_model_are_those_of_the_table() -> None:

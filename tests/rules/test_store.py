@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 from sqlalchemy import text
 
+from core import events, tenants
 from core.db import Database
 from core.errors import Conflict, Invalid, NotFound
 from core.types import Json
 from rules import defaults, store
-from rules.store import Book
-from tests.rules.samples import RUN, a_document, an_event
+from rules.book import Book
+from rules.standing import Allowed
+from tests.production import wait_for
+from tests.rules.samples import RUN, a_document, a_leaf, an_event
 from tests.samples import TENANT
 
 
@@ -87,9 +91,12 @@ def test_what_is_deleted_is_out_of_force_and_its_versions_stay(app: Database) ->
         ({}, "/name"),
         (a_document(name="No Spaces"), "/name"),
         (a_document(actions=[{**RUN, "target": "memory_eater"}]), "/actions/0/target"),
-        (a_document(flow={"cooldown": {"seconds": 3}}), "/flow/cooldown"),
-        (a_document(action_mode="approve"), "/action_mode"),
-        (a_document(conditions={"all": [{"field": "payload.x", "op": "means", "value": "y"}]}), "/conditions/all/0/op"),
+        (a_document(actions=[{"action_type": "webhook", "url": "https://a.org"}]), "/actions/0/url"),
+        (a_document(risk_level="high"), "/risk_level"),
+        (a_document(conditions=a_leaf("matches", "[ab]*a[ab]{900}c")), "/conditions"),
+        (a_document(name="schema"), "/name"),
+        (a_document(name=".."), "/name"),
+        (a_document(actions=[{**RUN, "params": {"a": float("inf")}}]), "/actions/0/params/a"),
         (a_document(description="a\x00b"), "/description"),
     ],
 )
@@ -97,6 +104,130 @@ def test_what_cannot_be_carried_out_is_refused_with_its_place(app: Database, doc
     with app.tenant(TENANT) as tx, pytest.raises(Invalid) as refused:
         store.save(tx, TENANT, document, author="test")  # type: ignore[arg-type]
     assert pointer in [problem.pointer for problem in refused.value.problems]
+
+
+def announced(app: Database) -> list[tuple[str, Json]]:
+    with app.tenant(TENANT) as tx:
+        return [(e.subject or "", e.payload) for e in reversed(events.find(tx, event_type="rule.changed"))]
+
+
+def test_every_edit_is_announced_and_a_new_tenant_is_none(app: Database) -> None:
+    assert announced(app) == []
+    save(app, a_document())
+    save(app, a_document())
+    save(app, a_document(priority=1))
+    with app.tenant(TENANT) as tx:
+        store.delete(tx, TENANT, "r", author="test", comment="no longer")
+        store.rollback(tx, TENANT, "r", 1, author="test")
+    assert [subject for subject, _ in announced(app)] == ["rule:r"] * 4
+    said = [payload for _, payload in announced(app)]
+    assert [payload["change"] for payload in said] == ["created", "changed", "deleted", "rolled back"]
+    assert said[2] == {"rule": "r", "version": 3, "author": "test", "comment": "no longer", "change": "deleted"}
+
+
+def test_a_rollback_is_a_new_version_that_says_what_an_old_one_said(app: Database) -> None:
+    save(app, a_document())
+    save(app, a_document(priority=1))
+    with app.tenant(TENANT) as tx:
+        back = store.rollback(tx, TENANT, "r", 1, author="ada", if_version=2)
+        assert (back.version, back.document) == (3, a_document())
+        newest = store.versions(tx, "r", limit=1)[0]
+        assert (newest.author, newest.comment) == ("ada", "back to version 1")
+        assert store.rollback(tx, TENANT, "r", 1, author="ada").version == 3
+
+
+def test_a_rollback_to_nothing_is_none(app: Database) -> None:
+    save(app, a_document())
+    with app.tenant(TENANT) as tx:
+        store.delete(tx, TENANT, "r", author="test")
+        for version in (2, 7):
+            with pytest.raises(NotFound):
+                store.rollback(tx, TENANT, "r", version, author="test")
+        with pytest.raises(Conflict):
+            store.rollback(tx, TENANT, "r", 1, author="test", if_version=2)
+        assert store.rollback(tx, TENANT, "r", 1, author="test", if_version=0).version == 3
+
+
+def test_a_rollback_to_what_is_no_longer_allowed_is_refused(app: Database) -> None:
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, a_document(risk_level="high"), author="test", allowed=Allowed(high_risk=True))
+        store.save(tx, TENANT, a_document(), author="test")
+        with pytest.raises(Invalid):
+            store.rollback(tx, TENANT, "r", 1, author="test")
+
+
+def test_each_version_shows_what_it_changed(app: Database) -> None:
+    save(app, a_document())
+    save(app, a_document(priority=1))
+    with app.tenant(TENANT) as tx:
+        store.delete(tx, TENANT, "r", author="test")
+        third, second, first = store.versions(tx, "r")
+        assert [v.version for v in store.versions(tx, "r", before=3, limit=1)] == [2]
+    assert '+  "priority": 1' in second.diff
+    assert first.diff.startswith("--- /dev/null")
+    assert "+++ /dev/null" in third.diff
+
+
+def test_a_number_that_becomes_true_is_a_change(app: Database) -> None:
+    save(app, a_document(conditions=a_leaf("==", 1)))
+    assert save(app, a_document(conditions=a_leaf("==", True))) == 2
+
+
+def test_a_tenant_has_as_many_rules_as_it_may_have_and_no_more(app: Database) -> None:
+    few = Allowed(rules=len(DEFAULTS) + 1)
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, a_document(name="one"), author="test", allowed=few)
+        with pytest.raises(Conflict, match="IMPRINT_RULES_PER_TENANT"):
+            store.save(tx, TENANT, a_document(name="two"), author="test", allowed=few)
+        store.save(tx, TENANT, a_document(name="one", priority=1), author="test", allowed=few)
+        store.delete(tx, TENANT, "one", author="test")
+        store.save(tx, TENANT, a_document(name="two"), author="test", allowed=few)
+        with pytest.raises(Conflict):
+            store.rollback(tx, TENANT, "one", 1, author="test", allowed=few)
+
+
+def test_of_two_who_make_the_same_rule_at_once_one_is_told(app: Database) -> None:
+    outcome: list[object] = []
+
+    def second() -> None:
+        try:
+            outcome.append(save(app, a_document(priority=2), if_version=0))
+        except Conflict as error:
+            outcome.append(error)
+
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, a_document(priority=1), author="test", if_version=0)
+        thread = threading.Thread(target=second)
+        thread.start()
+        wait_for(lambda: is_waited_for(app))
+    thread.join()
+    assert [type(one) for one in outcome] == [Conflict]
+
+
+def is_waited_for(app: Database) -> bool:
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO rules%'"
+    with app.tenant(TENANT) as tx:
+        return bool(tx.execute(text(waiting)).scalar_one())
+
+
+def test_default_rules_come_once_and_a_deleted_one_stays_deleted(app: Database) -> None:
+    with app.tenant(TENANT) as tx:
+        store.delete(tx, TENANT, "notify_important", author="test")
+        assert store.install_defaults(tx, TENANT) == []
+    with app.tenant("globex") as tx:
+        store.save(tx, "globex", a_document(name="notify_important"), author="test")
+        assert set(store.install_defaults(tx, "globex")) == DEFAULTS - {"notify_important"}
+        assert store.get(tx, "notify_important").document == a_document(name="notify_important")
+
+
+def test_a_router_knows_within_a_look_who_allows_high_risk(app: Database, queue: Database, book: Book) -> None:
+    assert not book.allows_high_risk(TENANT)
+    for allowed in (True, False):
+        with app.tenant(TENANT) as tx:
+            tenants.allow_high_risk(tx, TENANT, allowed=allowed)
+        refresh(book, queue)
+        assert book.allows_high_risk(TENANT) is allowed
+        assert not book.allows_high_risk("nobody")
 
 
 def test_a_router_sees_an_edit_a_deletion_and_a_return(app: Database, queue: Database, book: Book) -> None:

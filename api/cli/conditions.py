@@ -1,0 +1,38 @@
+"""A condition tree for people: each node with its outcome and the value that was there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+from rich.tree import Tree
+
+from api.cli.client import short
+from core.types import Json
+
+
+def add(tree: Tree, node: Json) -> None:
+    """One condition, and those below it, as branches of `tree`."""
+    mark = "[green]✓[/]" if node["result"] else "[red]✗[/]"
+    if "nodes" in node:
+        branch = tree.add(f"{mark} {node['op']}")
+        for child in node["nodes"]:
+            add(branch, child)
+        return
+    wanted = f" {_value(node['expected'])}" if "expected" in node and "items" not in node else ""
+    branch = tree.add(f"{mark} {escape(node['field'])} {escape(node['op'])}{wanted} [dim]is {_actual(node)}[/]")
+    for item in node.get("items", ()):
+        add(branch, item)
+
+
+def _actual(node: Json) -> str:
+    if node.get("reason") == "missing":
+        return "missing"
+    value = _value(node["actual"])
+    if node.get("similarity") is not None:
+        return f"{value} [dim](similarity {node['similarity']:.2f}, wanted {node['threshold']:.2f})[/]"
+    return f"{value}, which does not fit" if node.get("reason") == "mismatch" else value
+
+
+def _value(value: Any) -> str:
+    return escape(short(repr(value), 80))
