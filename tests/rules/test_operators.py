@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from rules.conditions import compile_conditions, explain
 from rules.facts import MISSING, Facts
 from rules.operators import OPERATORS, same
+from rules.ruleset import Ruleset
 from rules.schema import parse
 from tests.rules.samples import a_document, a_leaf, an_event
 
@@ -364,3 +366,21 @@ def _outcome(leaf: Any, payload: dict[str, Any], nearness: float | None = None) 
     assert told["result"] is holds
     assert (told.get("reason") == "mismatch") == (leaf["field"] in counted)
     return FITS if holds else MISMATCH if leaf["field"] in counted else FALSE
+
+
+def test_texts_made_to_be_slow_do_not_fit_and_cost_little() -> None:
+    marks = "a" + "\u0301\u0316" * 60_000
+    many = [f"{n:06}" for n in range(30_000)]
+    cases = [
+        ("iequals", marks, marks),
+        ("iequals", "\u00e9" * 10, marks),
+        ("contains_any", many, "x" * 100_000),
+        ("contains_all", many, "x" * 100_000),
+    ]
+    for op, expected, actual in cases:
+        reference = {"field": "payload.a", "op": op, "value": {"field": "payload.b"}}
+        met = an_event(payload={"a": actual, "b": expected})
+        rule = parse(a_document(event_type="*", conditions=reference))
+        began = perf_counter()
+        assert Ruleset([(rule, 1)]).decide(met) == []
+        assert perf_counter() - began < 1
