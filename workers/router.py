@@ -35,6 +35,10 @@ INDEXER = "knowledge_indexer"
 """Runs for every message, whatever the rules say: what was accepted must be found."""
 
 
+REFUSALS = frozenset({"22", "54", "XX000"})
+"""SQLSTATE of a value or a size that PostgreSQL cannot take: two classes, and its word for a text of a gigabyte."""
+
+
 @dataclass(frozen=True, slots=True)
 class Router:
     """What it takes to route: the queues of all tenants, the rules, how texts are compared, and who does what."""
@@ -64,17 +68,48 @@ def route(router: Router) -> tuple[int, list[Owed]]:
     """Decide on the next events; how many there were, and what the workers should hear of now that it is committed."""
     _refresh(router)
     thought_over = _think(router)
-    with router.db.queue() as tx:
-        now = _now(tx)
-        batch = _claim(tx, router, thought_over)
-        decided = decide(tx, router, batch, now)
-        fires, drops = _flow(tx, decided)
-        decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
-        _record(tx, decided.decisions)
-        _record_drops(tx, drops)
-        owed = _write(tx, router, decided, _indexing(router, batch))
+    try:
+        with router.db.queue() as tx:
+            batch = _claim(tx, router, thought_over)
+            owed = _carry_out(tx, router, batch)
+    except DBAPIError as error:
+        if not _is_about_data(error):
+            raise
+        batch, owed = _one_by_one(router, thought_over)
     metrics.EVENTS_ROUTED.inc(len(batch))
     return len(batch), owed
+
+
+def _carry_out(tx: Tx, router: Router, batch: Sequence[Event]) -> list[Owed]:
+    """Decide on these events and write down all that follows."""
+    decided = decide(tx, router, batch, _now(tx))
+    fires, drops = _flow(tx, decided)
+    decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
+    _record(tx, decided.decisions)
+    _record_drops(tx, drops)
+    return _write(tx, router, decided, _indexing(router, batch))
+
+
+def _one_by_one(router: Router, thought_over: Sequence[int] | None) -> tuple[list[Event], list[Owed]]:
+    """Decide on each event alone, where the database refuses what follows from one of them; that one is set aside."""
+    owed: list[Owed] = []
+    with router.db.queue() as tx:
+        batch = _claim(tx, router, thought_over)
+        for event in batch:
+            try:
+                with tx.begin_nested():
+                    owed += _carry_out(tx, router, [event])
+            except DBAPIError as error:
+                if not _is_about_data(error):
+                    raise
+                ledger.insert(tx, [_parked(event, error)], router.resend_s)
+    return batch, owed
+
+
+def _is_about_data(error: DBAPIError) -> bool:
+    """Whether what was to be written is refused, and will be the next time: a value, or the size of one."""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return not error.connection_invalidated and (state[:2] in REFUSALS or state in REFUSALS)
 
 
 def fire_due(router: Router) -> list[Owed]:
