@@ -79,3 +79,7 @@ CREATE INDEX model_calls_by_time ON model_calls (tenant_id, at);
 
 -- A few bytes for each megabyte of the log, which is nearly in order of time: a look at a stretch of it reads only that.
 CREATE INDEX events_by_time ON events USING brin (time);
+
+ALTER TABLE rules ADD COLUMN cost INTEGER DEFAULT 0 NOT NULL;
+
+COMMENT ON COLUMN rules.cost IS 'Its bound, in comparisons an event.';
