@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import unicodedata
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ MAX_PATTERN_MEMORY = 1 << 20  # bytes a compiled expression may take; RE2 falls 
 MAX_MARKS = 30  # combining marks in a row: the Stream-Safe Text Format of UAX #15, which no script needs to exceed
 MAX_SCANNED = 100_000_000  # characters that one `contains_any` or `contains_all` reads at the most: a twentieth second
 MAX_DEPTH = 50
+HASH_WRAPS = sys.hash_info.modulus
 LONGEST_AGE = 10_000 * 366 * 86_400  # seconds; all of the calendar
 _KINDS: Final = {
     NoneType: "null",
@@ -86,13 +88,22 @@ def key(value: object, depth: int = 0) -> Hashable:
     if isinstance(value, str):
         moment = parse_time(value)
         return value if moment is None else ("time", moment)
-    if value is None or kind(value) == "number":
+    if value is None:
         return value
+    if kind(value) == "number":
+        return _key_of_number(value)
     if isinstance(value, datetime):
         return ("time", as_time(value))
     if isinstance(value, bool):
         return ("bool", value)
     return _key_of_many(value, depth + 1) if depth < MAX_DEPTH else object()
+
+
+def _key_of_number(number: Any) -> int | float | Decimal | tuple[str, str]:
+    """The number, or a text where it is so large that Python's hash wraps: an event could hold 10,000 of one hash."""
+    if -HASH_WRAPS < number < HASH_WRAPS or not is_finite(number) or number != int(number):
+        return number  # type: ignore[no-any-return]
+    return ("number", hex(int(number)))
 
 
 def _key_of_many(value: object, depth: int) -> Hashable:

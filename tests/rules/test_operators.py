@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from time import perf_counter
 from typing import Any
@@ -13,7 +14,7 @@ from rules.facts import MISSING, Facts
 from rules.operators import OPERATORS, same
 from rules.ruleset import Ruleset
 from rules.schema import parse
-from tests.rules.samples import a_document, a_leaf, an_event
+from tests.rules.samples import a_document, a_leaf, a_rule, an_event
 
 FITS, FALSE, MISMATCH = "fits", "false", "mismatch"
 NAN = float("nan")
@@ -384,3 +385,24 @@ def test_texts_made_to_be_slow_do_not_fit_and_cost_little() -> None:
         began = perf_counter()
         assert Ruleset([(rule, 1)]).decide(met) == []
         assert perf_counter() - began < 1
+
+
+@pytest.mark.parametrize("wrap", [lambda number: number, lambda number: [number], lambda number: {"a": number}])
+@pytest.mark.parametrize("op", ["contains", "contains_any", "contains_all"])
+def test_numbers_made_to_have_one_hash_cost_little(op: str, wrap: Any) -> None:
+    numbers = [wrap(number * sys.hash_info.modulus) for number in range(1, 8_000)]
+    conditions = a_leaf(op, {"field": "payload.wanted"}, field="payload.numbers")
+    test = compile_conditions(a_rule(conditions={"all": [conditions]}).conditions)
+    wanted = 3 if op == "contains" else numbers[:-9:-1]
+    began = perf_counter()
+    assert test(Facts(an_event({"numbers": numbers, "wanted": wanted}))) is (op != "contains")
+    assert perf_counter() - began < 0.5
+
+
+@pytest.mark.parametrize("number", [2**61 - 1, -(2**61), 2**64, 10**30, 10**300])
+def test_large_numbers_are_equal_however_they_are_written(number: int) -> None:
+    assert same(number, int(str(number)))
+    assert not same(number, number + 1)
+    assert same(float(number), int(float(number)))
+    assert same([Decimal(number)], [number])
+    assert not same(float("inf"), number)
