@@ -73,6 +73,7 @@ class Settings(BaseSettings):
     rule_cost: Count = Field(
         100_000, description="Bound of one rule's cost for one event, in comparisons; a rule above it is refused."
     )
+    rules_cost: Count = Field(1_000_000, description="Bound of the cost of all rules of a tenant together, as above.")
     approval_seconds: Positive = Field(
         24 * 3600, description="How long a held dispatch waits for someone's approval, seconds."
     )

@@ -208,6 +208,7 @@ rules = Table(
     Column("name", Text, primary_key=True),
     Column("version", Integer, nullable=False),
     _json("document", empty="{}"),
+    Column("cost", Integer, nullable=False, server_default=text("0"), comment="Its bound, in comparisons an event."),
     _time("deleted_at"),
     Column("revision", BigInteger, nullable=False, server_default=text("nextval('rule_revision')")),
     Index("rules_revision", "revision"),

@@ -147,5 +147,12 @@ class CeleryTask(Model):
     ]
     kwargs: Params = Field(default_factory=dict)
 
+    @field_validator("task")
+    @classmethod
+    def _is_named(cls, task: str) -> str:
+        if "{{" in task:
+            raise refuse("a template cannot choose which task runs; write its name itself")
+        return task
+
 
 Action = Annotated[RunAgent | Emit | Notify | Webhook | CeleryTask, Discriminator("action_type")]

@@ -5,8 +5,8 @@ expensive as possible; for a larger one it grows in proportion, to 64 times as m
 
     python -m bench.cost
 
-measures the hostile cases: a unit takes at most 0.3 microseconds, so a rule at the default limit of 100,000 units
-takes 30 ms of a 4 KiB event at worst. Usual rules and events are a thousand times below that.
+measures the hostile cases: a unit took at most 0.25 microseconds (0.06 to 0.2 for most), so that a rule at the default
+limit of 100,000 units takes 25 ms for a 4 KiB event at worst. Usual rules are a thousand times below that.
 """
 
 from __future__ import annotations

@@ -108,8 +108,11 @@ def due(tx: Tx, now: datetime, limit: int = 500, *, rule_of: RuleOf) -> tuple[li
     return _fires(moves, passages), drops + _drops(moves, passages)
 
 
-def forget_expired(tx: Tx, now: datetime, limit: int = 1000) -> int:
-    """Delete rows that mean nothing any more: those expired, and the counts of deleted rules; how many there were."""
+def forget_expired(tx: Tx, now: datetime, limit: int = 10_000) -> int:
+    """Delete rows that mean nothing any more: those expired, and the counts of deleted rules; how many there were.
+
+    The limit is more than routers make in the time between two sweeps, or they would be ahead for good.
+    """
     return sum(tx.execute(delete, {"now": now, "limit": limit}).rowcount for delete in (_EXPIRED, _ORPHANED))
 
 

@@ -21,7 +21,8 @@ class Allowed:
     """What a rule may reach and spend. Without arguments: what is safe everywhere.
 
     `hosts` may hold `*.example.com`, which takes the subdomains; `channels` come beside `log`; `cost` is the bound of
-    one rule for one event, in comparisons (`rules.cost`); `rules` how many may be in force.
+    one rule for one event, in comparisons (`rules.cost`), `total` that of all rules together; `rules` how many may be
+    in force.
     """
 
     hosts: Collection[str] = ()
@@ -29,6 +30,7 @@ class Allowed:
     channels: Collection[str] = ()
     high_risk: bool = False
     cost: int = 100_000
+    total: int = 1_000_000
     rules: int = 1_000
 
     @classmethod
@@ -40,6 +42,7 @@ class Allowed:
             channels=list(settings.notify_channels),
             high_risk=high_risk,
             cost=settings.rule_cost,
+            total=settings.rules_cost,
             rules=settings.rules_per_tenant,
         )
 

@@ -15,7 +15,7 @@ from core.db import Tx
 from core.errors import Conflict, Invalid, NotFound
 from core.events import Announcement
 from core.types import Json
-from rules import defaults, formatting, standing
+from rules import cost, defaults, formatting, standing
 from rules.schema import Rule, parse
 from rules.standing import Allowed
 from rules.targets import TARGETS
@@ -143,6 +143,7 @@ def delete(
     tx: Tx, tenant_id: str, name: str, *, author: str, comment: str | None = None, if_version: int | None = None
 ) -> None:
     """Take a rule out of force; its versions stay."""
+    tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
     row = tx.execute(_LOCKED, {"name": name}).one_or_none()
     version = 0 if row is None or row.deleted_at is not None else row.version
     if not version:
@@ -164,16 +165,14 @@ def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
 def _replace(
     tx: Tx, name: str, document: Json, edit: Edit, allowed: Allowed, change: Literal["rolled back"] | None
 ) -> Stored:
+    tx.execute(_ONE_AT_A_TIME, {"tenant": edit.tenant_id})
     row = tx.execute(_LOCKED, {"name": name}).one_or_none()
     is_there = row is not None and row.deleted_at is None
     _require_version(row.version if row and is_there else 0, edit.if_version)
     if row and is_there and formatting.same(row.document, document):
         return Stored(name, row.version, document)
-    if not is_there:
-        _require_room(tx, allowed)
+    _require_room(tx, name, document, allowed)
     version = _put(tx, name, document, edit, change or ("changed" if is_there else "created"))
-    if edit.if_version is not None and version != (row.version if row else 0) + 1:
-        _require_version(version - 1, edit.if_version)  # Someone else has made it since it was looked for.
     return Stored(name, version, document)
 
 
@@ -182,18 +181,26 @@ def _require_version(actual: int, wanted: int | None) -> None:
         raise Conflict(f"You edited version {wanted}, but version {actual} is in force. Read it again.")
 
 
-def _require_room(tx: Tx, allowed: Allowed) -> None:
-    count = tx.execute(text("SELECT count(*) FROM rules WHERE deleted_at IS NULL")).scalar_one()
-    if count >= allowed.rules:
+def _require_room(tx: Tx, name: str, document: Json, allowed: Allowed) -> None:
+    """Conflict where the tenant would have more rules, or dearer ones, than it may."""
+    others = tx.execute(_OTHERS, {"name": name}).one()
+    if others.rules >= allowed.rules:
         raise Conflict(
-            f"This tenant has {count} rules in force, and {allowed.rules} are allowed. Delete one (a list in "
+            f"This tenant has {others.rules} rules in force, and {allowed.rules} are allowed. Delete one (a list in "
             f"`event_type`, or `in` with a list, often makes one rule of many), or raise IMPRINT_RULES_PER_TENANT."
+        )
+    total = others.cost + cost.bound(parse(document)).units
+    if total > allowed.total:
+        raise Conflict(
+            f"With this rule one event may cost this tenant {total:,} comparisons, and {allowed.total:,} are allowed. "
+            f"Simplify or delete rules (`POST /v1/rules/validate` shows what each costs), or raise IMPRINT_RULES_COST."
         )
 
 
 def _put(tx: Tx, name: str, document: Json | None, edit: Edit, change: Change | None) -> int:
     encoded = None if document is None else json.dumps(document, ensure_ascii=False)
-    values = {"tenant": edit.tenant_id, "name": name, "document": encoded}
+    units = 0 if document is None else cost.bound(parse(document)).units
+    values = {"tenant": edit.tenant_id, "name": name, "document": encoded, "cost": units}
     version = int(tx.execute(_SAVE, values).scalar_one())
     tx.execute(_VERSION, values | {"version": version, "author": edit.author, "comment": edit.comment})
     if change is not None:
@@ -227,13 +234,22 @@ _VERSIONS = text("""
 _LOCKED = text("SELECT version, document, deleted_at FROM rules WHERE name = :name FOR UPDATE")
 
 _SAVE = text("""
-    INSERT INTO rules AS r (tenant_id, name, version, document, deleted_at)
-    VALUES (:tenant, :name, 1, coalesce(cast(:document AS jsonb), '{}'),
+    INSERT INTO rules AS r (tenant_id, name, version, document, cost, deleted_at)
+    VALUES (:tenant, :name, 1, coalesce(cast(:document AS jsonb), '{}'), :cost,
             CASE WHEN cast(:document AS text) IS NULL THEN now() END)
     ON CONFLICT (tenant_id, name) DO UPDATE SET
         version = r.version + 1, revision = nextval('rule_revision'), deleted_at = excluded.deleted_at,
+        cost = excluded.cost,
         document = CASE WHEN excluded.deleted_at IS NULL THEN excluded.document ELSE r.document END
     RETURNING version
+""")
+
+_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('rules/' || :tenant, 0))")
+"""The edits of a tenant, one after the other: what all rules may cost together is counted by each."""
+
+_OTHERS = text("""
+    SELECT count(*) AS rules, coalesce(sum(cost), 0)::bigint AS cost FROM rules
+    WHERE deleted_at IS NULL AND name <> :name
 """)
 
 _VERSION = text("""

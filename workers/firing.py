@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from typing import Literal
 from core import events
 from core.db import Tx
 from core.dispatches import DECIDERS
+from core.errors import Invalid, Problem
 from core.events import Cause, Emission
 from core.types import DispatchStatus, Event, Json
 from rules import templates
@@ -25,11 +27,15 @@ Mode = Literal["auto", "approve", "shadow"]
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Which queue each agent works on, which of them work alone in a session, how long an approval is waited for."""
+    """Which queue each agent works on, which of them work alone in a session, how long an approval is waited for.
+
+    `characters`: how much an action's values may come to as JSON, once its templates are filled in.
+    """
 
     queues: Mapping[str, str]
     alone: Collection[str]
     approval_s: float
+    characters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,10 @@ def mode_of(rule: Rule, *, allows_high_risk: bool) -> Mode:
 
 
 def dispatches(shop: Workshop, occasion: Occasion, now: datetime) -> list[NewDispatch]:
-    """A rule's actions with their templates filled in; each waits for the one before it to be done."""
+    """A rule's actions with their templates filled in; each waits for the one before it to be done.
+
+    Invalid: the templates make more of the event than an action may hold.
+    """
     made: list[NewDispatch] = []
     for action in occasion.rule.actions:
         made.append(_dispatch(shop, occasion, action, now, made[-1] if made else None))
@@ -66,16 +75,18 @@ def _dispatch(
     shop: Workshop, occasion: Occasion, action: Action, now: datetime, before: NewDispatch | None
 ) -> NewDispatch:
     rule, event = occasion.rule, occasion.event
-    target, params = _work(action)
+    target, values = _work(action)
+    params = _filled_in(shop, values, event)
     if occasion.gathered:
-        params = params | {"gathered": list(occasion.gathered)}
+        # Behind the templates: what others have called their events is no template of this rule.
+        params |= {"gathered": list(occasion.gathered)}
     concurrency = rule.flow.concurrency
     dispatch = NewDispatch(
         tenant_id=event.tenant_id,
         action_type=action.action_type,
         target=target,
         queue=shop.queues[target],
-        params=templates.render(params, event),
+        params=params,
         event_seq=event.seq,
         root_seq=event.root_seq,
         correlation_id=event.correlation_id,
@@ -88,6 +99,15 @@ def _dispatch(
         lane_limit=concurrency.limit if concurrency and occasion.lane is not None else None,
     )
     return _held(shop, occasion, dispatch, now, before)
+
+
+def _filled_in(shop: Workshop, values: Json, event: Event) -> Json:
+    """The values with what the event says; bounded, as an emitted event may be copied by the next rule many times."""
+    params: Json = templates.render(values, event)
+    characters = len(json.dumps(params, ensure_ascii=False))
+    if characters > shop.characters:
+        raise Invalid([Problem("", f"an action of {characters} characters; {shop.characters} are allowed")])
+    return params
 
 
 def _held(

@@ -38,6 +38,10 @@ ERROR_CHARACTERS = 4000
 """How much of a failure's text is kept."""
 
 
+PARCEL_CHARACTERS = 16_000_000
+"""How much of the new dispatches goes out in one statement: PostgreSQL takes no value of a gigabyte."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewDispatch:
     """An action that must happen, about to be written into the ledger.
@@ -140,11 +144,24 @@ def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
     """Write dispatches; answers those that workers should hear of once this transaction is committed."""
     if not new:
         return []
-    rows = [{name: getattr(d, name) for name in NewDispatch.__slots__} for d in new]
-    tx.execute(_INSERT, {"rows": recordset(rows), "resend": resend_s})
+    for rows in _parcels(new):
+        tx.execute(_INSERT, {"rows": rows, "resend": resend_s})
     for d in new:
         metrics.DISPATCHES.labels(d.target, d.status).inc()
     return [Owed(d.tenant_id, d.queue, d.id) for d in new if d.status is DispatchStatus.PENDING]
+
+
+def _parcels(new: Sequence[NewDispatch]) -> Iterator[str]:
+    """Dispatches as JSON lists of a size that one statement can carry."""
+    parcel, size = list[str](), 0
+    for dispatch in new:
+        row = recordset([{name: getattr(dispatch, name) for name in NewDispatch.__slots__}])[1:-1]
+        if parcel and size + len(row) > PARCEL_CHARACTERS:
+            yield f"[{','.join(parcel)}]"
+            parcel, size = [], 0
+        parcel.append(row)
+        size += len(row)
+    yield f"[{','.join(parcel)}]"
 
 
 def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:

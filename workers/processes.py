@@ -43,7 +43,8 @@ def run_router(settings: Settings) -> None:
     def turn() -> None:
         woken.clear()
         count, owed = router.route(routing)
-        relay.send(celery, [*owed, *router.fire_due(routing)])
+        relay.send(celery, owed)
+        relay.send(celery, router.fire_due(routing))
         if count < routing.batch:
             woken.wait(settings.poll_seconds)
 
@@ -96,4 +97,8 @@ def _loop(turn: Callable[[], None], woken: threading.Event) -> None:
             turn()
         except (DBAPIError, *BROKER_ERRORS) as error:
             log.warning("turn.failed", error=str(error).splitlines()[0])
+            stopped.wait(TROUBLE_SECONDS)
+        except Exception:
+            # A fault of ours. Ending the process would only have it started again, on the same events.
+            log.exception("turn.broken")
             stopped.wait(TROUBLE_SECONDS)

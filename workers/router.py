@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
@@ -35,6 +35,10 @@ INDEXER = "knowledge_indexer"
 """Runs for every message, whatever the rules say: what was accepted must be found."""
 
 
+REFUSALS = frozenset({"22", "54", "XX000"})
+"""SQLSTATE of a value or a size that PostgreSQL cannot take: two classes, and its word for a text of a gigabyte."""
+
+
 @dataclass(frozen=True, slots=True)
 class Router:
     """What it takes to route: the queues of all tenants, the rules, how texts are compared, and who does what."""
@@ -64,17 +68,48 @@ def route(router: Router) -> tuple[int, list[Owed]]:
     """Decide on the next events; how many there were, and what the workers should hear of now that it is committed."""
     _refresh(router)
     thought_over = _think(router)
-    with router.db.queue() as tx:
-        now = _now(tx)
-        batch = _claim(tx, router, thought_over)
-        decided = decide(tx, router, batch, now)
-        fires, drops = _flow(tx, decided)
-        decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
-        _record(tx, decided.decisions)
-        _record_drops(tx, drops)
-        owed = _write(tx, router, decided, _indexing(router, batch))
+    try:
+        with router.db.queue() as tx:
+            batch = _claim(tx, router, thought_over)
+            owed = _carry_out(tx, router, batch)
+    except DBAPIError as error:
+        if not _is_about_data(error):
+            raise
+        batch, owed = _one_by_one(router, thought_over)
     metrics.EVENTS_ROUTED.inc(len(batch))
     return len(batch), owed
+
+
+def _carry_out(tx: Tx, router: Router, batch: Sequence[Event]) -> list[Owed]:
+    """Decide on these events and write down all that follows."""
+    decided = decide(tx, router, batch, _now(tx))
+    fires, drops = _flow(tx, decided)
+    decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
+    _record(tx, decided.decisions)
+    _record_drops(tx, drops)
+    return _write(tx, router, decided, _indexing(router, batch))
+
+
+def _one_by_one(router: Router, thought_over: Sequence[int] | None) -> tuple[list[Event], list[Owed]]:
+    """Decide on each event alone, where the database refuses what follows from one of them; that one is set aside."""
+    owed: list[Owed] = []
+    with router.db.queue() as tx:
+        batch = _claim(tx, router, thought_over)
+        for event in batch:
+            try:
+                with tx.begin_nested():
+                    owed += _carry_out(tx, router, [event])
+            except DBAPIError as error:
+                if not _is_about_data(error):
+                    raise
+                ledger.insert(tx, [_parked(event, error)], router.resend_s)
+    return batch, owed
+
+
+def _is_about_data(error: DBAPIError) -> bool:
+    """Whether what was to be written is refused, and will be the next time: a value, or the size of one."""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return not error.connection_invalidated and (state[:2] in REFUSALS or state in REFUSALS)
 
 
 def fire_due(router: Router) -> list[Owed]:
@@ -86,9 +121,26 @@ def fire_due(router: Router) -> list[Owed]:
         if not fires and not drops:
             return []
         _record_drops(tx, drops)
-        decided = Decided(now)
-        decided.occasions += _occasions(tx, router, fires, {})
-        return _write(tx, router, decided, [])
+        occasions = _occasions(tx, router, fires, {})
+        try:
+            with tx.begin_nested():
+                return _write(tx, router, Decided(now, occasions=occasions), [])
+        except DBAPIError as error:
+            if not _is_about_data(error):
+                raise
+            return [owed for occasion in occasions for owed in _write_alone(tx, router, occasion, now)]
+
+
+def _write_alone(tx: Tx, router: Router, occasion: Occasion, now: datetime) -> list[Owed]:
+    """The dispatches of one rule that acts; it is set aside where the database refuses them."""
+    try:
+        with tx.begin_nested():
+            return _write(tx, router, Decided(now, occasions=[occasion]), [])
+    except DBAPIError as error:
+        if not _is_about_data(error):
+            raise
+        parked = _parked(occasion.event, error, occasion.rule.name, occasion.version)
+        return ledger.insert(tx, [parked], router.resend_s)
 
 
 def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Decided:
@@ -298,13 +350,21 @@ def _think(router: Router) -> list[int] | None:
         return None
     with router.db.queue() as tx:
         coming = [events.event_of(row) for row in tx.execute(_COMING, {"limit": router.batch})]
-    texts = {text for event in coming for text in router.book.of(event.tenant_id).texts(event)}
     try:
-        router.meanings.warm(texts)
+        router.meanings.warm({text for e in coming for text in _named(router.book.of(e.tenant_id).texts, e)})
     except ImprintError as error:
         # Events whose meaning stays unknown are set aside; the others must not wait for the embedder.
         log.warning("router.unembedded", error=str(error))
     return [event.seq for event in coming]
+
+
+def _named(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[str]:
+    """What deciding on an event needs; nothing where the rules fail on it, for deciding will, and set it aside."""
+    try:
+        return ask(event)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up the others
+        log.warning("router.unasked", event_id=event.id, tenant=event.tenant_id, error=repr(error))
+        return frozenset()
 
 
 def _claim(tx: Tx, router: Router, thought_over: Sequence[int] | None) -> list[Event]:
@@ -317,7 +377,7 @@ def _claim(tx: Tx, router: Router, thought_over: Sequence[int] | None) -> list[E
 
 def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:
     """What conditions ask the database, for all events at once; if that fails, for each alone."""
-    asked = [(event, router.book.of(event.tenant_id).asks(event)) for event in batch]
+    asked = [(event, _named(router.book.of(event.tenant_id).asks, event)) for event in batch]
     asking = [(event, names) for event, names in asked if names]
     try:
         answers = _ask(tx, asking)

@@ -41,7 +41,8 @@ def router(settings: Settings) -> Router:
     return Router(
         db=queue,
         book=Book(settings.rules_poll_seconds),
-        shop=Workshop(agents.queues(settings), agents.ALONE, settings.approval_seconds),
+        # Room for a whole event, and as much again around it.
+        shop=Workshop(agents.queues(settings), agents.ALONE, settings.approval_seconds, 2 * settings.event_bytes),
         meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,
         max_hops=settings.max_hops,

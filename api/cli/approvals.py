@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from api.cli.client import AsJson, connected, err, moment, out, read, short, show_json
 
@@ -32,18 +31,12 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
     if not items:
         err.print("Nothing waits for approval.")
         return
-    table = Table("id", "rule", "would do", "because of", "since", "until")
     for item in items:
-        because = escape(f"{item['event_type']} {item['event_id']}")
-        table.add_row(
-            item["id"],
-            item["rule"],
-            escape(_doing(item)),
-            because,
-            moment(item["created_at"]),
-            moment(item["expires_at"]),
-        )
-    out.print(table)
+        # Lines and not a table: an id that is cut off cannot be approved.
+        out.print(f"[bold]{item['id']}[/]  {escape(item['rule'])}", highlight=False)
+        out.print(f"  would      {escape(_doing(item))}", highlight=False)
+        out.print(f"  because of {escape(item['event_type'])} {escape(item['event_id'])}", highlight=False)
+        out.print(f"  since      {moment(item['created_at'])}, until {moment(item['expires_at'])}", highlight=False)
 
 
 @commands.command("approve")

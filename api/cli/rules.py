@@ -179,7 +179,7 @@ def stats(
     if as_json:
         show_json(found[0] if name else found)
         return
-    out.print(_figures([*found, *(found[0]["beside"] if name else [])]))
+    out.print(_beside([*found, *found[0]["beside"]]) if name else _overview(found))
 
 
 @commands.command("allow-high-risk")
@@ -301,26 +301,45 @@ def _told(told: Json) -> Tree:
     return tree
 
 
-_COLUMNS = (
-    *("rule", "matched", "fired", "gathered", "held", "done", "dead"),
-    *("s mean", "s p95", "tokens", "cost", "memories", "users", "last acted"),
-)
+def _figures(one: Json) -> dict[str, str]:
+    """What a rule has done, in words a person can read."""
+    ended = {status: sum(d["count"] for d in one["dispatches"] if d["status"] == status) for status in ("done", "dead")}
+    mean, p95 = (f"{s:.2f}" if s is not None else "–" for s in (one["run_seconds_mean"], one["run_seconds_p95"]))
+    return {
+        "matched": str(one["matched"]),
+        "fired": str(one["fired"]),
+        "gathered": str(one["gathered"]),
+        "held": ", ".join(f"{count} {reason}" for reason, count in one["held"].items()) or "0",
+        "done": str(ended["done"]),
+        "dead": str(ended["dead"]),
+        "seconds, mean": mean,
+        "seconds, p95": p95,
+        "tokens": str(one["tokens"]),
+        "cost": f"{one['cost']:.4f}",
+        "memories": f"{one['memories_added']} added, {one['memories_changed']} changed",
+        "users": str(one["users"]),
+        "last acted": moment(one["last_acted_at"]),
+    }
 
 
-def _figures(found: Sequence[Json]) -> Table:
-    table = Table(*_COLUMNS)
+_SHORT = ("matched", "fired", "done", "dead", "tokens", "cost")
+
+
+def _overview(found: Sequence[Json]) -> Table:
+    table = Table("rule", *_SHORT)
+    table.columns[0].overflow = "fold"
     for one in found:
-        ended = {
-            status: sum(d["count"] for d in one["dispatches"] if d["status"] == status) for status in ("done", "dead")
-        }
-        held = ", ".join(f"{count} {reason}" for reason, count in one["held"].items())
-        seconds = [
-            f"{one[name]:.2f}" if one[name] is not None else "–" for name in ("run_seconds_mean", "run_seconds_p95")
-        ]
-        counts = [str(one[name]) for name in ("matched", "fired", "gathered")]
-        made = f"{one['memories_added']} + {one['memories_changed']}"
-        spent = [str(one["tokens"]), f"{one['cost']:.4f}", made, str(one["users"]), moment(one["last_acted_at"])]
-        table.add_row(one["rule"], *counts, held, str(ended["done"]), str(ended["dead"]), *seconds, *spent)
+        figures = _figures(one)
+        table.add_row(one["rule"], *(figures[name] for name in _SHORT))
+    return table
+
+
+def _beside(found: Sequence[Json]) -> Table:
+    """Each rule a column: of two policies on trial the same figure stands in one line."""
+    columns = [_figures(one) for one in found]
+    table = Table("", *(one["rule"] for one in found))
+    for name in columns[0]:
+        table.add_row(name, *(figures[name] for figures in columns))
     return table
 
 

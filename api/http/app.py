@@ -70,9 +70,13 @@ def readyz(request: Request) -> Response:
 
 def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door:
     database: Database = db.connect(db.app_url(settings), settings.database_pool)
-    db.require_bound(database)
-    schema.require_current(database, identity(settings))
-    require_model(settings)
+    try:
+        db.require_bound(database)
+        schema.require_current(database, identity(settings))
+        require_model(settings)
+    except BaseException:
+        database.close()
+        raise
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
     bell = Bell(broker_url)
     return Door(settings, database, cached, bell, Recalls(database, bell), {}, {})

@@ -193,7 +193,7 @@ def _try_again(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
     """Begin anew what can be, of these in that status; answers which. An undecided event goes to the router again."""
     values = {"ids": list(ids), "status": status}
     # What comes before one of these may end just now, and must find it waiting or be found at its end.
-    tx.execute(_LOCK_BEFORE, values)
+    tx.execute(_LOCK_CHAINS, values)
     begun = list(tx.execute(_AGAIN, values))
     for row in begun:
         metrics.DISPATCHES.labels(row.target, row.status).inc()
@@ -291,24 +291,34 @@ _FIT = text(f"""
 """)
 """Oldest first, but none before the action that must be done before it, and none whose turn would never come."""
 
-_LOCK_BEFORE = text("""
-    SELECT FROM dispatches WHERE id IN (SELECT after FROM dispatches WHERE id = ANY(:ids)) ORDER BY id FOR SHARE
+_LOCK_CHAINS = text("""
+    SELECT FROM dispatches
+    WHERE id = ANY(:ids) OR id IN (SELECT after FROM dispatches WHERE id = ANY(:ids))
+    ORDER BY id FOR NO KEY UPDATE
 """)
+"""In one order, so that two who try the same again wait for each other and never both."""
 
 _AGAIN = text(f"""
+    WITH RECURSIVE again AS (
+        SELECT d.id, d.after FROM dispatches d
+        WHERE d.id = ANY(:ids) AND d.status = :status AND d.action_type <> 'decide' AND {_REPEATABLE}
+    ), placed AS (
+        SELECT again.id, coalesce(before.status = 'done', true) AS ready
+        FROM again LEFT JOIN dispatches before ON before.id = again.after
+        WHERE before.id IS NULL OR before.status <> 'cancelled'
+        UNION
+        SELECT again.id, false FROM again JOIN placed ON again.after = placed.id
+    )
     UPDATE dispatches d SET
         status = CASE WHEN placed.ready THEN 'pending' ELSE 'held' END,
         hold = CASE WHEN placed.ready THEN NULL ELSE 'turn' END,
         wake_at = CASE WHEN placed.ready THEN clock_timestamp() END,
         error = CASE WHEN d.status = 'dead' THEN d.error END,
         attempt = 0, sends = 0, ended_at = NULL
-    FROM (
-        SELECT d.id, coalesce(before.status = 'done', true) AS ready
-        FROM dispatches d LEFT JOIN dispatches before ON before.id = d.after WHERE d.id = ANY(:ids)
-    ) AS placed
-    WHERE d.id = placed.id AND d.status = :status AND d.action_type <> 'decide' AND {_REPEATABLE}
+    FROM placed WHERE d.id = placed.id
     RETURNING d.id, d.target, d.status
 """)
+"""As of now, with all of them locked: what was to come before one may have been called off since it was looked for."""
 
 _DECIDE_AGAIN = text(f"""
     WITH letters AS (

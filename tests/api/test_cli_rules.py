@@ -213,6 +213,7 @@ def test_figures_stand_in_a_table_and_as_json(imprint: Imprint) -> None:
     said = imprint("rules", "stats")
     assert [name in said.out for name in ("notify_important", "extract_while_chatting")] == [True, True]
     assert imprint("rules", "stats", "notify_important", "--json").json["fired"] == 0
+    assert "last acted" in imprint("rules", "stats", "notify_important").out
     assert imprint("rules", "stats", "nobody").code == 1
 
 

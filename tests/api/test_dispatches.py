@@ -446,3 +446,30 @@ def test_an_outside_action_can_be_tried_again(door: Doors, app: Database) -> Non
     for kind, target in (("webhook", "webhook_sender"), ("celery", "task_sender")):
         (one,) = dead(app, action_type=kind, target=target)
         assert door.post(f"/v1/dispatches/{one}/retry").json()["status"] == "pending"
+
+
+def test_who_tries_the_same_chains_again_at_once_waits_and_one_of_them_begins_them(door: Doors, app: Database) -> None:
+    chains = [chain(app, 5) for _ in range(10)]
+    for first, *_ in chains:
+        door.post(f"/v1/dispatches/{first}/cancel")
+    ready = threading.Barrier(6)
+
+    def again(_: int) -> int:
+        ready.wait(10)
+        return replay(door, {"status": "cancelled"})[1]
+
+    with ThreadPoolExecutor(6) as crowd:
+        assert sum(crowd.map(again, range(6))) == 50
+    assert [status_of(door, *ids) for ids in chains] == [["pending", *["held"] * 4]] * 10
+
+
+def test_what_begins_again_just_as_what_comes_before_it_is_called_off_is_left_alone(door: Doors, app: Database) -> None:
+    first, second, third = chain(app, 3)
+    door.post(f"/v1/dispatches/{second}/cancel")
+    # As if somebody had called off the first between the look for what fits and the writing.
+    ids = [UUID(second), UUID(third)]
+    door.post(f"/v1/dispatches/{first}/cancel")
+    with app.tenant(TENANT) as tx:
+        assert dispatches._try_again(tx, ids, "cancelled") == []
+        assert dispatches._try_again(tx, [UUID(first), *ids], "cancelled") == [UUID(first), *ids]
+    assert status_of(door, first, second, third) == ["pending", "held", "held"]

@@ -84,6 +84,18 @@ def test_a_tenant_may_have_only_so_many_rules(settings: Settings) -> None:
         assert (answer.status_code, "IMPRINT_RULES_PER_TENANT" in answer.json()["detail"]) == (409, True)
 
 
+def test_the_rules_of_a_tenant_may_cost_only_so_much_together(settings: Settings) -> None:
+    scans = a_document(conditions={"all": [a_leaf("contains", "x")]})
+    with opened(settings.model_copy(update={"rules_cost": 10_000})) as small:
+        assert small.post("/v1/rules", {**scans, "name": "one"}).status_code == 201
+        assert small.post("/v1/rules", {**scans, "name": "one", "priority": 1}).status_code == 201
+        assert small.post("/v1/rules", {**scans, "name": "two"}).status_code == 201
+        answer = small.post("/v1/rules", {**scans, "name": "three"})
+        assert (answer.status_code, "IMPRINT_RULES_COST" in answer.json()["detail"]) == (409, True)
+        assert small.ask("DELETE", "/v1/rules/one").status_code == 204
+        assert small.post("/v1/rules", {**scans, "name": "three"}).status_code == 201
+
+
 def test_a_comment_stays_with_its_version(door: Doors) -> None:
     edit(door, "POST", "/v1/rules", a_document(), params={"comment": "first"})
     edit(door, "PUT", "/v1/rules/r", a_document(priority=1), params={"comment": "second"})

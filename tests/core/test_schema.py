@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, text
@@ -189,3 +190,24 @@ def test_the_application_cannot_reach_beyond_its_tenant(app: Database, statement
 def test_the_router_reads_no_memory_and_edits_no_rule(queue: Database, statement: str) -> None:
     with pytest.raises(ProgrammingError), queue.queue() as tx:
         tx.execute(text(statement))
+
+
+def test_what_a_flow_had_gathered_before_the_upgrade_has_its_times_after_it(empty: Settings) -> None:
+    engine = create_engine(db.owner_url(empty))
+    gathered = text("""
+        INSERT INTO flows (tenant_id, rule, kind, key, version, gathered, event_seqs, root_seq, opened_at)
+        VALUES ('acme', 'r', 'count', '', 1, 2, '{7, 9}', 7, '2026-11-21T10:00:00Z')
+    """)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+        command.upgrade(schema._alembic(connection), "0001")
+    app = db.connect(db.app_url(empty), 1)
+    with app.tenant("acme") as tx:
+        tx.execute(gathered)
+    with engine.begin() as connection:
+        command.upgrade(schema._alembic(connection), "0002")
+    engine.dispose()
+    with app.tenant("acme") as tx:
+        times = tx.execute(text("SELECT times FROM flows")).scalar_one()
+    app.close()
+    assert [time.isoformat() for time in times] == ["2026-11-21T10:00:00+00:00"] * 2

@@ -23,7 +23,7 @@ from rules import backtest, flow, store, stretch
 from rules.backtest import Asked, Backtest, Progress, Result
 from rules.flow import Match
 from rules.meaning import Meanings
-from rules.ruleset import Ruleset
+from rules.ruleset import Ruleset, matches_type
 from rules.schema import Rule
 from rules.stages import STAGES
 from tests.rules.samples import NOON, RUN, a_document, a_rule
@@ -520,6 +520,8 @@ def _live(queue: Database, rule: Rule, until: datetime) -> list[list[str]]:
                 fired.extend(fires)
 
     for one in log:
+        if not (matches_type("message.added", one.event_type) or ruleset.flushed_by(one)):
+            continue  # What the rule never hears of does not move the clock of a backtest either.
         clock = max(clock, one.time)
         due(clock)
         found = [verdict for verdict in ruleset.decide(one) if verdict.fired]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -10,8 +12,9 @@ from hypothesis import strategies as st
 from rules.conditions import compile_conditions, explain
 from rules.facts import MISSING, Facts
 from rules.operators import OPERATORS, same
+from rules.ruleset import Ruleset
 from rules.schema import parse
-from tests.rules.samples import a_document, a_leaf, an_event
+from tests.rules.samples import a_document, a_leaf, a_rule, an_event
 
 FITS, FALSE, MISMATCH = "fits", "false", "mismatch"
 NAN = float("nan")
@@ -364,3 +367,42 @@ def _outcome(leaf: Any, payload: dict[str, Any], nearness: float | None = None) 
     assert told["result"] is holds
     assert (told.get("reason") == "mismatch") == (leaf["field"] in counted)
     return FITS if holds else MISMATCH if leaf["field"] in counted else FALSE
+
+
+def test_texts_made_to_be_slow_do_not_fit_and_cost_little() -> None:
+    marks = "a" + "\u0301\u0316" * 60_000
+    many = [f"{n:06}" for n in range(30_000)]
+    cases = [
+        ("iequals", marks, marks),
+        ("iequals", "\u00e9" * 10, marks),
+        ("contains_any", many, "x" * 100_000),
+        ("contains_all", many, "x" * 100_000),
+    ]
+    for op, expected, actual in cases:
+        reference = {"field": "payload.a", "op": op, "value": {"field": "payload.b"}}
+        met = an_event(payload={"a": actual, "b": expected})
+        rule = parse(a_document(event_type="*", conditions=reference))
+        began = perf_counter()
+        assert Ruleset([(rule, 1)]).decide(met) == []
+        assert perf_counter() - began < 1
+
+
+@pytest.mark.parametrize("wrap", [lambda number: number, lambda number: [number], lambda number: {"a": number}])
+@pytest.mark.parametrize("op", ["contains", "contains_any", "contains_all"])
+def test_numbers_made_to_have_one_hash_cost_little(op: str, wrap: Any) -> None:
+    numbers = [wrap(number * sys.hash_info.modulus) for number in range(1, 8_000)]
+    conditions = a_leaf(op, {"field": "payload.wanted"}, field="payload.numbers")
+    test = compile_conditions(a_rule(conditions={"all": [conditions]}).conditions)
+    wanted = 3 if op == "contains" else numbers[:-9:-1]
+    began = perf_counter()
+    assert test(Facts(an_event({"numbers": numbers, "wanted": wanted}))) is (op != "contains")
+    assert perf_counter() - began < 0.5
+
+
+@pytest.mark.parametrize("number", [2**61 - 1, -(2**61), 2**64, 10**30, 10**300])
+def test_large_numbers_are_equal_however_they_are_written(number: int) -> None:
+    assert same(number, int(str(number)))
+    assert not same(number, number + 1)
+    assert same(float(number), int(float(number)))
+    assert same([Decimal(number)], [number])
+    assert not same(float("inf"), number)

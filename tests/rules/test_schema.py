@@ -374,3 +374,15 @@ def test_a_plain_address_is_taken(url: str) -> None:
 def test_the_operators_of_the_model_are_those_of_the_table() -> None:
     choices: Any = Leaf.model_fields["op"].annotation
     assert set(choices.__args__) == set(OPERATORS)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"action_type": "celery", "task": "crm.{{payload.task}}", "queue": "crm"},
+        {"action_type": "webhook", "url": "https://{{payload.host}}/x"},
+        {"action_type": "emit", "event_type": "{{payload.type}}"},
+    ],
+)
+def test_no_template_chooses_where_something_goes(action: Json) -> None:
+    assert len(problems_of(a_document(actions=[action]))) == 1

@@ -675,3 +675,18 @@ def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
 def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
     policy = wiring.policy(settings)
     assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)
+
+
+@pytest.mark.parametrize("room", [1, 1_000, 1_000_000])
+def test_what_is_too_much_for_one_statement_goes_in_several(
+    app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr(ledger, "PARCEL_CHARACTERS", room)
+    seq = accept(app, event()).last_seq
+    new = [NewDispatch(TENANT, "run_agent", "a", "io", {"text": "ü" * 300}, seq, seq, "c", 0) for _ in range(7)]
+    with app.tenant(TENANT) as tx:
+        owed = ledger.insert(tx, new, POLICY.resend)
+    with queue.queue() as tx:
+        found = tx.execute(text("SELECT id, params FROM dispatches ORDER BY id")).all()
+    assert [row.id for row in found] == [o.id for o in owed] == [dispatch.id for dispatch in new]
+    assert {row.params["text"] for row in found} == {"ü" * 300}

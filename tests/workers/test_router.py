@@ -9,14 +9,14 @@ from sqlalchemy import text
 from core import events
 from core.db import Database, Tx
 from core.errors import Later
-from core.types import Event, Json
+from core.types import DispatchStatus, Event, Json
 from rules import lookups, store
 from rules.ruleset import Ruleset
 from rules.standing import Allowed
-from tests.rules.samples import RUN, a_document
+from tests.rules.samples import RUN, a_document, a_rule
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
-from workers import firing, router
+from workers import firing, ledger, router
 from workers.firing import Occasion
 
 EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {"id": "{{payload.id}}"}}
@@ -213,6 +213,44 @@ def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
     assert len(owed) == 1
     assert sorted((d.rule, d.status) for d in rows(queue, "dispatches")) == [("bad", "dead"), ("good", "pending")]
     assert rows(queue, "flows") == []
+
+
+def test_what_a_debounce_lets_go_and_the_database_refuses_is_set_aside_alone(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert = ledger.insert
+
+    def refused(tx: Tx, new: Any, resend_s: float) -> Any:
+        if any(one.rule == "bad" and one.status is DispatchStatus.PENDING for one in new):
+            tx.execute(text("SELECT 1 / 0"))
+        return insert(tx, new, resend_s)
+
+    monkeypatch.setattr(ledger, "insert", refused)
+    wait = {"debounce": {"seconds": 3600}}
+    save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
+    accept(app, event("a"), event("b"))
+    router.route(works.router)
+    works._make_due()
+    assert len(router.fire_due(works.router)) == 1
+    assert sorted((d.rule, d.status) for d in rows(queue, "dispatches")) == [("bad", "dead"), ("good", "pending")]
+    assert rows(queue, "flows") == []
+
+
+def test_rules_that_cannot_even_say_what_they_ask_set_one_event_aside(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_on(monkeypatch, "bad")
+    asks = Ruleset.asks
+
+    def broken(self: Ruleset, met: Event, **more: Any) -> Any:
+        if met.id == "bad":
+            raise Trap("boom")
+        return asks(self, met, **more)
+
+    monkeypatch.setattr(Ruleset, "asks", broken)
+    accept(app, ended(message_count=3, id="bad"), ended(message_count=3, id="good"))
+    count, owed = router.route(works.router)
+    assert (count, len(owed), unrouted(queue)) == (2, 1, 0)
 
 
 @pytest.mark.parametrize("edit", ["delete", "disable", "spoil"])
@@ -415,3 +453,63 @@ def test_two_actions_of_a_rule_are_two_dispatches_in_their_order(app: Database, 
     dispatches = rows(queue, "dispatches", "id")
     assert [d.target for d in dispatches] == ["notifier", "event_emitter", "memory_extractor"]
     assert dispatches[0].params["template"] == "Hi Ada"
+
+
+def test_an_action_that_its_templates_blow_up_is_set_aside_and_holds_up_no_other(
+    app: Database, queue: Database, works: Works
+) -> None:
+    copies = {"action_type": "emit", "event_type": "b", "payload": {f"k{n}": "{{payload.text}}" for n in range(9)}}
+    save(app, a_document(name="copies", event_type="a", actions=[copies]), a_document(name="good", event_type="a"))
+    accept(app, event("a", {"text": "x" * 100_000}))
+    assert len(router.route(works.router)[1]) == 1
+    found = {d.rule: d for d in rows(queue, "dispatches")}
+    assert (found["copies"].status, found["good"].status) == ("dead", "pending")
+    assert "524288 are allowed" in found["copies"].error
+
+
+def test_what_a_flow_gathered_is_handed_on_whatever_the_events_are_called(
+    app: Database, queue: Database, works: Works
+) -> None:
+    save(app, a_document(name="waits", event_type="a", flow={"count": {"threshold": 2}}))
+    accept(app, event("a", {"word": "secret"}, id="{{payload.word}}"), event("a", {"word": "secret"}, id="second"))
+    router.route(works.router)
+    assert [d.params["gathered"] for d in rows(queue, "dispatches")] == [["{{payload.word}}", "second"]]
+
+
+@pytest.mark.parametrize("refusal", ["SELECT 1 / 0", "SELECT repeat(repeat('x', 1000000), 2000)"])
+def test_an_event_whose_consequences_the_database_refuses_is_set_aside_and_stops_no_other(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch, refusal: str
+) -> None:
+    record = router._record
+
+    def refused(tx: Tx, decisions: Any) -> None:
+        if any(decision["seq"] == 2 for decision in decisions):
+            tx.execute(text(refusal))
+        record(tx, decisions)
+
+    monkeypatch.setattr(router, "_record", refused)
+    accept(app, ended(message_count=3, id="a"), ended(message_count=3, id="bad"), ended(message_count=3, id="b"))
+    count, owed = router.route(works.router)
+    assert (count, len(owed), unrouted(queue)) == (3, 2, 0)
+    found = rows(queue, "dispatches", "event_seq")
+    assert [(d.target, d.status) for d in found] == [
+        ("memory_consolidator", "pending"),
+        ("rules", "dead"),
+        ("memory_consolidator", "pending"),
+    ]
+    assert [d.event_seq for d in rows(queue, "decisions", "event_seq")] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("risk", "mode", "allowed", "acts"),
+    [
+        ("high", "auto", False, "approve"),
+        ("high", "auto", True, "auto"),
+        ("high", "approve", True, "approve"),
+        ("high", "shadow", False, "shadow"),
+        ("medium", "auto", False, "auto"),
+    ],
+)
+def test_only_what_would_run_by_itself_is_held_for_its_risk(risk: str, mode: str, allowed: bool, acts: str) -> None:
+    rule = a_rule(risk_level=risk, action_mode=mode)
+    assert firing.mode_of(rule, allows_high_risk=allowed) == acts

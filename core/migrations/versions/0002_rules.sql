@@ -34,7 +34,12 @@ ALTER TABLE flows
     ADD COLUMN times TIMESTAMP WITH TIME ZONE[] DEFAULT '{}' NOT NULL,
     ADD COLUMN expires_at TIMESTAMP WITH TIME ZONE;
 
+-- Forced row-level security binds the owner too, who would find nothing to fill in.
+ALTER TABLE flows NO FORCE ROW LEVEL SECURITY;
+
 UPDATE flows SET times = array_fill(opened_at, ARRAY[cardinality(event_seqs)]);
+
+ALTER TABLE flows FORCE ROW LEVEL SECURITY;
 
 COMMENT ON COLUMN flows.kind IS 'The stage: debounce, count, concurrency, cooldown or throttle.';
 
@@ -79,3 +84,7 @@ CREATE INDEX model_calls_by_time ON model_calls (tenant_id, at);
 
 -- A few bytes for each megabyte of the log, which is nearly in order of time: a look at a stretch of it reads only that.
 CREATE INDEX events_by_time ON events USING brin (time);
+
+ALTER TABLE rules ADD COLUMN cost INTEGER DEFAULT 0 NOT NULL;
+
+COMMENT ON COLUMN rules.cost IS 'Its bound, in comparisons an event.';
