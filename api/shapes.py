@@ -7,13 +7,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from core import forget
+from core import fading
 from core.types import Event, Evidence, Json, Message
 
 MEMORY_FIELDS = (
     "id user_id group_id session_id subject kind category topic content structured attribute value importance "
     "confidence trust status occurred_at valid_from valid_to recorded_at updated_at expires_at half_life_days "
-    "pinned tags version"
+    "last_used_at uses fade_at pinned tags version"
 ).split()
 
 
@@ -43,12 +43,8 @@ def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = N
 
 
 def strength(row: Any, now: datetime) -> float:
-    """How alive a memory is at a moment, 0 to 1."""
-    last_used = row.last_used_at or row.recorded_at
-    alive = forget.strength(
-        row.importance, row.category, last_used, now, pinned=row.pinned, half_life_days=row.half_life_days
-    )
-    return round(alive, 4)
+    """How alive a memory is at a moment."""
+    return round(fading.strength(row, now), 4)
 
 
 def source_json(evidence: Evidence) -> Json:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench import accept, backtest, clock, edit, flow, route, searchable
+from bench import accept, backtest, clock, edit, flow, route, searchable, sweep
 from bench.stand import show, stack
 
 HARNESS = Path("../shared/eval/recall.py")
@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--harness", type=Path, default=HARNESS)
     asked = parser.parse_args()
-    for bench in (accept, route, flow, clock, backtest, edit, searchable):
+    for bench in (accept, route, flow, clock, backtest, edit, sweep, searchable):
         show(bench.__doc__, bench.run())
     for name in ("decide", "compare"):
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)

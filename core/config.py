@@ -117,6 +117,29 @@ class Settings(BaseSettings):
     extract_messages: Count = Field(
         200, description="Messages one extraction reads at the most; the rest follows at once."
     )
+    merge_similarity: float = Field(
+        0.95, gt=0, le=1, description="Cosine from which words that share their beginning may count as the same."
+    )
+    near_similarity: float = Field(
+        0.90,
+        gt=0,
+        le=1,
+        description="Cosine from which statements in the same words, or with more of them, are merged.",
+    )
+    novel_similarity: float = Field(
+        0.35, ge=0, le=1, description="Cosine below which two statements have nothing to do with each other."
+    )
+    strength_formula: Literal["fading", "even_blend", "recent_blend", "weekly"] = Field(
+        "fading", description="By which formula the strength of memories falls; see memory.md."
+    )
+    fade_under: float = Field(
+        0.05, gt=0, lt=1, description="Strength below which a memory has faded, and the nightly sweep archives it."
+    )
+    memories_per_user: Count = Field(10_000, description="Active memories of a user above which the weakest go.")
+    sweep_page: Count = Field(500, description="Memories that a sweep archives in one transaction.")
+    announce_recalls: bool = Field(
+        True, description="Whether searches announce by `memory.recalled` which memories they handed out."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line to log.")
     log_format: Literal["json", "text"] = Field("json", description="How a line of the log looks.")
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core import judge
-from core.changes import Add, Change, Confirm, Link
-from core.judge import Kind, Known, Verdict
+from core.changes import Add, Change, Confirm, Dispute, Ignore, Link, Merge, Replace
+from core.judge import Kind, Known, Thresholds, Verdict
 from core.types import Candidate, Relation
 
 RELATED = 0.75
 """Cosine from which two statements of one subject are about the same thing."""
 
 Vectors = NDArray[np.float32]
+Vector = NDArray[np.float32]
 
 
 def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -38,26 +40,106 @@ def _identity(candidate: Candidate) -> tuple[str, ...]:
     return (judge.statement_key(candidate.subject, candidate.content),)
 
 
-def decide(candidates: Sequence[Candidate], vectors: Vectors, neighbours: Sequence[Sequence[Known]]) -> list[Change]:
+def decide(
+    candidates: Sequence[Candidate],
+    vectors: Vectors,
+    neighbours: Sequence[Sequence[Known]],
+    thresholds: Thresholds = judge.USUAL,
+) -> list[Change]:
     """The changes that a merged batch, oldest first, makes to what is known."""
     replaced_at = _replaced_within(candidates)
-    adds: list[Add] = []
-    confirms: list[Confirm] = []
-    for place, (candidate, vector) in enumerate(zip(candidates, vectors, strict=True)):
-        twin = _twin(adds, candidate, vector)
-        if twin is not None:
-            adds[twin] = replace(adds[twin], candidate=_with_evidence(adds[twin].candidate, candidate))
-            continue
-        verdict = judge.judge(candidate, neighbours[place])
+    batch = _Batch(thresholds, vectors.copy())
+    for place, candidate in enumerate(candidates):
+        known = batch.as_it_stands(neighbours[place], vectors[place])
+        within = [] if candidate.attribute else batch.near(candidate, vectors[place])
+        verdict = judge.judge(candidate, [*known, *within], thresholds)
         until = replaced_at.get(place)
         if until is None:
-            change = _change(candidate, vector, verdict)
-        elif verdict.kind is Kind.CONFIRM:
-            continue  # What it confirms is about to be superseded by a later statement of this very batch.
+            batch.take(place, candidate, verdict)
+        elif verdict.kind not in {Kind.CONFIRM, Kind.MERGE}:
+            # What a confirmation would confirm is about to be superseded by a later statement of this very batch.
+            reason = "True until something later in the same batch."
+            batch.adds[place] = Add(candidate, reason, vectors[place], past=until)
+    return batch.changes()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What the candidates judged so far make of the known memories and of each other; additions by their place."""
+
+    thresholds: Thresholds
+    vectors: Vectors
+    adds: dict[int, Add] = field(default_factory=dict)
+    others: list[Change] = field(default_factory=list)
+    worded: dict[UUID, tuple[Known, Vector]] = field(default_factory=dict)
+    gone: set[UUID] = field(default_factory=set)
+
+    def as_it_stands(self, neighbours: Sequence[Known], vector: Vector) -> list[Known]:
+        """Known memories with the wording that this batch has given them, less those it has superseded."""
+        standing = [n for n in neighbours if n.id not in self.gone]
+        return [
+            replace(self.worded[n.id][0], similarity=float(self.worded[n.id][1] @ vector)) if n.id in self.worded else n
+            for n in standing
+        ]
+
+    def near(self, candidate: Candidate, vector: Vector) -> list[Known]:
+        """Additions of this batch that a candidate without a slot has to do with."""
+        places = [p for p, a in self.adds.items() if not a.past and a.candidate.subject == candidate.subject]
+        if not places:
+            return []
+        cosines = self.vectors[places] @ vector
+        return [
+            replace(_as_known(self.adds[place]), similarity=float(cosine))
+            for place, cosine in zip(places, cosines, strict=True)
+            if cosine >= self.thresholds.novelty and self.adds[place].candidate.attribute is None
+        ]
+
+    def take(self, place: int, candidate: Candidate, verdict: Verdict) -> None:
+        """Carry a verdict over into changes."""
+        mine = next((at for at, add in self.adds.items() if verdict.known and add.id == verdict.known.id), None)
+        if mine is not None:
+            self._take_within(place, candidate, verdict, mine)
+            return
+        if verdict.kind is Kind.CONTRADICT and verdict.known:
+            added = self._added(place, candidate, verdict)
+            self.others.append(Dispute(_as_known(added), verdict.known, verdict.reason))
+            return
+        change = _change(candidate, self.vectors[place], verdict)
+        if isinstance(change, Add):
+            self.adds[place] = change
+            if change.supersedes:
+                self.gone.add(change.supersedes.id)
         else:
-            change = Add(candidate, "True until something later in the same batch.", vector, past=until)
-        (adds if isinstance(change, Add) else confirms).append(change)  # type: ignore[arg-type]
-    return [*_each_superseded_once(adds), *confirms]
+            self.others.append(change)
+        if isinstance(change, Merge | Replace):
+            self.worded[change.known.id] = (replace(change.known, content=candidate.content), self.vectors[place])
+
+    def _take_within(self, place: int, candidate: Candidate, verdict: Verdict, mine: int) -> None:
+        """The same, where it is about an addition of this very batch."""
+        add = self.adds[mine]
+        if verdict.kind is Kind.CONFIRM:
+            self.adds[mine] = replace(add, candidate=_with_evidence(add.candidate, candidate))
+        elif verdict.kind in {Kind.MERGE, Kind.REPLACE}:
+            richer = replace(candidate, occurred_at=add.candidate.occurred_at)
+            self.adds[mine] = replace(add, candidate=_with_evidence(richer, add.candidate), vector=self.vectors[place])
+            self.vectors[mine] = self.vectors[place]
+        elif verdict.kind is Kind.CONTRADICT:
+            added = self._added(place, candidate, verdict)
+            self.others.append(Dispute(_as_known(added), _as_known(add), verdict.reason))
+        else:
+            self.adds[mine] = replace(add, past=candidate.occurred_at)
+            self._added(place, candidate, verdict)
+
+    def _added(self, place: int, candidate: Candidate, verdict: Verdict) -> Add:
+        self.adds[place] = Add(candidate, verdict.reason, self.vectors[place])
+        return self.adds[place]
+
+    def changes(self) -> list[Change]:
+        """Everything, additions first; no dispute about what has become history meanwhile."""
+        adds = _each_superseded_once(list(self.adds.values()))
+        past = self.gone | {a.id for a in adds if a.past}
+        kept = [c for c in self.others if not (isinstance(c, Dispute) and {c.one.id, c.other.id} & past)]
+        return [*adds, *kept]
 
 
 def links(
@@ -74,14 +156,26 @@ def links(
     ]
 
 
-def _change(candidate: Candidate, vector: NDArray[np.float32], verdict: Verdict) -> Add | Confirm:
-    if verdict.known is None:
-        return Add(candidate, verdict.reason, vector)
-    if verdict.kind is Kind.CONFIRM:
-        return Confirm(verdict.known, candidate.evidence, verdict.reason)
-    if verdict.kind is Kind.PREDATES:
-        return Add(candidate, verdict.reason, vector, past=verdict.known.occurred_at)
-    return Add(candidate, verdict.reason, vector, supersedes=verdict.known)
+def _change(candidate: Candidate, vector: Vector, verdict: Verdict) -> Change:
+    known, reason = verdict.known, verdict.reason
+    if verdict.kind is Kind.IGNORE:
+        return Ignore(candidate, reason)
+    if known is None:
+        return Add(candidate, reason, vector)
+    changes: dict[Kind, Change] = {
+        Kind.CONFIRM: Confirm(known, candidate.evidence, reason),
+        Kind.MERGE: Merge(known, candidate, reason, vector),
+        Kind.REPLACE: Replace(known, candidate, reason, vector),
+        Kind.PREDATES: Add(candidate, reason, vector, past=known.occurred_at),
+        Kind.SUPERSEDE: Add(candidate, reason, vector, supersedes=known),
+    }
+    return changes[verdict.kind]
+
+
+def _as_known(add: Add) -> Known:
+    """An addition as it will stand once it is written."""
+    c = add.candidate
+    return Known(add.id, 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, category=c.category)
 
 
 def _replaced_within(candidates: Sequence[Candidate]) -> dict[int, datetime]:
@@ -93,21 +187,6 @@ def _replaced_within(candidates: Sequence[Candidate]) -> dict[int, datetime]:
     return {
         place: candidates[following].occurred_at for places in slots.values() for place, following in pairwise(places)
     }
-
-
-def _twin(adds: Sequence[Add], candidate: Candidate, vector: NDArray[np.float32]) -> int | None:
-    """The place of an addition of this batch that says the same in other words."""
-    for place, add in enumerate(adds):
-        if (
-            add.candidate.subject == candidate.subject
-            and add.candidate.attribute == candidate.attribute
-            and add.candidate.value == candidate.value
-            and add.vector is not None
-            and float(add.vector @ vector) >= judge.SAME
-            and judge.conflicting(add.candidate.content, candidate.content) is None
-        ):
-            return place
-    return None
 
 
 def _each_superseded_once(adds: Sequence[Add]) -> list[Add]:
@@ -126,4 +205,9 @@ def _of(adds: Sequence[Add], memory_id: object) -> Add:
 
 
 def _with_evidence(candidate: Candidate, other: Candidate) -> Candidate:
-    return replace(candidate, evidence=tuple(dict.fromkeys(other.evidence + candidate.evidence)))
+    return replace(
+        candidate,
+        evidence=tuple(dict.fromkeys(other.evidence + candidate.evidence)),
+        tags=tuple(dict.fromkeys(other.tags + candidate.tags)),
+        importance=max(candidate.importance, other.importance),
+    )

@@ -169,9 +169,9 @@ def pending(tx: Tx, seq: int) -> int:
     return int(tx.execute(_PENDING, {"seq": seq}).scalar_one())
 
 
-def flush(tx: Tx, seq: int) -> None:
-    """Make every open debounce that holds something up to this place due now."""
-    tx.execute(_FLUSH, {"seq": seq})
+def flush(tx: Tx, seq: int) -> int:
+    """Make every open debounce that holds something up to this place due now; how many there were."""
+    return tx.execute(_FLUSH, {"seq": seq}).rowcount
 
 
 def event_of(row: Sequence[Any]) -> Event:

@@ -17,7 +17,7 @@ from core import judge
 from core.db import Tx
 from core.errors import NotFound
 from core.search.index import vector_literal
-from core.types import Candidate, Evidence, Json
+from core.types import Candidate, Category, Evidence, Json
 
 NEIGHBOURS = 5
 """Nearest memories by vector that a candidate is judged against; a sixth has never changed a verdict's kind."""
@@ -71,8 +71,7 @@ def made_by(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
 
 def count(tx: Tx, user_id: str) -> int:
     """Active memories of a user."""
-    select = text("SELECT count(*) FROM memories WHERE user_id = :user AND status = 'active'")
-    return int(tx.execute(select, {"user": user_id}).scalar_one())
+    return int(tx.execute(_COUNT, {"user": user_id}).scalar_one())
 
 
 def neighbours(
@@ -89,14 +88,13 @@ def neighbours(
     near = {"user": user_id, "vectors": [vector_literal(v) for v in vectors], "limit": NEIGHBOURS}
     for query, values in ((_NEAR, near), (_SAME, same)):
         for row in tx.execute(query, values):
-            known = _known(row)
-            found[row.place - 1].setdefault(known.id, known)
+            found[row.place - 1].setdefault(row.id, known(row))
     return [list(by_id.values()) for by_id in found]
 
 
 def snapshot(row: Any) -> Json:
-    """A memory's row as JSON, for its history."""
-    return {name: _plain(value) for name, value in row._mapping.items()}
+    """A memory's row as JSON, for its history; without how it fades, which follows from the rest."""
+    return {name: _plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
 
 
 def _plain(value: object) -> Any:
@@ -105,9 +103,18 @@ def _plain(value: object) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def _known(row: Any) -> judge.Known:
+def known(row: Any) -> judge.Known:
+    """A row with its `similarity`, as the judge sees it."""
     return judge.Known(
-        row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at, row.similarity
+        row.id,
+        row.version,
+        row.content,
+        row.subject,
+        row.attribute,
+        row.value,
+        row.occurred_at,
+        row.similarity,
+        Category(row.category),
     )
 
 
@@ -121,11 +128,16 @@ _MADE_BY = text("""
     WHERE v.dispatch_id = ANY(:ids) ORDER BY v.at
 """)
 
+_COUNT = text("""
+    SELECT count(*) FROM memories
+    WHERE user_id = :user AND status = 'active' AND (expires_at IS NULL OR expires_at > now())
+""")
+
 _SAME = text("""
     SELECT c.place, m.*, cast(NULL AS float8) AS similarity
     FROM unnest(cast(:keys AS text[]), cast(:subjects AS text[]), cast(:attributes AS text[]))
          WITH ORDINALITY AS c (key, subject, attribute, place)
-    JOIN memories m ON m.user_id = :user AND m.status = 'active'
+    JOIN memories m ON m.user_id = :user AND m.status = 'active' AND (m.expires_at IS NULL OR m.expires_at > now())
          AND (m.statement_key = c.key OR (m.subject = c.subject AND m.attribute = c.attribute))
 """)
 """Active memories that say the same, or fill the same slot, as each candidate."""
@@ -142,7 +154,8 @@ _NEAR = text("""
             ORDER BY i.embedding <=> asked.vector LIMIT :limit
         ) AS nearest
     )
-    SELECT near.place, m.*, near.similarity FROM near JOIN memories m ON m.id = near.id AND m.status = 'active'
+    SELECT near.place, m.*, near.similarity FROM near
+    JOIN memories m ON m.id = near.id AND m.status = 'active' AND (m.expires_at IS NULL OR m.expires_at > now())
 """)
 """The nearest memories of the user to each candidate's vector, by an exact scan over that user's rows.
 

@@ -98,6 +98,20 @@ tenants = Table(
         server_default=text("false"),
         comment="Whether rules of high risk may run without anyone's approval.",
     ),
+    Column(
+        "fade_formula",
+        Text,
+        nullable=False,
+        server_default=text("'fading'"),
+        comment="By which its memories' curves were drawn.",
+    ),
+    Column(
+        "fade_under",
+        Double,
+        nullable=False,
+        server_default=text("0.05"),
+        comment="The strength below which they were to count as faded.",
+    ),
     CheckConstraint("id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'", name="name"),
 )
 
@@ -350,8 +364,24 @@ memories = Table(
     _time("updated_at", now=True),
     _time("expires_at"),
     _number("half_life_days"),
-    _time("last_used_at"),
+    Column(
+        "last_used_at", DateTime(timezone=True), comment="When it was last of use: recalled, confirmed or restored."
+    ),
     _count("uses"),
+    Column(
+        "fade_height",
+        Double,
+        nullable=False,
+        server_default=text("0.5"),
+        comment="The part of its strength that fades, as of its last use.",
+    ),
+    Column("fade_floor", Double, nullable=False, server_default=text("0"), comment="The part that stays."),
+    Column("fade_half_life", Double, comment="Days in which the first part halves; null: it never fades."),
+    Column(
+        "fade_at",
+        DateTime(timezone=True),
+        comment="When an active one will have faded if nobody uses it; null: never.",
+    ),
     _flag("pinned"),
     _texts("tags"),
     Column("version", Integer, nullable=False, server_default=text("1")),
@@ -362,6 +392,20 @@ memories = Table(
         "memories_slot", "tenant_id", "user_id", "subject", "attribute", postgresql_where=text("attribute IS NOT NULL")
     ),
     Index("memories_statement", "tenant_id", "user_id", "statement_key"),
+    Index(
+        "memories_fading",
+        "tenant_id",
+        "fade_at",
+        postgresql_where=text("status = 'active' AND fade_at IS NOT NULL"),
+    ),
+    Index(
+        "memories_expiring",
+        "tenant_id",
+        "expires_at",
+        postgresql_where=text("status = 'active' AND expires_at IS NOT NULL"),
+    ),
+    Index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", postgresql_where=text("status = 'active'")),
+    Index("memories_active", "tenant_id", "user_id", "pinned", postgresql_where=text("status = 'active'")),
 )
 
 memory_versions = Table(
@@ -390,6 +434,15 @@ evidence = Table(
     Column("quote", Text, nullable=False),
     _time("at", now=True),
     Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
+)
+
+sweeps = Table(
+    "sweeps",
+    metadata,
+    _tenant(),
+    Column("user_id", Text, primary_key=True),
+    Column("recorded_at", DateTime(timezone=True), nullable=False, comment="Memories up to here were compared."),
+    Column("memory_id", Uuid, nullable=False, comment="Of those recorded at that very moment, up to this one."),
 )
 
 relations = Table(

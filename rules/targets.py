@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-_MEMORY_EVENTS: Final = ("memory.created", "memory.updated", "memory.superseded", "memory.write.important")
+_MEMORY_EVENTS: Final = (
+    "memory.created",
+    "memory.updated",
+    "memory.merged",
+    "memory.superseded",
+    "memory.conflicted",
+    "memory.write.important",
+)
 
 TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "memory_extractor": _MEMORY_EVENTS,
     "memory_consolidator": _MEMORY_EVENTS,
+    "memory_deduplicator": ("memory.merged",),
+    "memory_decay": ("memory.archived",),
+    "memory_cleaner": ("memory.archived",),
+    "memory_reinforcer": (),
     "knowledge_indexer": (),
     "embedding_refresher": (),
 }
@@ -25,7 +36,12 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "memory.created": _CREATED,
     "memory.write.important": _CREATED,
     "memory.updated": ("user_id", "memory_id", "change", "reason"),
+    "memory.merged": ("user_id", "memory_id", "absorbed", "reason"),
+    "memory.conflicted": ("user_id", "memory_id", "with", "reason"),
     "memory.superseded": ("user_id", "memory_id", "by", "reason"),
+    "memory.archived": ("user_id", "memory_id", "category", "reason"),
+    "memory.restored": ("user_id", "memory_id", "reason"),
+    "memory.recalled": ("user_id", "group_id", "memory_ids", "searches"),
     "rule.changed": ("rule", "version", "author", "comment", "change"),
     "clock.ticked": ("rule", "version", "due_at", "timezone", "user_id"),
     "approval.requested": ("dispatch_id", "rule", "version", "target", "params", "expires_at", "may_decide"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from uuid import UUID
 
 from sqlalchemy import text
 
-from core import events, metrics, sessions
+from core import events, fading, judge, merge, metrics, sessions, upkeep
 from core.config import Settings
 from core.db import Database, Tx
 from core.embed import Embedder
@@ -47,6 +48,7 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
             extract=_extractor(tools, job),
             embedder=tools.embedder,
             limit=tools.settings.extract_messages,
+            thresholds=_thresholds(tools.settings),
             link=job.target == "memory_consolidator",
         )
     except NotFound as error:
@@ -54,6 +56,58 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
 
     then = [(job.target, {"session_id": session_id})] if found.more else []
     return Outcome(lambda tx: found.write(tx, job.author), then, _count_changes)
+
+
+def merge_duplicates(tools: Tools, job: Job) -> Outcome:
+    """Merge what is new of the event's user into what says the same already."""
+    user_id = job.params.get("user_id") or job.event.user_id
+    if not user_id:
+        raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
+    swept = merge.sweep(tools.db, job.tenant_id, user_id, _thresholds(tools.settings))
+    then = [(job.target, {"user_id": user_id})] if swept.more else []
+    return Outcome(lambda tx: swept.write(tx, job.author), then, _count_changes)
+
+
+def archive_faded(tools: Tools, job: Job) -> Outcome:
+    """Archive what has faded, a page; where formula or threshold have changed, draw all curves anew before."""
+    settings, then = tools.settings, list[tuple[str, Json]]()
+
+    def write(tx: Tx) -> Json:
+        after = job.params.get("redraw_after")
+        changed = fading.align(tx, job.tenant_id, settings.strength_formula, settings.fade_under)
+        if changed or after is not None:
+            last = fading.redraw(tx, job.tenant_id, None if changed else UUID(after), REDRAWN)
+            then.append((job.target, {"redraw_after": str(last)} if last else {}))
+            return {"redrawing": True}
+        archived = upkeep.faded(tx, job.tenant_id, job.author, settings.sweep_page)
+        then.extend([(job.target, {})] if archived == settings.sweep_page else [])
+        return {"archived": archived}
+
+    return Outcome(write, then, _count_changes)
+
+
+def archive_surplus(tools: Tools, job: Job) -> Outcome:
+    """Archive what has expired, and the weakest memories of users who have too many, a page of each."""
+    settings, then = tools.settings, list[tuple[str, Json]]()
+
+    def write(tx: Tx) -> Json:
+        page = settings.sweep_page
+        expired = upkeep.expired(tx, job.tenant_id, job.author, page)
+        surplus = upkeep.overflowing(tx, job.tenant_id, job.author, settings.memories_per_user, page)
+        then.extend([(job.target, {})] if expired == page or surplus > 0 else [])
+        return {"archived": expired + surplus, "expired": expired, "surplus": surplus}
+
+    return Outcome(write, then, _count_changes)
+
+
+def count_uses(_tools: Tools, job: Job) -> Outcome:
+    """Count that the memories of a recall were of use; each at most once in the time that `core.forget` gives."""
+    named = job.params.get("memory_ids") or job.event.payload.get("memory_ids")
+    try:
+        ids = [UUID(one) for one in named or ()]
+    except (TypeError, ValueError, AttributeError):
+        raise Never(f"{job.target} needs the ids of memories in `memory_ids`, and not {named!r:.200}.") from None
+    return Outcome(lambda tx: {"used": upkeep.used(tx, job.tenant_id, job.author, ids)}, (), _count_changes)
 
 
 def index_messages(tools: Tools, job: Job) -> Outcome:
@@ -118,6 +172,10 @@ class Agent:
 AGENTS: Mapping[str, Agent] = {
     "memory_extractor": Agent(extract_session, "cpu"),
     "memory_consolidator": Agent(extract_session, "cpu"),
+    "memory_deduplicator": Agent(merge_duplicates, "cpu"),
+    "memory_decay": Agent(archive_faded, "cpu"),
+    "memory_cleaner": Agent(archive_surplus, "cpu"),
+    "memory_reinforcer": Agent(count_uses, "cpu"),
     "knowledge_indexer": Agent(index_messages, "cpu"),
     "embedding_refresher": Agent(refresh_embeddings, "cpu"),
     "event_emitter": Agent(emit_event, "io"),
@@ -130,6 +188,9 @@ EXTRACTORS = frozenset({"memory_extractor", "memory_consolidator"})
 
 MODEL_USERS = EXTRACTORS
 """Agents that wait for a language model where one is configured, and then belong on the queue for waiting."""
+
+REDRAWN = 2_000
+"""Memories whose curves are drawn anew in one transaction, after a setting of forgetting has changed."""
 
 TOKENS_PRICED = 1_000_000
 """Prices are for so many tokens."""
@@ -149,6 +210,10 @@ def bound(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:
     return {name: partial(agent.run, tools) for name, agent in AGENTS.items()}
 
 
+def _thresholds(settings: Settings) -> judge.Thresholds:
+    return judge.Thresholds(settings.merge_similarity, settings.near_similarity, settings.novel_similarity)
+
+
 def _extractor(tools: Tools, job: Job) -> extraction.Extract:
     model = tools.model
     if model is None:
@@ -161,7 +226,7 @@ def _extractor(tools: Tools, job: Job) -> extraction.Extract:
 
 
 def _count_changes(counts: Json) -> None:
-    for name in ("added", "confirmed", "superseded"):
+    for name in ("added", "confirmed", "superseded", "merged", "replaced", "disputed", "ignored", "archived", "used"):
         metrics.MEMORIES.labels(name).inc(counts.get(name, 0))
 
 

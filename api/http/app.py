@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from api.http import backtest, dispatches, door, events, memories, rules, search, stats, tenant
 from api.http.door import Door
+from api.http.recalls import Recalls
 from core import db, heartbeat, schema
 from core.bell import Bell
 from core.config import Settings
@@ -29,6 +30,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         if settings.embedding == "local":  # The first question should not wait for the model to be read.
             threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
         yield
+        opened.recalls.close()
         opened.bell.close()
         opened.db.close()
 
@@ -76,4 +78,5 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
         database.close()
         raise
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
-    return Door(settings, database, cached, Bell(broker_url), {}, {})
+    bell = Bell(broker_url)
+    return Door(settings, database, cached, bell, Recalls(database, bell), {}, {})

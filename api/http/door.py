@@ -16,6 +16,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.http.recalls import Recalls
 from core import errors, metrics, tenants
 from core.bell import Bell
 from core.config import Settings
@@ -50,6 +51,7 @@ class Door:
     db: Database
     embedder: Embedder
     bell: Bell
+    recalls: Recalls
     keys: dict[str, tuple[float, Caller]]
     backlogs: dict[str, tuple[float, int]]
 

@@ -123,12 +123,15 @@ async def get_settle(
     timeout: Annotated[float, Query(ge=0, le=60)] = 20,  # noqa: ASYNC109 - the contract's own word
     flush: bool = False,
 ) -> Settled:
-    """Wait until everything up to the token, and all that followed from it, has ended."""
+    """Wait until everything up to the token, and all that followed from it, has ended.
+
+    With `flush` no debounce is waited for, neither an open one nor one that opens on the way.
+    """
     # Async, for this one waits: forty waiting callers would otherwise hold every thread that there is.
     seq, end = events.settle_seq(token), time.monotonic() + timeout
-    if flush:
-        await run_in_threadpool(_flush, at, who.tenant_id, seq)
     while True:
+        if flush:
+            await run_in_threadpool(_flush, at, who.tenant_id, seq)
         pending = await run_in_threadpool(_pending, at, who.tenant_id, seq)
         if pending == 0 or time.monotonic() >= end:
             return Settled(settled=pending == 0, pending=pending)
@@ -137,8 +140,9 @@ async def get_settle(
 
 def _flush(at: Door, tenant_id: str, seq: int) -> None:
     with at.db.tenant(tenant_id) as tx:
-        events.flush(tx, seq)
-    at.bell.ring()
+        flushed = events.flush(tx, seq)
+    if flushed:
+        at.bell.ring()
 
 
 def _pending(at: Door, tenant_id: str, seq: int) -> int:

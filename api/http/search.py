@@ -10,7 +10,9 @@ from fastapi import APIRouter
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api.http.door import At, Reader
+from api.http.recalls import Asker
 from api.shapes import source_json, strength
+from core import forget
 from core.errors import Invalid, Problem
 from core.search import query
 from core.search.query import Found, Method, Question
@@ -49,6 +51,7 @@ class SearchRequest(BaseModel):
     time: Span = Span()
     min_similarity: Annotated[float | None, Field(ge=-1, le=1)] = None
     min_importance: Share | None = None
+    include_archived: Annotated[bool, Field(description="Find what was archived or has expired, too")] = False
     now: AwareDatetime | None = None
     explain: bool = False
 
@@ -60,8 +63,12 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
         raise Invalid([Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")])
     began, now = time.perf_counter(), asked.now or datetime.now(UTC)
     answer = query.search(at.db, who.tenant_id, _question(asked), at.embedder)
+    if at.settings.announce_recalls:
+        served = [str(found.memory.id) for found in answer.results if found.memory is not None]
+        at.recalls.note(Asker(who.tenant_id, asked.user_id, asked.group_id), served)
+    formula = at.settings.strength_formula if asked.explain else None
     return {
-        "results": [_result(found, now, explain=asked.explain) for found in answer.results],
+        "results": [_result(found, now, formula) for found in answer.results],
         "total": answer.total,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
     }
@@ -84,14 +91,18 @@ def _question(asked: SearchRequest) -> Question:
         until=asked.time.to,
         min_similarity=asked.min_similarity,
         min_importance=asked.min_importance,
+        include_archived=asked.include_archived,
     )
 
 
-def _result(found: Found, now: datetime, *, explain: bool) -> Json:
+def _result(found: Found, now: datetime, formula: str | None) -> Json:
+    """One result; with the formula of strength, what its scores are made of."""
     hit = found.ranked.hit
     scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
-    if explain:
+    if formula is not None:
         scores["parts"] = found.ranked.parts
+    if formula is not None and found.memory is not None:
+        scores["relevance"] = forget.relevance(formula, hit.cosine or 0.0, strength(found.memory, now))
     shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
     own = _memory(found, now) if found.message is None else _message(found)
     return {**own, **shared, "sources": [source_json(source) for source in found.sources]}
@@ -100,7 +111,7 @@ def _result(found: Found, now: datetime, *, explain: bool) -> Json:
 def _memory(found: Found, now: datetime) -> Json:
     names = (
         "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
-        "subject attribute value"
+        "subject attribute value status"
     ).split()
     return {**{name: getattr(found.memory, name) for name in names}, "strength": strength(found.memory, now)}
 

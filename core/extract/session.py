@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core import changes, consolidate, memories, sessions
+from core import changes, consolidate, judge, memories, sessions
 from core.changes import Author, Change, Owner
 from core.db import Database, Tx
 from core.embed import Embedder
@@ -49,6 +49,7 @@ def session(
     extract: Extract,
     embedder: Embedder,
     limit: int,
+    thresholds: judge.Thresholds = judge.USUAL,
     link: bool = False,
 ) -> Extracted:
     """Read what is new in a session, `limit` messages at the most, and decide what it changes; `link` what is related.
@@ -60,7 +61,10 @@ def session(
         messages = sessions.transcript(tx, session_id, after=stands.extracted_to, limit=limit)
     read_to = messages[-1].position if messages else stands.extracted_to
     by_owner = _by_owner(messages, extract(messages) if messages else [])
-    decided = [(owner, _decide(db, tenant_id, owner, mine, embedder, link=link)) for owner, mine in by_owner.items()]
+    decided = [
+        (owner, _decide(db, tenant_id, owner, mine, embedder, thresholds, link=link))
+        for owner, mine in by_owner.items()
+    ]
     more = read_to < stands.message_count
     return Extracted(tenant_id, session_id, stands.extracted_to, read_to, more, decided)
 
@@ -75,11 +79,18 @@ def _by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> d
 
 
 def _decide(
-    db: Database, tenant_id: str, owner: Owner, candidates: Sequence[Candidate], embedder: Embedder, *, link: bool
+    db: Database,
+    tenant_id: str,
+    owner: Owner,
+    candidates: Sequence[Candidate],
+    embedder: Embedder,
+    thresholds: judge.Thresholds,
+    *,
+    link: bool,
 ) -> Sequence[Change]:
     merged = consolidate.merged(candidates)
     vectors = embedder.embed([c.content for c in merged])
     with db.tenant(tenant_id) as tx:
         known = memories.neighbours(tx, owner.user_id, merged, vectors)
-    decided = consolidate.decide(merged, vectors, known)
+    decided = consolidate.decide(merged, vectors, known, thresholds)
     return [*decided, *consolidate.links(decided, merged, known)] if link else decided

@@ -51,6 +51,7 @@ class Question:
     until: datetime | None = None
     min_similarity: float | None = None
     min_importance: float | None = None
+    include_archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ def _values(question: Question) -> dict[str, Any]:
         "since": question.since,
         "until": question.until,
         "importance": question.min_importance,
+        "archived": question.include_archived,
     }
 
 
@@ -207,9 +209,10 @@ _MATCHING = """
     FROM search_index i
     LEFT JOIN memories m ON m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
     WHERE (i.user_id = :user OR i.group_id = :group)
-      AND ((i.type = 'message' AND :messages) OR (i.type = 'memory' AND :memories AND m.status = 'active'
+      AND ((i.type = 'message' AND :messages) OR (i.type = 'memory' AND :memories
+           AND (m.status = 'active' OR (:archived AND m.status = 'archived'))
            AND m.trust NOT IN ('rejected', 'quarantined')
-           AND (m.expires_at IS NULL OR m.expires_at > now())))
+           AND (:archived OR m.expires_at IS NULL OR m.expires_at > now())))
       AND (cast(:session AS text) IS NULL OR coalesce(m.session_id, i.session_id) = :session)
       AND (cast(:since AS timestamptz) IS NULL OR i.occurred_at >= :since)
       AND (cast(:until AS timestamptz) IS NULL OR i.occurred_at <= :until)

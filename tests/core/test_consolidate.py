@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import consolidate, judge
-from core.changes import Add, Change, Confirm
+from core.changes import Add, Change, Confirm, Dispute, Ignore, Merge, Replace
 from core.embed import HashEmbedder
 from core.judge import Known
 from core.types import Candidate, Category, Evidence, Relation, Topic
@@ -51,8 +51,16 @@ def kept(store: dict[object, Known], changes: Sequence[Change]) -> dict[object, 
                 c = change.candidate
                 after[change.id] = Known(change.id, 1, c.content, c.subject, c.attribute, c.value, c.occurred_at)
         elif isinstance(change, Confirm):
-            assert change.known.id in after
+            assert change.known.id in store
+        elif isinstance(change, Merge | Replace):
+            after[change.known.id] = replace(after[change.known.id], content=change.candidate.content)
     return after
+
+
+def quotes(change: Change) -> Sequence[Evidence]:
+    if isinstance(change, Confirm):
+        return change.evidence
+    return change.candidate.evidence if isinstance(change, Add | Merge | Replace | Ignore) else ()
 
 
 def adds(changes: Sequence[Change]) -> list[Add]:
@@ -120,6 +128,54 @@ def test_a_statement_near_one_of_the_same_subject_refines_it() -> None:
     assert (link.relation, link.to_id) == (Relation.REFINES, known.id)
 
 
+def test_one_that_says_more_is_merged_into_what_is_known_and_its_wording_goes_on_from_there() -> None:
+    store = kept({}, decided([said("Ada likes coffee.")]))
+    richer = [said("Ada likes coffee, strong and black.", 1), said("Ada likes coffee.", 2, tags=("taste",))]
+    changes = decided(richer, store)
+    assert [type(c) for c in changes] == [Merge, Confirm]
+    assert [k.content for k in kept(store, changes).values()] == ["Ada likes coffee, strong and black."]
+
+
+def test_within_a_batch_the_richer_wording_wins_in_any_order() -> None:
+    less, more = said("Ada likes coffee.", 0, tags=("a",)), said("Ada likes coffee, strong and black.", 1, tags=("b",))
+    for batch in ([less, more], [replace(more, occurred_at=NOON), replace(less, occurred_at=NOON + timedelta(1))]):
+        (add,) = adds(decided(batch))
+        assert add.candidate.content == more.content
+        assert (len(add.candidate.evidence), set(add.candidate.tags)) == (2, {"a", "b"})
+
+
+def test_what_is_denied_stays_beside_what_denies_it_and_both_are_disputed() -> None:
+    store = kept({}, decided([said("Ada eats meat.")]))
+    (known,) = store.values()
+    add, dispute = decided([said("Ada does not eat meat.", 1)], store)
+    assert isinstance(add, Add)
+    assert isinstance(dispute, Dispute)
+    assert (dispute.one.id, dispute.other.id) == (add.id, known.id)
+    within = decided([said("Ada eats meat."), said("Ada does not eat meat.", 1)])
+    assert [type(c) for c in within] == [Add, Add, Dispute]
+
+
+def test_what_is_over_within_a_batch_leaves_the_first_as_history() -> None:
+    first, second = adds(decided([said("Ada eats meat."), said("Ada no longer eats meat.", 1)]))
+    assert (first.past, second.past) == (NOON + timedelta(days=1), None)
+
+
+def test_junk_is_ignored() -> None:
+    assert [type(c) for c in decided([said("Hello!"), said("Ada has a cat.")])] == [Add, Ignore]
+
+
+INDEPENDENT = [
+    "Ada has a cat.", "Ada plays chess.", "Bob lives abroad.", "Ada eats meat.", "Ada works nights.",
+    "我喜欢喝茶", "我养了狗",
+]  # fmt: skip
+
+
+@given(st.permutations(INDEPENDENT))
+def test_the_order_of_candidates_that_have_nothing_to_do_with_each_other_does_not_matter(order: list[str]) -> None:
+    changes = adds(decided([said(content, day) for day, content in enumerate(order)]))
+    assert {(c.candidate.content, c.reason.split(":")[0]) for c in changes} == {(one, "New") for one in INDEPENDENT}
+
+
 WORDS = st.lists(st.sampled_from("ada bob cat dog 2 3 not Lisbon likes 喜欢 不".split()), min_size=1, max_size=4).map(
     " ".join
 )
@@ -160,7 +216,7 @@ def test_every_quote_ends_in_a_change_or_in_what_a_change_replaced(
 ) -> None:
     store = kept({}, decided(first))
     changes = decided(second, store)
-    cited = {e for c in changes for e in (c.candidate.evidence if isinstance(c, Add) else c.evidence)}  # type: ignore[union-attr]
+    cited = {e for c in changes for e in quotes(c)}
     stated = {judge.statement_key(c.subject, c.content): c for c in second}
     for candidate in stated.values():
         if candidate.attribute is None:

@@ -6,9 +6,9 @@ from core.types import Json
 from rules import defaults
 from rules.ruleset import Ruleset
 from rules.schema import parse
+from rules.targets import TARGETS as AGENTS
 from tests.rules.samples import an_event
 
-AGENTS = ("memory_extractor", "memory_consolidator")
 DOCUMENTS = {str(document["name"]): document for document in defaults.load()}
 
 
@@ -41,6 +41,9 @@ def test_a_default_rule_is_right_and_explains_itself(name: str) -> None:
         ("message.added", {"role": "system", "content": "Be kind."}, []),
         ("message.added", {"role": "tool", "content": "{}", "importance": 0.7}, []),
         ("message.added", {"role": "tool", "content": "{}", "importance": 0.71}, ["extract_important_now"]),
+        ("memory.recalled", {"memory_ids": []}, ["reinforce_recalled"]),
+        ("clock.ticked", {"rule": "forget_nightly"}, ["forget_nightly"]),
+        ("clock.ticked", {"rule": "keep_within_limits"}, ["keep_within_limits"]),
         (
             "message.added",
             {"role": "user", "content": "I moved.", "importance": 1},

@@ -67,7 +67,7 @@ def test_a_folder_creates_changes_and_only_if_asked_deletes(app: Database) -> No
     files["extract_important_now.json"] = files["extract_important_now.json"].replace("0.7", "0.8")
     changes = {"one": "create", "two": "create", "extract_important_now": "change"}
     assert does(plan(app, files)) == changes
-    gone = {"consolidate_on_session_end": "delete", "notify_important": "delete"}
+    gone = {name: "delete" for name in DEFAULTS if not name.startswith("extract")}
     assert does(plan(app, files, prune=True)) == changes | gone
     assert put(app, files, prune=True) == {"one": 1, "two": 1, "extract_important_now": 2}
     with app.tenant(TENANT) as tx:

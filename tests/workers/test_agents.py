@@ -38,6 +38,26 @@ def test_everyone_whom_a_rule_or_the_router_may_call_is_there() -> None:
     assert INDEXER in agents.AGENTS
 
 
+def test_new_memories_of_a_user_are_compared_in_one_run_and_merged(
+    app: Database, queue: Database, works: Works
+) -> None:
+    accept(app, said("I live in Lisbon."), said("I have a cat named Tom."), ended(message_count=3))
+    works.settle()
+    runs = rows(queue, "SELECT result FROM dispatches WHERE target = 'memory_deduplicator' AND status = 'done'")
+    assert sum(run.result["compared"] for run in runs) == len(memories(app)) > 1
+    assert len(runs) < len(memories(app))
+
+
+def test_the_deduplicator_needs_a_user(app: Database, queue: Database, works: Works) -> None:
+    wanted = a_document(event_type="order.placed", actions=[{**RUN, "target": "memory_deduplicator"}])
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, wanted, author="test")
+    accept(app, event())
+    works.settle()
+    (dead,) = rows(queue, "SELECT * FROM dispatches WHERE status = 'dead'")
+    assert "needs an event with a user" in dead.error
+
+
 def test_everyone_works_on_a_queue_that_a_worker_serves(settings: Settings) -> None:
     asked = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1"})
     assert set(agents.queues(settings)) == set(agents.AGENTS)
@@ -56,7 +76,10 @@ def test_every_message_is_read_once_however_often_it_is_asked_for(app: Database,
     accept_all(app, [said(f"I live in City{n}.", time=f"2026-11-{n + 1:02}T12:00:00Z") for n in range(5)])
     accept(app, *(ended(message_count=5) for _ in range(4)))
     works.settle()
-    done = rows(queue, "SELECT result FROM dispatches WHERE target LIKE 'memory%' AND status = 'done'")
+    done = rows(
+        queue,
+        "SELECT result FROM dispatches WHERE target IN ('memory_extractor', 'memory_consolidator') AND status = 'done'",
+    )
     assert sum(row.result["messages"] for row in done) == 5
     assert [m.value for m in memories(app) if m.status == "active"] == ["City4"]
 
@@ -67,7 +90,10 @@ def test_a_session_longer_than_one_reading_is_read_to_its_end(
     accept_all(app, [*(said(f"I have a cat named Cat{n}x.") for n in range(25)), ended(message_count=25)])
     with at_work(settings.model_copy(update={"extract_messages": 10})) as works:
         works.settle()
-    done = rows(queue, "SELECT result FROM dispatches WHERE target LIKE 'memory%' AND status = 'done'")
+    done = rows(
+        queue,
+        "SELECT result FROM dispatches WHERE target IN ('memory_extractor', 'memory_consolidator') AND status = 'done'",
+    )
     assert sorted(row.result["messages"] for row in done if row.result["messages"]) == [5, 10, 10]
 
 

@@ -1,0 +1,162 @@
+"""How well the judge tells one statement from another: precision, recall, false merges, by threshold.
+
+    python -m bench.judge [--half held-out|built-on] [--mistakes]
+
+Right is a pair for which the judge says what its label says: one statement (confirm, merge), the same slot with another
+value (supersede), or neither. Precision and recall are over the first two together. Half of the pairs, by a hash of
+their statement, was not looked at while the judge was built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import UUID
+
+from bench.judge_pairs import Pair, made
+from core.embed import LocalEmbedder
+from core.judge import USUAL, Kind, Known, Thresholds, conflicting, judge
+
+DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+SAME = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}
+SUPERSEDED = {Kind.SUPERSEDE, Kind.PREDATES}
+CURVE = (0.80, 0.85, 0.88, 0.90, 0.92, 0.94, 0.95, 0.96, 0.98)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came out over some pairs."""
+
+    pairs: int
+    merged: int
+    right: int
+    positives: int
+    near_misses: int
+    false_on_near_misses: int
+
+    @property
+    def precision(self) -> float:
+        """Of the pairs merged or superseded, the share that should be."""
+        return self.right / max(self.merged, 1)
+
+    @property
+    def recall(self) -> float:
+        """Of the pairs that should be, the share that is."""
+        return self.right / max(self.positives, 1)
+
+
+def cosines(pairs: Sequence[Pair]) -> list[float]:
+    """How near the two statements of each pair are, by the local model."""
+    texts = sorted({c.content for p in pairs for c in (p.first, p.second)})
+    vectors = dict(zip(texts, LocalEmbedder().embed(texts), strict=True))
+    return [float(vectors[p.first.content] @ vectors[p.second.content]) for p in pairs]
+
+
+def verdict(pair: Pair, cosine: float, thresholds: Thresholds = USUAL) -> Kind:
+    """What the judge says to the second statement where the first is known."""
+    c = pair.first
+    known = Known(UUID(int=1), 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, cosine, c.category)
+    return judge(pair.second, [known], thresholds).kind
+
+
+def outcome(kind: Kind) -> str:
+    """A verdict in the words of the labels."""
+    return "same" if kind in SAME else "supersede" if kind in SUPERSEDED else "other"
+
+
+def measure(pairs: Sequence[Pair], outcomes: Sequence[str]) -> Measured:
+    """Count over pairs what the judge made of each."""
+    both = list(zip(pairs, outcomes, strict=True))
+    return Measured(
+        pairs=len(both),
+        merged=sum(said != "other" for _, said in both),
+        right=sum(said != "other" and said == pair.expected for pair, said in both),
+        positives=sum(pair.expected != "other" for pair in pairs),
+        near_misses=sum(pair.near_miss for pair in pairs),
+        false_on_near_misses=sum(pair.near_miss and said == "same" for pair, said in both),
+    )
+
+
+def show(name: str, found: Measured) -> str:
+    """One line of the table."""
+    return (
+        f"| {name} | {found.pairs} | {found.precision:.3f} | {found.recall:.3f} | "
+        f"{found.false_on_near_misses} of {found.near_misses} |"
+    )
+
+
+def curve(pairs: Sequence[Pair], near: Sequence[float]) -> Iterator[str]:
+    """The judge with another `near`, and beside it what the cosine alone would do, and the cosine with the guards."""
+    ways = " | ".join(f"{way}: precision | recall | false" for way in ("judge", "cosine alone", "with guards"))
+    yield f"| cosine | {ways} |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    free = [conflicting(p.first.content, p.second.content) is None for p in pairs]
+    for at in CURVE:
+        moved = replace(USUAL, near=at, merge=max(at, USUAL.merge))
+        judged = [outcome(verdict(p, c, moved)) for p, c in zip(pairs, near, strict=True)]
+        alone = ["same" if c >= at else "other" for c in near]
+        guarded = [said if ok else "other" for said, ok in zip(alone, free, strict=True)]
+        cells = (measure(pairs, said) for said in (judged, alone, guarded))
+        line = " | ".join(f"{m.precision:.3f} | {m.recall:.3f} | {m.false_on_near_misses}" for m in cells)
+        yield f"| {at:.2f} | {line} |"
+
+
+def families(pairs: Sequence[Pair], outcomes: Sequence[str]) -> Iterator[str]:
+    """What became of each family: how many of its pairs were judged as they are labelled."""
+    counts: Counter[tuple[str, str]] = Counter()
+    right: Counter[tuple[str, str]] = Counter()
+    for pair, said in zip(pairs, outcomes, strict=True):
+        key = pair.family, pair.expected
+        counts[key] += 1
+        # Of a near-miss it matters that it is not merged; that one denies the other may supersede.
+        right[key] += said != "same" if pair.near_miss else said == pair.expected
+    yield "| family | expected | pairs | right |"
+    yield "| --- | --- | --- | --- |"
+    for (family, expected), count in counts.items():
+        yield f"| {family} | {expected} | {count} | {right[family, expected]} |"
+
+
+def main() -> None:
+    """Print every figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--locomo", type=Path, default=DATA / "locomo_dev.json")
+    parser.add_argument("--longmemeval", type=Path, default=DATA / "longmemeval_s_dev.json.gz")
+    parser.add_argument("--half", choices=("held-out", "built-on"), help="only this half")
+    parser.add_argument("--mistakes", action="store_true", help="print each pair of the half built on that went wrong")
+    asked = parser.parse_args()
+    pairs = [p for p in made(asked.locomo, asked.longmemeval) if asked.half in (None, HALVES[p.held_out])]
+    near = cosines(pairs)
+    outcomes = [outcome(verdict(p, c)) for p, c in zip(pairs, near, strict=True)]
+    lines = ["| pairs | number | precision | recall | false merges of near-misses |", "| --- | --- | --- | --- | --- |"]
+    for name in ("all", *HALVES.values()):
+        kept = [at for at, p in enumerate(pairs) if name in ("all", HALVES[p.held_out])]
+        lines.append(show(name, measure([pairs[at] for at in kept], [outcomes[at] for at in kept])))
+    told = [at for at, p in enumerate(pairs) if p.family in ("told twice", "of one turn")]
+    lines.append(show("written twice by people", measure([pairs[at] for at in told], [outcomes[at] for at in told])))
+    late = [at for at, p in enumerate(pairs) if p.family.startswith("late: ")]
+    lines.append(show("rules written late", measure([pairs[at] for at in late], [outcomes[at] for at in late])))
+    han = [at for at, p in enumerate(pairs) if not p.first.content.isascii() and "Ada" in p.first.content]
+    lines.append(show("Chinese", measure([pairs[at] for at in han], [outcomes[at] for at in han])))
+    lines += ["", *families(pairs, outcomes), "", *curve(pairs, near)]
+    if asked.mistakes:
+        lines += mistakes(pairs, near, outcomes)
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+HALVES = {True: "held-out", False: "built-on"}
+
+
+def mistakes(pairs: Sequence[Pair], near: Sequence[float], outcomes: Sequence[str]) -> Iterator[str]:
+    """What went wrong in the half that may be looked at."""
+    for pair, cosine, said in zip(pairs, near, outcomes, strict=True):
+        if said != pair.expected and not pair.held_out:
+            yield f"{pair.family}: {pair.expected}, judged {said} at {cosine:.3f}"
+            yield f"  {pair.first.content}\n  {pair.second.content}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from alembic import command
+from sqlalchemy import create_engine, text
+
+from core import changes, db, events, fading, forget, memories, schema, upkeep
+from core.changes import Add, Archive, Author, Change, Confirm, Link, Owner, Pin, Restore, Use
+from core.config import Settings
+from core.db import Database, Tx
+from core.embed import HashEmbedder
+from core.errors import Conflict
+from core.judge import Known
+from core.search import query
+from core.search.query import Question
+from core.types import Candidate, Category, Evidence, Json, Relation, Topic
+from tests.databases import beside
+from tests.samples import TENANT
+
+NOW = datetime.now(UTC)
+ADA = Owner("ada")
+PERSON = Author("key:1")
+EMBEDDER = HashEmbedder()
+
+
+def a_memory(content: str, **fields: Any) -> Add:
+    quote = Evidence("s1", content, "e1", content)
+    plain = Candidate(content, Category.FACT, Topic.PERSONAL, "ada", (quote,), NOW)
+    return Add(replace(plain, **fields), "because", EMBEDDER.embed([content])[0])
+
+
+def carry_out(app: Database, *wanted: Change, owner: Owner = ADA) -> Json:
+    with app.tenant(TENANT) as tx:
+        return changes.apply(tx, TENANT, owner, wanted, PERSON)
+
+
+def row(app: Database, memory_id: UUID) -> Any:
+    with app.tenant(TENANT) as tx:
+        return memories.get(tx, memory_id)
+
+
+def set_back(app: Database, ids: Sequence[UUID], days: float) -> None:
+    """Let time pass, as if what happened to these memories had happened so many days earlier."""
+    shift = """
+        UPDATE memories SET recorded_at = recorded_at - d, last_used_at = last_used_at - d, fade_at = fade_at - d
+        FROM (SELECT make_interval(secs => :days * 86400) AS d) AS passed WHERE id = ANY(:ids)
+    """
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(shift), {"ids": list(ids), "days": days})
+
+
+def told(app: Database) -> list[str]:
+    with app.tenant(TENANT) as tx:
+        return [e.event_type for e in events.since(tx, 0, 1000)]
+
+
+def history(app: Database, memory_id: UUID) -> list[str]:
+    with app.tenant(TENANT) as tx:
+        return [v.change for v in memories.history(tx, memory_id)]
+
+
+def sweep(app: Database, page: int = 100) -> int:
+    with app.tenant(TENANT) as tx:
+        return upkeep.faded(tx, TENANT, PERSON, page)
+
+
+def expected(app: Database, memory_id: UUID, **facts: Any) -> datetime | None:
+    stands = row(app, memory_id)
+    known = forget.Facts(stands.importance, stands.category, **facts)
+    return forget.fading(known).fade_at(stands.last_used_at or stands.recorded_at, forget.UNDER)
+
+
+def close(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and other is not None and abs(one - other) < timedelta(milliseconds=1)
+
+
+def test_a_new_memory_knows_when_it_will_have_faded(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    rule = a_memory("Never call before ten.", category=Category.INSTRUCTION)
+    carry_out(app, cat, rule)
+    assert close(row(app, cat.id).fade_at, expected(app, cat.id))
+    assert row(app, rule.id).fade_at is None
+
+
+def test_a_confirmation_a_relation_and_a_use_put_it_off(app: Database) -> None:
+    cat, dog = a_memory("Ada has a cat."), a_memory("Ada walks a dog.")
+    carry_out(app, cat, dog)
+    set_back(app, [cat.id, dog.id], 30)
+    stands = row(app, cat.id)
+    known = Known(cat.id, 1, stands.content, "ada", None, None, stands.occurred_at)
+    carry_out(app, Confirm(known, [Evidence("s2", "m9", "e9", "my cat")], "again"))
+    assert close(row(app, cat.id).fade_at, expected(app, cat.id, evidence=2))
+    carry_out(app, Link(cat.id, Relation.ABOUT, dog.id), Link(cat.id, Relation.CONTRADICTS, dog.id), Use(dog.id))
+    assert close(row(app, cat.id).fade_at, expected(app, cat.id, evidence=2, relations=1))
+    assert close(row(app, dog.id).fade_at, expected(app, dog.id, relations=1, uses=1))
+
+
+def test_ten_recalls_in_a_minute_are_one_use_and_make_neither_version_nor_event(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    before = told(app)
+    counted = [carry_out(app, Use(cat.id)).get("used", 0) for _ in range(10)]
+    assert counted == [1] + [0] * 9
+    set_back(app, [cat.id], forget.SPACING / timedelta(days=1))
+    assert carry_out(app, Use(cat.id)) == {"used": 1}
+    assert (row(app, cat.id).uses, row(app, cat.id).version) == (2, 1)
+    assert (told(app), history(app, cat.id)) == (before, ["add"])
+
+
+def test_the_sweep_archives_what_is_due_and_nothing_else(app: Database) -> None:
+    old, young, pinned = a_memory("Ada has a cat."), a_memory("Ada has a dog."), a_memory("Ada has a fox.")
+    carry_out(app, old, young, pinned)
+    carry_out(app, Pin(pinned.id, 1, pinned=True, reason="dear"))
+    set_back(app, [old.id, pinned.id], 600)
+    assert sweep(app) == 1
+    assert [row(app, m.id).status for m in (old, young, pinned)] == ["archived", "active", "active"]
+    assert row(app, old.id).fade_at is None
+    assert history(app, old.id) == ["add", "archive"]
+    assert told(app)[-1] == "memory.archived"
+    assert sweep(app) == 0
+
+
+def test_a_sweep_goes_page_by_page_the_longest_faded_first(app: Database) -> None:
+    several = [a_memory(f"Ada has cat number {n}.") for n in range(5)]
+    carry_out(app, *several)
+    for place, one in enumerate(several):
+        set_back(app, [one.id], 1000 + place)
+    assert [sweep(app, page=2) for _ in range(2)] == [2, 2]
+    assert [row(app, m.id).status for m in several] == ["active", *["archived"] * 4]
+    assert sweep(app, page=2) == 1
+
+
+def test_what_someone_changes_at_the_moment_is_left_for_the_next_sweep(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    set_back(app, [cat.id], 600)
+    with app.tenant(TENANT) as tx:
+        changes.apply(tx, TENANT, ADA, [Use(cat.id)], PERSON)
+        assert sweep(app) == 0
+    assert sweep(app) == 0
+    assert row(app, cat.id).status == "active"
+
+
+def test_what_was_archived_can_be_restored_and_begins_to_fade_anew(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    set_back(app, [cat.id], 600)
+    sweep(app)
+    assert carry_out(app, Restore(cat.id, 2, "missed")) == {"restored": 1}
+    assert row(app, cat.id).status == "active"
+    assert close(row(app, cat.id).fade_at, expected(app, cat.id))
+    assert (sweep(app), history(app, cat.id)) == (0, ["add", "archive", "restore"])
+    assert told(app)[-1] == "memory.restored"
+
+
+def test_unpinned_it_fades_again(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    carry_out(app, Pin(cat.id, 1, pinned=True, reason="dear"))
+    assert row(app, cat.id).fade_at is None
+    carry_out(app, Pin(cat.id, 2, pinned=False, reason="no more"))
+    assert close(row(app, cat.id).fade_at, expected(app, cat.id))
+    assert history(app, cat.id) == ["add", "pin", "unpin"]
+
+
+@pytest.mark.parametrize("stale", [Archive, Restore, lambda i, v, r: Pin(i, v, True, r)])
+def test_what_was_decided_on_an_old_version_is_a_conflict(app: Database, stale: Any) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    carry_out(app, Pin(cat.id, 1, pinned=True, reason="dear"))
+    with pytest.raises(Conflict):
+        carry_out(app, stale(cat.id, 1, "late"))
+    assert history(app, cat.id) == ["add", "pin"]
+
+
+def test_nothing_is_restored_beside_what_has_taken_its_place(app: Database) -> None:
+    lisbon = a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
+    carry_out(app, lisbon)
+    carry_out(app, Archive(lisbon.id, 1, "moved"))
+    carry_out(app, a_memory("Ada lives in Porto.", attribute="home.city", value="Porto"))
+    with pytest.raises(Conflict):
+        carry_out(app, Restore(lisbon.id, 2, "back"))
+
+
+def expire(app: Database, memory_id: UUID, when: datetime) -> None:
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET expires_at = :at WHERE id = :id"), {"at": when, "id": memory_id})
+
+
+def found(app: Database, **fields: Any) -> list[str]:
+    question = replace(Question("cat", "ada"), **fields)
+    return [f.memory.content for f in query.search(app, TENANT, question, EMBEDDER).results if f.memory is not None]
+
+
+def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    assert found(app) == ["Ada has a cat."]
+    expire(app, cat.id, NOW - timedelta(days=1))
+    assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
+    with app.tenant(TENANT) as tx:
+        assert memories.count(tx, "ada") == 0
+        assert memories.neighbours(tx, "ada", [cat.candidate], EMBEDDER.embed(["Ada has a cat."])) == [[]]
+        assert upkeep.expired(tx, TENANT, PERSON, 10) == 1
+    assert row(app, cat.id).status == "archived"
+    assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
+
+
+def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    expire(app, cat.id, NOW - timedelta(days=1))
+    again = a_memory("Ada has a cat.")
+    assert carry_out(app, again) == {"added": 1}
+    with app.tenant(TENANT) as tx:
+        upkeep.expired(tx, TENANT, PERSON, 10)
+    carry_out(app, Archive(again.id, 1, "twice"))
+    carry_out(app, Restore(cat.id, 2, "the first one"))
+    assert row(app, cat.id).expires_at is None
+
+
+def overflow(app: Database, limit: int, page: int = 100) -> int:
+    with app.tenant(TENANT) as tx:
+        return upkeep.overflowing(tx, TENANT, PERSON, limit, page)
+
+
+def test_above_the_limit_the_weakest_go_and_never_the_pinned(app: Database) -> None:
+    several = [a_memory(f"Ada has cat number {n}.", importance=0.1 + n / 10) for n in range(6)]
+    carry_out(app, *several)
+    carry_out(app, Pin(several[0].id, 1, pinned=True, reason="dear"))
+    carry_out(app, a_memory("Bob has a dog."), owner=Owner("bob"))
+    assert overflow(app, 4) == 2
+    assert [row(app, m.id).status for m in several] == ["active", "archived", "archived", *["active"] * 3]
+    assert overflow(app, 4) == 0
+
+
+def test_who_has_only_pinned_memories_keeps_all_of_them(app: Database) -> None:
+    several = [a_memory(f"Ada has cat number {n}.") for n in range(3)]
+    carry_out(app, *several)
+    carry_out(app, *(Pin(m.id, 1, pinned=True, reason="dear") for m in several))
+    assert overflow(app, 1) == 0
+
+
+def test_a_new_threshold_or_formula_draws_every_curve_anew(app: Database) -> None:
+    several = [a_memory(f"Ada has cat number {n}.") for n in range(5)]
+    carry_out(app, *several)
+    with app.tenant(TENANT) as tx:
+        assert not fading.align(tx, TENANT, "fading", forget.UNDER)
+        assert fading.align(tx, TENANT, "weekly", 0.1)
+        last, pages = None, 0
+        while pages == 0 or last is not None:
+            last, pages = fading.redraw(tx, TENANT, last, 2), pages + 1
+    assert pages == 3
+    for one in several:
+        stands = row(app, one.id)
+        curve = forget.weekly(forget.Facts(stands.importance, stands.category))
+        assert close(stands.fade_at, curve.fade_at(stands.recorded_at, 0.1))
+
+
+def many(app: Database, count: int, due: int) -> None:
+    """Memories of many users, of which the first are due."""
+    fill = """
+        INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust,
+                              status, occurred_at, fade_at, expires_at)
+        SELECT :tenant, gen_random_uuid(), 'u' || n % 97, 'x', 'semantic', 'fact', 'other', 'Fact ' || n, md5(n::text),
+               'candidate', 'active', now(), now() + make_interval(days => CASE WHEN n <= :due THEN -1 ELSE n END),
+               CASE WHEN n <= :due THEN now() - interval '1 day' END
+        FROM generate_series(1, :count) AS n
+    """
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(fill), {"tenant": TENANT, "count": count, "due": due})
+
+
+def plan_of(tx: Tx, statement: Any, values: Json) -> list[Json]:
+    """The nodes of a statement's plan as it was carried out."""
+    answer = tx.execute(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement.text}"), values).scalar_one()
+    plan = answer if isinstance(answer, list) else json.loads(answer)
+
+    def nodes(node: Json) -> list[Json]:
+        return [node, *(inner for part in node.get("Plans", ()) for inner in nodes(part))]
+
+    return nodes(plan[0]["Plan"])
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"), [(upkeep.FADED, "memories_fading"), (upkeep.EXPIRED, "memories_expiring")]
+)
+def test_a_sweep_reads_what_is_due_by_its_index_and_nothing_else(
+    settings: Settings, app: Database, statement: Any, name: str
+) -> None:
+    many(app, 5_000, due=20)
+    owner = create_engine(db.owner_url(settings), isolation_level="AUTOCOMMIT")
+    with owner.connect() as connection:
+        connection.execute(text("VACUUM ANALYZE memories"))
+    owner.dispose()
+    with app.tenant(TENANT) as tx:
+        nodes = plan_of(tx, statement, {"page": 500})
+    (scan,) = [node for node in nodes if "Scan" in node["Node Type"]]
+    assert (scan["Node Type"], scan["Index Name"], scan["Actual Rows"]) == ("Index Scan", name, 20)
+    assert "tenant_id" in scan["Index Cond"]
+    assert scan.get("Rows Removed by Filter", 0) == 0
+    assert all("Sort" not in node["Node Type"] for node in nodes)
+
+
+BEFORE = """
+    INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust, status,
+                          occurred_at, importance, uses, last_used_at, half_life_days, pinned)
+    SELECT :tenant, gen_random_uuid(), 'ada', 'ada', 'semantic', category, 'other', category || n, md5(category || n),
+           'candidate', 'active', now(), importance, uses, now() - make_interval(days => uses), half_life, pinned
+    FROM (VALUES ('fact', 0.5, 0, NULL, false), ('plan', 0.9, 3, 14, false), ('knowledge', 0.02, 1, NULL, false),
+                 ('instruction', 0.7, 0, 5, false), ('event', 1.0, 7, NULL, true), ('episode', 0.3, 0, 1e9, false))
+         AS v (category, importance, uses, half_life, pinned), generate_series(1, 2) AS n
+"""
+LINKED = """
+    INSERT INTO relations (tenant_id, from_id, relation, to_id)
+    SELECT a.tenant_id, a.id, r, b.id FROM memories a, memories b, unnest(ARRAY['about', 'contradicts']) AS r
+    WHERE a.category = 'fact' AND b.category = 'plan'
+"""
+QUOTED = """
+    INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote)
+    SELECT tenant_id, id, 's1', 'm' || n, 'e', 'q' FROM memories, generate_series(1, 3) AS n WHERE category <> 'episode'
+"""
+DRAWN = "SELECT id, fade_height, fade_floor, fade_half_life, fade_at FROM memories ORDER BY id"
+
+
+@pytest.fixture
+def earlier(settings: Settings) -> Iterator[Settings]:
+    """A database of the version before, with memories of every kind in it."""
+    with beside(settings) as own:
+        upgrade_to(own, "0002")
+        app = db.connect(db.app_url(own), 1)
+        with app.tenant(TENANT) as tx:
+            for statement in (BEFORE, LINKED, QUOTED):
+                tx.execute(text(statement), {"tenant": TENANT} if statement is BEFORE else {})
+        app.close()
+        yield own
+
+
+def upgrade_to(settings: Settings, revision: str) -> None:
+    engine = create_engine(db.owner_url(settings))
+    with engine.begin() as connection:
+        connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+        command.upgrade(schema._alembic(connection), revision)
+    engine.dispose()
+
+
+def test_the_migration_draws_the_curves_of_what_is_there_already(earlier: Settings) -> None:
+    upgrade_to(earlier, "0003")
+    app = db.connect(db.app_url(earlier), 1)
+    with app.tenant(TENANT) as tx:
+        migrated = tx.execute(text(DRAWN)).all()
+        fading.plan(tx, TENANT, [row.id for row in migrated])
+        planned = tx.execute(text(DRAWN)).all()
+    app.close()
+    assert len(planned) == 12
+    assert sum(row.fade_at is not None for row in planned) == 6
+    for one, other in zip(migrated, planned, strict=True):
+        assert one.fade_at is other.fade_at is None or close(one.fade_at, other.fade_at)
+        assert list(one[1:4]) == [None if value is None else pytest.approx(value) for value in other[1:4]]
