@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import resource
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,10 +19,8 @@ from pathlib import Path
 
 import psycopg
 
-from api.stack.servers import Postgres
-from bench.stand import show, timed
-from core import db, schema, tenants
-from core.config import Settings
+from bench.stand import database, show, timed
+from core import db, tenants
 from core.db import Database
 from core.embed import HashEmbedder
 from core.types import Json
@@ -70,21 +67,14 @@ ROWS = """
 
 def run(count: int = EVENTS) -> dict[str, float]:
     """Seconds and their ratios to the floor."""
-    with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
-        postgres = Postgres(Path(folder))
-        postgres.start()
-        try:
-            settings = Settings(home=Path(folder), database_url=postgres.url)
-            schema.upgrade(settings, ("hash", 384))
-            app = db.connect(db.app_url(settings), 2)
-            _rules(app)
-            with psycopg.connect(postgres.admin_url) as connection:
-                _fill(connection, count)
-                figures = _measure(app, connection, count)
-            app.close()
-            return figures
-        finally:
-            postgres.stop()
+    with database() as (settings, postgres):
+        app = db.connect(db.app_url(settings), 2)
+        _rules(app)
+        with psycopg.connect(postgres.admin_url) as connection:
+            _fill(connection, count)
+            figures = _measure(app, connection, count)
+        app.close()
+        return figures
 
 
 def _measure(app: Database, connection: psycopg.Connection, count: int) -> dict[str, float]:

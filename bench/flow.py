@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import json
 import statistics
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 import psycopg
 from sqlalchemy import text
 
 from api.stack.servers import Postgres
-from bench.stand import show, timed
-from core import db, events, intake, schema, tenants
+from bench.stand import database, show, timed
+from core import db, events, intake, tenants
 from core.config import Settings
 from core.db import Database
 from core.types import Event, Json
@@ -55,18 +53,11 @@ FLOOR = """
 
 def run() -> dict[str, float]:
     """Rates in events a second, and the ratios of the floor to them, batch by batch."""
-    with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
-        postgres = Postgres(Path(folder))
-        postgres.start()
-        try:
-            settings = Settings(home=Path(folder), database_url=postgres.url, rules_poll_seconds=3600, embedding="hash")
-            return _measure(settings.model_copy(update={"route_batch": BATCH}), postgres)
-        finally:
-            postgres.stop()
+    with database(rules_poll_seconds=3600, embedding="hash", route_batch=BATCH) as (settings, postgres):
+        return _measure(settings, postgres)
 
 
 def _measure(settings: Settings, postgres: Postgres) -> dict[str, float]:
-    schema.upgrade(settings, ("hash", 384))
     app, router = db.connect(db.app_url(settings), 1), wiring.router(settings)
     rule = _rules(app)
     floor, alone, whole = [], [], []

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import json
 import statistics
-import tempfile
 import uuid
-from pathlib import Path
 
 import psycopg
 from sqlalchemy import text
 
 from api.stack.servers import Postgres
-from bench.stand import show, timed
-from core import db, schema, tenants
+from bench.stand import database, show, timed
+from core import db, tenants
 from core.config import Settings
 from rules import store
 from workers import router as routing
@@ -41,17 +39,11 @@ CLAIM = """
 
 def run() -> dict[str, float]:
     """Rates in events a second, and their ratio, batch by batch."""
-    with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
-        postgres = Postgres(Path(folder))
-        postgres.start()
-        try:
-            return _measure(Settings(home=Path(folder), database_url=postgres.url, rules_poll_seconds=3600), postgres)
-        finally:
-            postgres.stop()
+    with database(rules_poll_seconds=3600) as (settings, postgres):
+        return _measure(settings, postgres)
 
 
 def _measure(settings: Settings, postgres: Postgres) -> dict[str, float]:
-    schema.upgrade(settings, ("hash", 384))
     _rules(settings)
     router = wiring.router(settings)
     floor, service = [], []

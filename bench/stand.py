@@ -19,6 +19,10 @@ from typing import Any
 
 import httpx
 
+from api.stack.servers import Postgres
+from core import schema
+from core.config import Settings
+
 READY_SECONDS = 120
 
 
@@ -69,6 +73,20 @@ def stack(**settings: str) -> Iterator[Stand]:
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
+
+
+@contextlib.contextmanager
+def database(**settings: Any) -> Iterator[tuple[Settings, Postgres]]:
+    """A PostgreSQL in a folder of its own with all tables in it, and settings on it; gone when this ends."""
+    with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
+        postgres = Postgres(Path(folder))
+        postgres.start()
+        try:
+            upgraded = Settings(home=Path(folder), database_url=postgres.url, **settings)
+            schema.upgrade(upgraded, ("hash", 384))
+            yield upgraded, postgres
+        finally:
+            postgres.stop()
 
 
 def free_port() -> int:

@@ -11,14 +11,11 @@ fades; `counting users` is what finds out who has too many.
 from __future__ import annotations
 
 import sys
-import tempfile
-from pathlib import Path
 
 import psycopg
 
-from api.stack.servers import Postgres
-from bench.stand import show, timed
-from core import db, schema, tenants, upkeep
+from bench.stand import database, show, timed
+from core import db, tenants, upkeep
 from core.changes import Author
 from core.config import Settings
 from core.db import Database
@@ -50,23 +47,16 @@ WRITTEN = "SELECT count(*) FROM memories WHERE version > 1"
 
 def run(count: int = MEMORIES) -> dict[str, float]:
     """Seconds, and how many rows were written."""
-    with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
-        postgres = Postgres(Path(folder))
-        postgres.start()
-        try:
-            settings = Settings(home=Path(folder), database_url=postgres.url)
-            schema.upgrade(settings, ("hash", 384))
-            app = db.connect(db.app_url(settings), 2)
-            with app.tenant(TENANT) as tx:
-                tenants.ensure(tx, TENANT)
-            with psycopg.connect(postgres.admin_url, autocommit=True) as connection:
-                connection.execute(FILL, {"tenant": TENANT, "users": USERS, "count": count})
-                connection.execute("VACUUM ANALYZE memories")
-                figures = _measure(app, connection, count, settings)
-            app.close()
-            return figures
-        finally:
-            postgres.stop()
+    with database() as (settings, postgres):
+        app = db.connect(db.app_url(settings), 2)
+        with app.tenant(TENANT) as tx:
+            tenants.ensure(tx, TENANT)
+        with psycopg.connect(postgres.admin_url, autocommit=True) as connection:
+            connection.execute(FILL, {"tenant": TENANT, "users": USERS, "count": count})
+            connection.execute("VACUUM ANALYZE memories")
+            figures = _measure(app, connection, count, settings)
+        app.close()
+        return figures
 
 
 def _measure(app: Database, connection: psycopg.Connection, count: int, settings: Settings) -> dict[str, float]:

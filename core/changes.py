@@ -249,6 +249,18 @@ def _version(versions: Versions, known: judge.Known) -> int:
     return versions.get(known.id, known.version)
 
 
+def _change(tx: Tx, statement: TextClause, values: Json, change: str, reason: str, author: Author) -> Any:
+    """Carry a statement out on the one memory it names and record its version; the row as it is now.
+
+    Conflict: it is no longer as it was judged.
+    """
+    row = tx.execute(statement, values).one_or_none()
+    if row is None:
+        raise Conflict(f"The memory to {change} was changed while this was being judged.")
+    _record(tx, [_version_row(memories.snapshot(row), change, reason)], author)
+    return row
+
+
 def _supersede(tx: Tx, adds: Sequence[Add], author: Author, versions: Versions) -> None:
     """The old statement stays, as what was true until now."""
     for add in adds:
@@ -256,10 +268,7 @@ def _supersede(tx: Tx, adds: Sequence[Add], author: Author, versions: Versions) 
             continue
         until = add.candidate.valid_from or add.candidate.occurred_at
         values = {"id": add.supersedes.id, "version": _version(versions, add.supersedes), "until": until}
-        row = tx.execute(_SUPERSEDE, values).one_or_none()
-        if row is None:
-            raise Conflict("The memory to be superseded was changed while this was being judged.")
-        _record(tx, [_version_row(memories.snapshot(row), "supersede", add.reason)], author)
+        _change(tx, _SUPERSEDE, values, "supersede", add.reason, author)
 
 
 def _add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Author) -> None:
@@ -284,11 +293,7 @@ def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author
         merged[confirm.known.id] = both
     for confirm in merged.values():
         values = {"id": confirm.known.id, "version": confirm.known.version, "step": CONFIRMED_STEP}
-        row = tx.execute(_CONFIRM, values).one_or_none()
-        if row is None:
-            raise Conflict("The memory to be confirmed was changed while this was being judged.")
-        versions[confirm.known.id] = row.version
-        _record(tx, [_version_row(memories.snapshot(row), "confirm", confirm.reason)], author)
+        versions[confirm.known.id] = _change(tx, _CONFIRM, values, "confirm", confirm.reason, author).version
     _cite(tx, tenant_id, [(c.known.id, e) for c in merged.values() for e in c.evidence])
 
 
@@ -310,12 +315,9 @@ def _rewrite(
             "step": CONFIRMED_STEP if isinstance(change, Merge) else 0,
             "absorbed": change.absorbs.id if isinstance(change, Merge) and change.absorbs else None,
         }
-        row = tx.execute(_REWRITE, values).one_or_none()
-        if row is None:
-            raise Conflict("The memory to be merged or replaced was changed while this was being judged.")
-        versions[known.id] = row.version
         name = "replace" if isinstance(change, Replace) else "merge"
-        _record(tx, [_version_row(memories.snapshot(row), name, change.reason)], author)
+        row = _change(tx, _REWRITE, values, name, change.reason, author)
+        versions[known.id] = row.version
         if isinstance(change, Merge) and change.absorbs:
             _absorb(tx, tenant_id, known.id, change.absorbs, change.reason, author)
         if worded:
@@ -327,10 +329,8 @@ def _rewrite(
 
 def _absorb(tx: Tx, tenant_id: str, keeper: UUID, absorbed: judge.Known, reason: str, author: Author) -> None:
     """The younger of two memories is put away; what it rests on goes over, and a relation leads back to it."""
-    row = tx.execute(_ABSORB, {"id": absorbed.id, "version": absorbed.version}).one_or_none()
-    if row is None:
-        raise Conflict("The memory to be merged into another was changed while this was being judged.")
-    _record(tx, [_version_row(memories.snapshot(row), "merge", f"Merged into memory {keeper}. {reason}")], author)
+    values = {"id": absorbed.id, "version": absorbed.version}
+    _change(tx, _ABSORB, values, "merge", f"Merged into memory {keeper}. {reason}", author)
     tx.execute(_CITE_TOO, {"keeper": keeper, "absorbed": absorbed.id})
     _link(tx, tenant_id, [Link(keeper, Relation.DERIVED_FROM, absorbed.id)])
 
@@ -339,10 +339,7 @@ def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author
     """Neither side is trusted from now on. A memory may be in several disputes of one batch, and changes once."""
     reasons = {side.id: (side, d.reason) for d in disputes for side in (d.one, d.other)}
     for side, reason in reasons.values():
-        row = tx.execute(_DISPUTE, {"id": side.id, "version": _version(versions, side)}).one_or_none()
-        if row is None:
-            raise Conflict("A memory that is contradicted was changed while this was being judged.")
-        _record(tx, [_version_row(memories.snapshot(row), "dispute", reason)], author)
+        _change(tx, _DISPUTE, {"id": side.id, "version": _version(versions, side)}, "dispute", reason, author)
     _link(tx, tenant_id, [Link(d.one.id, Relation.CONTRADICTS, d.other.id) for d in disputes])
 
 

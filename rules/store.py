@@ -103,7 +103,7 @@ def save(
     """
     rule = checked(document, allowed)
     edit = Edit(tenant_id, author, comment, if_version)
-    return _replace(tx, rule.name, document, edit, allowed, None)
+    return _replace(tx, rule, document, edit, allowed, None)
 
 
 def rollback(
@@ -125,9 +125,9 @@ def rollback(
     document = document_of(tx, tenant_id, name, version)
     if document is None:
         raise NotFound(f"Version {version} of {name!r} never was or was its deletion; `/versions` lists those it had.")
-    checked(document, allowed)
+    rule = checked(document, allowed)
     said = comment or f"back to version {version}"
-    return _replace(tx, name, document, Edit(tenant_id, author, said, if_version), allowed, "rolled back")
+    return _replace(tx, rule, document, Edit(tenant_id, author, said, if_version), allowed, "rolled back")
 
 
 def checked(document: object, allowed: Allowed = SAFE) -> Rule:
@@ -149,30 +149,32 @@ def delete(
     if not version:
         get(tx, name)
     _require_version(version, if_version)
-    _put(tx, name, None, Edit(tenant_id, author, comment, if_version), "deleted")
+    _put(tx, name, None, 0, Edit(tenant_id, author, comment, if_version), "deleted")
 
 
 def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
     """The default rules that the tenant never had, put in force; a deleted one stays deleted. Their names."""
-    tx.execute(_ALONE, {"tenant": tenant_id})
+    tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
     had = set(tx.execute(text("SELECT name FROM rules")).scalars())
     fresh = [document for document in defaults.load() if document["name"] not in had]
     for document in fresh:
-        _put(tx, checked(document).name, document, Edit(tenant_id, "imprint", "default rule"), None)
+        rule = checked(document)
+        _put(tx, rule.name, document, cost.bound(rule).units, Edit(tenant_id, "imprint", "default rule"), None)
     return [str(document["name"]) for document in fresh]
 
 
 def _replace(
-    tx: Tx, name: str, document: Json, edit: Edit, allowed: Allowed, change: Literal["rolled back"] | None
+    tx: Tx, rule: Rule, document: Json, edit: Edit, allowed: Allowed, change: Literal["rolled back"] | None
 ) -> Stored:
+    name, units = rule.name, cost.bound(rule).units
     tx.execute(_ONE_AT_A_TIME, {"tenant": edit.tenant_id})
     row = tx.execute(_LOCKED, {"name": name}).one_or_none()
     is_there = row is not None and row.deleted_at is None
     _require_version(row.version if row and is_there else 0, edit.if_version)
     if row and is_there and formatting.same(row.document, document):
         return Stored(name, row.version, document)
-    _require_room(tx, name, document, allowed)
-    version = _put(tx, name, document, edit, change or ("changed" if is_there else "created"))
+    _require_room(tx, name, units, allowed)
+    version = _put(tx, name, document, units, edit, change or ("changed" if is_there else "created"))
     return Stored(name, version, document)
 
 
@@ -181,7 +183,7 @@ def _require_version(actual: int, wanted: int | None) -> None:
         raise Conflict(f"You edited version {wanted}, but version {actual} is in force. Read it again.")
 
 
-def _require_room(tx: Tx, name: str, document: Json, allowed: Allowed) -> None:
+def _require_room(tx: Tx, name: str, units: int, allowed: Allowed) -> None:
     """Conflict where the tenant would have more rules, or dearer ones, than it may."""
     others = tx.execute(_OTHERS, {"name": name}).one()
     if others.rules >= allowed.rules:
@@ -189,7 +191,7 @@ def _require_room(tx: Tx, name: str, document: Json, allowed: Allowed) -> None:
             f"This tenant has {others.rules} rules in force, and {allowed.rules} are allowed. Delete one (a list in "
             f"`event_type`, or `in` with a list, often makes one rule of many), or raise IMPRINT_RULES_PER_TENANT."
         )
-    total = others.cost + cost.bound(parse(document)).units
+    total = others.cost + units
     if total > allowed.total:
         raise Conflict(
             f"With this rule one event may cost this tenant {total:,} comparisons, and {allowed.total:,} are allowed. "
@@ -197,9 +199,8 @@ def _require_room(tx: Tx, name: str, document: Json, allowed: Allowed) -> None:
         )
 
 
-def _put(tx: Tx, name: str, document: Json | None, edit: Edit, change: Change | None) -> int:
+def _put(tx: Tx, name: str, document: Json | None, units: int, edit: Edit, change: Change | None) -> int:
     encoded = None if document is None else json.dumps(document, ensure_ascii=False)
-    units = 0 if document is None else cost.bound(parse(document)).units
     values = {"tenant": edit.tenant_id, "name": name, "document": encoded, "cost": units}
     version = int(tx.execute(_SAVE, values).scalar_one())
     tx.execute(_VERSION, values | {"version": version, "author": edit.author, "comment": edit.comment})
@@ -217,9 +218,6 @@ def _announce(tx: Tx, name: str, version: int, edit: Edit, change: Change) -> No
 def _diff(name: str, row: Any) -> str:
     return formatting.diff(row.previous, row.document, f"{name} v{row.version - 1}", f"{name} v{row.version}")
 
-
-_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('defaults of ' || :tenant, 0))")
-"""Two upgrades at once install the default rules once."""
 
 _DOCUMENT = text("SELECT document FROM rule_versions WHERE tenant_id = :tenant AND name = :name AND version = :version")
 
@@ -245,7 +243,8 @@ _SAVE = text("""
 """)
 
 _ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('rules/' || :tenant, 0))")
-"""The edits of a tenant, one after the other: what all rules may cost together is counted by each."""
+"""The edits of a tenant, one after the other: what all rules may cost together is counted by each, and two upgrades at
+once install the default rules once."""
 
 _OTHERS = text("""
     SELECT count(*) AS rules, coalesce(sum(cost), 0)::bigint AS cost FROM rules
