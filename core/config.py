@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, HttpUrl, SecretStr
+from pydantic import AnyUrl, Field, HttpUrl, IPvAnyNetwork, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -84,11 +84,25 @@ class Settings(BaseSettings):
     webhook_hosts: list[str] = Field(
         [], description="Hosts that `webhook` actions may post to, as JSON; `*.example.com` takes its subdomains."
     )
-    webhook_secret: SecretStr | None = Field(None, description="Signs webhooks, as Standard Webhooks describes it.")
-    webhook_timeout_seconds: Positive = Field(10, description="Longest wait for one webhook, seconds.")
-    notify_channels: dict[str, HttpUrl] = Field(
-        {}, description='Channels of `notify` besides `log`, as JSON: `{"ops": "https://…"}`; they get `{"text": …}`.'
+    webhook_secret: SecretStr | None = Field(
+        None,
+        description="Signs webhooks, as Standard Webhooks describes it; several with spaces between while one rotates.",
     )
+    webhook_private_networks: list[IPvAnyNetwork] = Field(
+        [], description="Private networks that webhooks and channels may reach, as JSON; all others are refused."
+    )
+    webhook_give_up_seconds: Positive = Field(
+        5 * 24 * 3600, description="How long an address may fail before it is disabled, seconds."
+    )
+    webhook_timeout_seconds: Positive = Field(10, description="Longest wait for one webhook, seconds.")
+    notify_channels: dict[str, AnyUrl] = Field(
+        {},
+        description='Channels of `notify` besides `log`, as JSON: `{"ops": "https://…", "ann": "mailto:ann@…"}`.',
+    )
+    smtp_url: SecretStr | None = Field(
+        None, description="Server for e-mail: `smtp://user:password@host:587` (STARTTLS) or `smtps://…:465`."
+    )
+    smtp_from: str = Field("imprint@localhost", description="Who e-mail comes from.")
     celery_queues: list[str] = Field(
         [], description="Queues of other services that `celery` actions may send to, as JSON."
     )
@@ -129,6 +143,19 @@ class Settings(BaseSettings):
     novel_similarity: float = Field(
         0.35, ge=0, le=1, description="Cosine below which two statements have nothing to do with each other."
     )
+    judge_with_model: bool = Field(
+        True,
+        description="Whether a model, where one is configured, is asked about what words leave unclear.",
+    )
+    secrets: Literal["redact", "refuse"] = Field(
+        "redact", description="What becomes of a statement that holds a secret or a card number."
+    )
+    echo_seconds: float = Field(
+        3600,
+        ge=0,
+        description="How long a text that was handed out is an echo if the assistant repeats it, seconds.",
+    )
+    verdict_days: Positive = Field(90, description="How long verdicts that kept nothing are remembered, days.")
     strength_formula: Literal["fading", "even_blend", "recent_blend", "weekly"] = Field(
         "fading", description="By which formula the strength of memories falls; see memory.md."
     )
@@ -136,6 +163,18 @@ class Settings(BaseSettings):
         0.05, gt=0, lt=1, description="Strength below which a memory has faded, and the nightly sweep archives it."
     )
     memories_per_user: Count = Field(10_000, description="Active memories of a user above which the weakest go.")
+    compress_days: Positive = Field(90, description="Days without use after which memories are compressed.")
+    compress_uses: Count = Field(5, description="Uses from which a memory is never compressed.")
+    drop_archived_days: float | None = Field(
+        None, gt=0, description="Days after which archived memories that were compressed are dropped; none: never."
+    )
+    mirror_dir: Path | None = Field(
+        None, description="Folder where each user's memories are mirrored as Markdown; none: no mirror."
+    )
+    mirror_git: bool = Field(False, description="Whether that folder is a git repository that each sync commits to.")
+    receipt_key: SecretStr | None = Field(
+        None, description="Ed25519 private key, 32 bytes in base64, that signs receipts; else one is made in the home."
+    )
     sweep_page: Count = Field(500, description="Memories that a sweep archives in one transaction.")
     announce_recalls: bool = Field(
         True, description="Whether searches announce by `memory.recalled` which memories they handed out."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -13,15 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import judge
-from core.changes import Add, Change, Confirm, Dispute, Ignore, Link, Merge, Replace
-from core.judge import Kind, Known, Thresholds, Verdict
+from core.change import Add, Change, Confirm, Dispute, Ignore, Link, Merge, Replace
+from core.judge import Kind, Known, Pair, Thresholds, Verdict, Word
 from core.types import Candidate, Relation
 
 RELATED = 0.75
 """Cosine from which two statements of one subject are about the same thing."""
 
+NEAREST = 5
+"""Additions of one batch that a candidate is judged against, the nearest: with all of them a batch would cost as the
+square of its length.
+"""
+
 Vectors = NDArray[np.float32]
 Vector = NDArray[np.float32]
+Said = Callable[[Pair], Word | None]
+"""What a model has said of two statements; None: nothing."""
+
+
+def nobody(_pair: Pair) -> None:
+    """Where no model is asked."""
 
 
 def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -45,22 +56,47 @@ def decide(
     vectors: Vectors,
     neighbours: Sequence[Sequence[Known]],
     thresholds: Thresholds = judge.USUAL,
+    said: Said = nobody,
+    *,
+    explicit: bool = False,
 ) -> list[Change]:
-    """The changes that a merged batch, oldest first, makes to what is known."""
+    """The changes that a merged batch, oldest first, makes to what is known. `explicit`: someone asked for it."""
     replaced_at = _replaced_within(candidates)
     batch = _Batch(thresholds, vectors.copy())
     for place, candidate in enumerate(candidates):
         known = batch.as_it_stands(neighbours[place], vectors[place])
         within = [] if candidate.attribute else batch.near(candidate, vectors[place])
-        verdict = judge.judge(candidate, [*known, *within], thresholds)
+        verdict = _verdict(candidate, [*known, *within], thresholds, said)
+        if explicit and verdict.kind is Kind.IGNORE:
+            verdict = Verdict(Kind.ADD, None, "New: someone asked for it to be kept.")
         until = replaced_at.get(place)
-        if until is None:
+        if until is None or verdict.kind in {Kind.CONFIRM, Kind.MERGE}:
             batch.take(place, candidate, verdict)
-        elif verdict.kind not in {Kind.CONFIRM, Kind.MERGE}:
-            # What a confirmation would confirm is about to be superseded by a later statement of this very batch.
+        else:
             reason = "True until something later in the same batch."
             batch.adds[place] = Add(candidate, reason, vectors[place], past=until)
     return batch.changes()
+
+
+def unclear(
+    candidates: Sequence[Candidate],
+    vectors: Vectors,
+    neighbours: Sequence[Sequence[Known]],
+    thresholds: Thresholds = judge.USUAL,
+) -> list[Pair]:
+    """What `decide` would ask a model, as far as that can be told before its first answer."""
+    asked: list[Pair] = []
+    decide(candidates, vectors, neighbours, thresholds, asked.append)
+    return asked
+
+
+def _verdict(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds, said: Said) -> Verdict:
+    """The judge's, or where it finds nothing alike in the words, a model's within the guards."""
+    verdict = judge.judge(candidate, near, thresholds)
+    if verdict.kind is not Kind.ADD:
+        return verdict
+    pairs = [Pair(candidate, known) for known in judge.unclear(candidate, near, thresholds)]
+    return judge.opined(candidate, [(pair.known, said(pair)) for pair in pairs]) or verdict
 
 
 @dataclass(slots=True)
@@ -83,15 +119,15 @@ class _Batch:
         ]
 
     def near(self, candidate: Candidate, vector: Vector) -> list[Known]:
-        """Additions of this batch that a candidate without a slot has to do with."""
-        places = [p for p, a in self.adds.items() if not a.past and a.candidate.subject == candidate.subject]
+        """Additions of this batch that a candidate without a slot has to do with, the nearest."""
+        places = [p for p, a in self.adds.items() if not a.past and _may_meet(a.candidate, candidate)]
         if not places:
             return []
         cosines = self.vectors[places] @ vector
         return [
-            replace(_as_known(self.adds[place]), similarity=float(cosine))
-            for place, cosine in zip(places, cosines, strict=True)
-            if cosine >= self.thresholds.novelty and self.adds[place].candidate.attribute is None
+            replace(_as_known(self.adds[places[at]]), similarity=float(cosines[at]))
+            for at in np.argsort(-cosines, kind="stable")[:NEAREST]
+            if cosines[at] >= self.thresholds.novelty
         ]
 
     def take(self, place: int, candidate: Candidate, verdict: Verdict) -> None:
@@ -163,13 +199,17 @@ def _change(candidate: Candidate, vector: Vector, verdict: Verdict) -> Change:
     if known is None:
         return Add(candidate, reason, vector)
     changes: dict[Kind, Change] = {
-        Kind.CONFIRM: Confirm(known, candidate.evidence, reason),
+        Kind.CONFIRM: Confirm(known, candidate, reason),
         Kind.MERGE: Merge(known, candidate, reason, vector),
         Kind.REPLACE: Replace(known, candidate, reason, vector),
         Kind.PREDATES: Add(candidate, reason, vector, past=known.occurred_at),
         Kind.SUPERSEDE: Add(candidate, reason, vector, supersedes=known),
     }
     return changes[verdict.kind]
+
+
+def _may_meet(one: Candidate, other: Candidate) -> bool:
+    return one.subject == other.subject and one.attribute is None
 
 
 def _as_known(add: Add) -> Known:
@@ -210,4 +250,5 @@ def _with_evidence(candidate: Candidate, other: Candidate) -> Candidate:
         evidence=tuple(dict.fromkeys(other.evidence + candidate.evidence)),
         tags=tuple(dict.fromkeys(other.tags + candidate.tags)),
         importance=max(candidate.importance, other.importance),
+        pinned=candidate.pinned or other.pinned,
     )

@@ -79,8 +79,8 @@ def derived_url(owner: URL, role: str) -> URL:
     return owner.set(username=role, password=digest.hexdigest())
 
 
-def connect(url: URL, pool: int) -> Database:
-    """Open a pool; nothing is sent before the first transaction."""
+def connect(url: URL, pool: int, schema: str = "public") -> Database:
+    """Open a pool; nothing is sent before the first transaction. `schema`: where tables are looked for first."""
     engine = create_engine(
         url,
         pool_size=pool,
@@ -89,9 +89,13 @@ def connect(url: URL, pool: int) -> Database:
         hide_parameters=True,  # Errors are logged and kept; what people said must not stand in them.
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
-        connect_args={"prepare_threshold": None, "connect_timeout": 10},
+        connect_args={"prepare_threshold": None, "connect_timeout": 10, **_looking(schema)},
     )
     return Database(engine)
+
+
+def _looking(schema: str) -> dict[str, str]:
+    return {} if schema == "public" else {"options": f"-csearch_path={schema},public"}
 
 
 def recordset(rows: Sequence[Mapping[str, object]]) -> str:

@@ -62,19 +62,21 @@ class Client:
         """The parsed answer or None, the raw text, and what is wrong with it."""
         began = time.perf_counter()
         try:
-            reply = self._client.chat.completions.create(
+            reply: Any = self._client.chat.completions.create(
                 model=self.model, messages=list(talk), response_format=_format(shape)
             )
         except openai.APIError as refusal:
             self._tell(on_call, prompt, "refused", began, None, str(refusal))
             raise failure(f"The model {self.model}", refusal) from refusal
-        raw = (reply.choices[0].message.content or "") if reply.choices else ""
+        except ValueError:
+            reply = None  # It says that it is JSON, and is none.
+        raw, usage = _written(reply), getattr(reply, "usage", None)
         try:
             answer = shape.model_validate_json(raw)
         except ValidationError as error:
-            self._tell(on_call, prompt, "misshapen", began, reply.usage, raw)
+            self._tell(on_call, prompt, "misshapen", began, usage, raw)
             return None, raw, _mend(error)
-        self._tell(on_call, prompt, "ok", began, reply.usage, None)
+        self._tell(on_call, prompt, "ok", began, usage, None)
         return answer, raw, ""
 
     def _tell(self, on_call: OnCall, prompt: str, outcome: str, began: float, usage: Any, answer: str | None) -> None:
@@ -84,6 +86,14 @@ class Client:
         metrics.MODEL_TOKENS.labels(self.model, "output").inc(told)
         latency_ms = (time.perf_counter() - began) * 1000
         on_call(Call(self.model, prompt, outcome, latency_ms, asked, told, answer))
+
+
+def _written(reply: Any) -> str:
+    """What the model wrote; nothing, where something else than a model answered."""
+    choices = getattr(reply, "choices", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    content = getattr(getattr(first, "message", None), "content", None)
+    return content if isinstance(content, str) else ""
 
 
 def _format(shape: type[BaseModel]) -> Any:

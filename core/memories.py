@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
-from core import judge
+from core import judge, nearest
 from core.db import Tx
 from core.errors import NotFound
-from core.search.index import vector_literal
-from core.types import Candidate, Category, Evidence, Json
+from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
+
+STANDING = """
+    m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
+    AND (m.expires_at IS NULL OR m.expires_at > now())
+"""
+"""What makes a row `m` of `memories` count: it is active, believed and its time is not up."""
+
+ANYWHERE: Final[Json] = {"group": None, "anywhere": True}
+"""Memories of a user, said in whatever group or in none."""
 
 NEIGHBOURS = 5
 """Nearest memories by vector that a candidate is judged against; a sixth has never changed a verdict's kind."""
+
+
+CROWD = 64
+"""Times as many memories that do not count are passed over, at the most, to find as many that do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,7 @@ class Version:
     snapshot: Json
     dispatch_id: UUID | None
     at: datetime
+    change_id: UUID | None = None
 
 
 def get(tx: Tx, memory_id: UUID) -> Any:
@@ -61,7 +74,9 @@ def evidence(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
 def history(tx: Tx, memory_id: UUID) -> list[Version]:
     """Every version, oldest first."""
     rows = tx.execute(_HISTORY, {"id": memory_id})
-    return [Version(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at) for r in rows]
+    return [
+        Version(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at, r.change_id) for r in rows
+    ]
 
 
 def made_by(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
@@ -75,21 +90,59 @@ def count(tx: Tx, user_id: str) -> int:
 
 
 def neighbours(
-    tx: Tx, user_id: str, candidates: Sequence[Candidate], vectors: NDArray[np.float32]
+    tx: Tx,
+    user_id: str,
+    candidates: Sequence[Candidate],
+    vectors: NDArray[np.float32],
+    group_id: str | None = None,
+    *,
+    anywhere: bool = False,
 ) -> list[list[judge.Known]]:
-    """For each candidate the active memories it must be judged against: same statement, same slot, nearest vectors."""
-    found: list[dict[UUID, judge.Known]] = [{} for _ in candidates]
+    """For each candidate the active memories it must be judged against: same statement, same slot, nearest vectors.
+
+    Of those that were said in the same group, or in none as well: what is confirmed or reworded by it would show one
+    group what was said elsewhere. `anywhere`: of all.
+    """
+    place = {"group": group_id, "anywhere": anywhere}
+    near, stands = standing(tx, user_id, vectors, NEIGHBOURS, place)
+    found = [{one: known(stands[one], cosine) for one, cosine in ones} for ones in near]
     same = {
+        **place,
         "user": user_id,
         "keys": [judge.statement_key(c.subject, c.content) for c in candidates],
         "subjects": [c.subject for c in candidates],
         "attributes": [c.attribute for c in candidates],
     }
-    near = {"user": user_id, "vectors": [vector_literal(v) for v in vectors], "limit": NEIGHBOURS}
-    for query, values in ((_NEAR, near), (_SAME, same)):
-        for row in tx.execute(query, values):
-            found[row.place - 1].setdefault(row.id, known(row))
+    for row in tx.execute(_SAME, same):
+        found[row.place - 1].setdefault(row.id, known(row))
     return [list(by_id.values()) for by_id in found]
+
+
+def standing(
+    tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, place: Json = ANYWHERE
+) -> tuple[list[nearest.Near], dict[UUID, Any]]:
+    """For each vector its nearest memories that count, `limit` at the most; and their rows, as `known` takes them.
+
+    `place`: the group in which they were said. What was archived keeps its vector and may crowd out the one that
+    stands for it: where too few of the nearest count, more are looked at.
+    """
+    near: list[nearest.Near] = [[] for _ in vectors]
+    rows: dict[UUID, Any] = {}
+    asked, reach = list(range(len(vectors))), limit
+    while asked:
+        found = dict(zip(asked, nearest.nearest(tx, user_id, vectors[asked], reach), strict=True))
+        ids = {one for ones in found.values() for one, _ in ones} - rows.keys()
+        rows |= {row.id: row for row in tx.execute(_STANDING, {"ids": list(ids), **place})}
+        for at, ones in found.items():
+            near[at] = [(one, cosine) for one, cosine in ones if one in rows][:limit]
+        crowded = [at for at, ones in found.items() if len(near[at]) < limit and len(ones) == reach]
+        asked, reach = crowded if reach < limit * CROWD else [], reach * 4
+    return near, rows
+
+
+def now() -> datetime:
+    """The time at which something is written, where the database's own is not at hand."""
+    return datetime.now(UTC)
 
 
 def snapshot(row: Any) -> Json:
@@ -103,8 +156,8 @@ def _plain(value: object) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def known(row: Any) -> judge.Known:
-    """A row with its `similarity`, as the judge sees it."""
+def known(row: Any, similarity: float | None = None) -> judge.Known:
+    """A row as the judge sees it, with its cosine to what is judged."""
     return judge.Known(
         row.id,
         row.version,
@@ -113,8 +166,33 @@ def known(row: Any) -> judge.Known:
         row.attribute,
         row.value,
         row.occurred_at,
-        row.similarity,
+        similarity,
         Category(row.category),
+    )
+
+
+def candidate(row: Any, evidence: Sequence[Evidence] = ()) -> Candidate:
+    """What a row says, as a candidate that rests on this evidence."""
+    return Candidate(
+        row.content,
+        Category(row.category),
+        Topic(row.topic),
+        row.subject,
+        tuple(evidence),
+        row.occurred_at,
+        kind=Kind(row.kind),
+        importance=row.importance,
+        confidence=row.confidence,
+        attribute=row.attribute,
+        value=row.value,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        tags=tuple(row.tags),
+        structured=row.structured,
+        trust=Trust(row.trust),
+        pinned=row.pinned,
+        expires_at=row.expires_at,
+        half_life_days=row.half_life_days,
     )
 
 
@@ -128,37 +206,25 @@ _MADE_BY = text("""
     WHERE v.dispatch_id = ANY(:ids) ORDER BY v.at
 """)
 
-_COUNT = text("""
-    SELECT count(*) FROM memories
-    WHERE user_id = :user AND status = 'active' AND (expires_at IS NULL OR expires_at > now())
-""")
+_COUNT = text(f"SELECT count(*) FROM memories m WHERE m.user_id = :user AND {STANDING}")
 
-_SAME = text("""
-    SELECT c.place, m.*, cast(NULL AS float8) AS similarity
-    FROM unnest(cast(:keys AS text[]), cast(:subjects AS text[]), cast(:attributes AS text[]))
-         WITH ORDINALITY AS c (key, subject, attribute, place)
-    JOIN memories m ON m.user_id = :user AND m.status = 'active' AND (m.expires_at IS NULL OR m.expires_at > now())
-         AND (m.statement_key = c.key OR (m.subject = c.subject AND m.attribute = c.attribute))
+KNOWN = "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category"
+"""What `known` takes of a row `m` of `memories`."""
+
+_PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"
+
+_STANDING = text(f"SELECT {KNOWN} FROM memories m WHERE m.id = ANY(:ids) AND {STANDING} AND {_PLACE}")
+
+_SAME = text(f"""
+    WITH asked AS MATERIALIZED (
+        SELECT * FROM unnest(cast(:keys AS text[]), cast(:subjects AS text[]), cast(:attributes AS text[]))
+                      WITH ORDINALITY AS c (key, subject, attribute, place)
+    )
+    SELECT c.place, {KNOWN} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key
+    WHERE {STANDING} AND {_PLACE}
+    UNION
+    SELECT c.place, {KNOWN} FROM asked c
+    JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute
+    WHERE {STANDING} AND {_PLACE}
 """)
 """Active memories that say the same, or fill the same slot, as each candidate."""
-
-_NEAR = text("""
-    WITH asked AS MATERIALIZED (
-        SELECT place, cast(vector AS halfvec) AS vector
-        FROM unnest(cast(:vectors AS text[])) WITH ORDINALITY AS v (vector, place)
-    ), near AS MATERIALIZED (
-        SELECT asked.place, nearest.id, nearest.similarity FROM asked CROSS JOIN LATERAL (
-            SELECT cast(i.ref AS uuid) AS id, 1 - (i.embedding <=> asked.vector) AS similarity
-            FROM search_index i
-            WHERE i.user_id = :user AND i.type = 'memory' AND i.embedding IS NOT NULL
-            ORDER BY i.embedding <=> asked.vector LIMIT :limit
-        ) AS nearest
-    )
-    SELECT near.place, m.*, near.similarity FROM near
-    JOIN memories m ON m.id = near.id AND m.status = 'active' AND (m.expires_at IS NULL OR m.expires_at > now())
-""")
-"""The nearest memories of the user to each candidate's vector, by an exact scan over that user's rows.
-
-Materialized, for on a table without statistics the planner would scan anew for each memory, and parse each vector
-anew for each row.
-"""

@@ -11,12 +11,12 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy import text
 
-from core import changes, judge, memories, types
-from core.changes import Author, Merge, Owner, Vector
-from core.db import Database, Tx
+from core import changes, judge, memories, nearest
+from core.change import Author, Merge, Owner, Vector
+from core.db import Database, Tx, recordset
 from core.errors import Conflict
 from core.judge import Kind, Known, Thresholds
-from core.types import Candidate, Category, Json, Topic
+from core.types import Candidate, Json
 
 BATCH = 200
 """New memories that one run compares; the rest follows at once."""
@@ -74,7 +74,7 @@ def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) ->
     with db.tenant(tenant_id) as tx:
         old = _mark(tx, user_id)
         rows = _unseen(tx, user_id, old)
-        near = _neighbours(tx, user_id, [row.id for row in rows])
+        near = _neighbours(tx, user_id, rows)
     stored = [_stored(row, near.get(row.id, ())) for row in rows]
     new = Mark(rows[-1].recorded_at, rows[-1].id) if rows else old
     return Swept(tenant_id, user_id, old, new, len(rows), merges(stored, thresholds))
@@ -116,33 +116,34 @@ def _unseen(tx: Tx, user_id: str, mark: Mark) -> list[Any]:
     return list(tx.execute(_UNSEEN, values))
 
 
-def _neighbours(tx: Tx, user_id: str, ids: Sequence[UUID]) -> dict[UUID, list[Known]]:
-    found: dict[UUID, dict[UUID, Known]] = {one: {} for one in ids}
-    values = {"user": user_id, "ids": list(ids), "refs": [str(one) for one in ids], "limit": memories.NEIGHBOURS + 1}
-    for query in (_NEAR, _SAME):
-        for row in tx.execute(query, values):
-            found[row.asked].setdefault(row.id, memories.known(row))
+def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[Known]]:
+    """For each of the new memories the older ones that it must be compared with."""
+    found: dict[UUID, dict[UUID, Known]] = {row.id: {} for row in rows}
+    cosines = {(one, other): cosine for one, near in _nearest(tx, user_id, rows).items() for other, cosine in near}
+    pairs = [{"id": one, "other": other} for one, other in cosines]
+    for row in tx.execute(_OLDER, {"pairs": recordset(pairs)}):
+        found[row.asked][row.id] = memories.known(row, cosines[row.asked, row.id])
+    for row in tx.execute(_SAME, {"user": user_id, "ids": list(found)}):
+        found[row.asked].setdefault(row.id, memories.known(row))
     return {asked: list(by_id.values()) for asked, by_id in found.items()}
 
 
+def _nearest(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, nearest.Near]:
+    """The nearest memories of each that has a vector. Each is its own nearest: one more is asked."""
+    with_vectors = [row for row in rows if row.vector is not None]
+    if not with_vectors:
+        return {}
+    vectors = np.array([_vector(row) for row in with_vectors])
+    near, _ = memories.standing(tx, user_id, vectors, memories.NEIGHBOURS + 1)
+    return {row.id: ones for row, ones in zip(with_vectors, near, strict=True)}
+
+
 def _stored(row: Any, near: Sequence[Known]) -> Stored:
-    candidate = Candidate(
-        row.content,
-        Category(row.category),
-        Topic(row.topic),
-        row.subject,
-        (),
-        row.occurred_at,
-        kind=types.Kind(row.kind),
-        importance=row.importance,
-        confidence=row.confidence,
-        attribute=row.attribute,
-        value=row.value,
-        tags=tuple(row.tags),
-        structured=row.structured,
-    )
-    vector = None if row.vector is None else np.array(row.vector[1:-1].split(","), dtype=np.float32)
-    return Stored(memories.known(row), candidate, vector, near)
+    return Stored(memories.known(row), memories.candidate(row), None if row.vector is None else _vector(row), near)
+
+
+def _vector(row: Any) -> Vector:
+    return np.array(row.vector[1:-1].split(","), dtype=np.float32)
 
 
 def _move(tx: Tx, swept: Swept) -> None:
@@ -158,40 +159,45 @@ def _move(tx: Tx, swept: Swept) -> None:
         raise Conflict("Another worker has compared this user's memories meanwhile.")
 
 
+_APART = """
+    EXISTS (SELECT FROM verdicts v WHERE v.memory_id IN (a.id, m.id) AND v.kind = 'undo' AND v.undone_by IS NULL
+            AND v.candidate -> 'apart' @> to_jsonb(cast(CASE v.memory_id WHEN a.id THEN m.id ELSE a.id END AS text)))
+"""
+"""Someone has undone a merge of the two, and that stands."""
+
 _MARK = text("SELECT recorded_at, memory_id FROM sweeps WHERE user_id = :user")
 
-_UNSEEN = text("""
-    SELECT m.*, cast(NULL AS float8) AS similarity, i.embedding::text AS vector FROM memories m
-    LEFT JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = m.id::text
-    WHERE m.user_id = :user AND m.status = 'active' AND (m.recorded_at, m.id) > (:at, :id)
-    ORDER BY m.recorded_at, m.id LIMIT :limit
+_UNSEEN = text(f"""
+    WITH page AS MATERIALIZED (
+        SELECT m.* FROM memories m
+        WHERE m.user_id = :user AND {memories.STANDING} AND (m.recorded_at, m.id) > (:at, :id)
+        ORDER BY m.recorded_at, m.id LIMIT :limit
+    )
+    SELECT page.*, i.embedding::text AS vector FROM page
+    LEFT JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = page.id::text
+    ORDER BY page.recorded_at, page.id
 """)
 """Of one owner, one writer at a time records and commits: what is committed later was recorded later."""
 
-_NEAR = text("""
-    WITH asked AS MATERIALIZED (
-        SELECT cast(ref AS uuid) AS id, embedding FROM search_index
-        WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs) AND embedding IS NOT NULL
-    ), near AS MATERIALIZED (
-        SELECT asked.id AS asked, nearest.id, nearest.similarity FROM asked CROSS JOIN LATERAL (
-            SELECT cast(i.ref AS uuid) AS id, 1 - (i.embedding <=> asked.embedding) AS similarity
-            FROM search_index i
-            WHERE i.user_id = :user AND i.type = 'memory' AND i.embedding IS NOT NULL
-            ORDER BY i.embedding <=> asked.embedding LIMIT :limit
-        ) AS nearest
-    )
-    SELECT near.asked, m.*, near.similarity FROM near
-    JOIN memories a ON a.id = near.asked
-    JOIN memories m ON m.id = near.id AND m.status = 'active' AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
+_OLDER = text(f"""
+    SELECT p.id AS asked, {memories.KNOWN} FROM json_to_recordset(cast(:pairs AS json)) AS p (id uuid, other uuid)
+    JOIN memories a ON a.id = p.id
+    JOIN memories m ON m.id = p.other AND {memories.STANDING} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
+         AND m.group_id IS NOT DISTINCT FROM a.group_id
+    WHERE NOT {_APART}
 """)
-"""The nearest older memories of the user by the vectors that are stored. Each is its own nearest: one more is asked."""
+"""Of the nearest memories of each those that are older."""
 
-_SAME = text("""
-    SELECT a.id AS asked, m.*, cast(NULL AS float8) AS similarity FROM memories a
-    JOIN memories m ON m.user_id = :user AND m.status = 'active' AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
-         AND (m.statement_key = a.statement_key OR (m.subject = a.subject AND m.attribute = a.attribute))
-    WHERE a.id = ANY(:ids)
+_SAME = text(f"""
+    SELECT a.id AS asked, {memories.KNOWN} FROM memories a CROSS JOIN LATERAL (
+        SELECT k.* FROM memories k WHERE k.user_id = :user AND k.statement_key = a.statement_key
+        UNION ALL
+        SELECT s.* FROM memories s WHERE s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
+    ) AS m
+    WHERE a.id = ANY(:ids) AND {memories.STANDING} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
+      AND m.group_id IS NOT DISTINCT FROM a.group_id AND NOT {_APART}
 """)
+"""Older memories that say the same, or fill the same slot; each of the two by its own index."""
 
 _MOVE = text("""
     INSERT INTO sweeps AS s (tenant_id, user_id, recorded_at, memory_id) VALUES (:tenant, :user, :at, :id)

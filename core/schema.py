@@ -13,9 +13,11 @@ from psycopg import sql
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
 
+from core import places
 from core.config import Settings
 from core.db import APP_ROLE, ROUTER_ROLE, Database, Tx, app_url, owner_url, router_url
 from core.errors import Misconfigured
+from core.places import Model
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -78,25 +80,16 @@ def _ensure_role(connection: Connection, role: str, url: URL) -> None:
 
 
 def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    insert = text("INSERT INTO deployment (name, value) VALUES (:name, :value) ON CONFLICT DO NOTHING")
-    for name, value in _facts(embedding).items():
-        tx.execute(insert, {"name": name, "value": value})
+    if not places.taken(tx):
+        places.take(tx, Model(*embedding))
     _require_same_embedding(tx, embedding)
 
 
 def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    stored = {
-        row.name: row.value
-        for row in tx.execute(text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'"))
-    }
-    if stored != _facts(embedding):
+    held = places.taken(tx)
+    if Model(*embedding) not in held.values():
         raise Misconfigured(
-            f"The vectors in this database were made by {stored.get('embedding.model')} "
-            f"({stored.get('embedding.dimension')} dimensions), but {embedding[0]} ({embedding[1]}) is configured, and "
-            f"the two cannot be compared. Set IMPRINT_EMBEDDING and IMPRINT_EMBEDDING_MODEL back, or use an empty "
-            f"database."
+            f"The vectors in this database were made by {' and '.join(map(str, held.values()))}, but "
+            f"{Model(*embedding)} is configured, and the two cannot be compared. Set IMPRINT_EMBEDDING and "
+            f"IMPRINT_EMBEDDING_MODEL back, or have them made: imprint memory reembed"
         )
-
-
-def _facts(embedding: tuple[str, int]) -> dict[str, str]:
-    return {"embedding.model": embedding[0], "embedding.dimension": str(embedding[1])}

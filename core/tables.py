@@ -112,6 +112,13 @@ tenants = Table(
         server_default=text("0.05"),
         comment="The strength below which they were to count as faded.",
     ),
+    Column(
+        "salt",
+        Text,
+        nullable=False,
+        server_default=text("((gen_random_uuid())::text || (gen_random_uuid())::text)"),
+        comment="Goes into every hash of what was erased, so that nobody can guess it from outside.",
+    ),
     CheckConstraint("id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'", name="name"),
 )
 
@@ -295,8 +302,10 @@ dispatches = Table(
     Column("lane_limit", Integer, comment="How many of its lane may run at a time."),
     Column("lineage", ARRAY(Text), nullable=False, server_default=text("'{}'"), comment="As of events, with its rule."),
     Column("after", Uuid, comment="The action of the same rule that must be done first."),
-    Column("hold", Text, comment="What a held one waits for: approval, or the turn that `after` names."),
-    Column("expires_at", DateTime(timezone=True), comment="When an approval that nobody gave is refused."),
+    Column("hold", Text, comment="What a held one waits for: approval, its time, or the turn that `after` names."),
+    Column(
+        "expires_at", DateTime(timezone=True), comment="When an approval that nobody gave is refused, or its time is."
+    ),
     _json("approval"),
     Column("status", Text, nullable=False),
     _count("attempt"),
@@ -385,6 +394,13 @@ memories = Table(
     _flag("pinned"),
     _texts("tags"),
     Column("version", Integer, nullable=False, server_default=text("1")),
+    Column(
+        "level",
+        SmallInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="0: someone said it. 1 and more: drawn together from memories of lower levels.",
+    ),
     CheckConstraint("user_id IS NOT NULL OR group_id IS NOT NULL", name="owner"),
     Index("memories_of_user", "tenant_id", "user_id", "id"),
     Index("memories_of_group", "tenant_id", "group_id", "id", postgresql_where=text("group_id IS NOT NULL")),
@@ -406,6 +422,7 @@ memories = Table(
     ),
     Index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", postgresql_where=text("status = 'active'")),
     Index("memories_active", "tenant_id", "user_id", "pinned", postgresql_where=text("status = 'active'")),
+    Index("memories_category", "tenant_id", "user_id", "category", "id"),
 )
 
 memory_versions = Table(
@@ -420,7 +437,142 @@ memory_versions = Table(
     _json("snapshot", empty="{}"),
     Column("dispatch_id", Uuid),
     _time("at", now=True),
+    Column("change_id", Uuid, comment="What was done at once, and can be undone at once."),
     Index("memory_versions_of_dispatch", "tenant_id", "dispatch_id"),
+    Index("memory_versions_of_change", "tenant_id", "change_id", postgresql_where=text("change_id IS NOT NULL")),
+    Index("memory_versions_by_time", "tenant_id", "memory_id", "at"),
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True, comment="The change that carried it out."),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("kind", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _json("candidate", empty="{}"),
+    Column("memory_id", Uuid, comment="The memory that stands for what was said; null: it was not kept."),
+    Column("other_id", Uuid, comment="The memory that was absorbed, superseded or contradicted."),
+    _json("author", empty="{}"),
+    Column("dispatch_id", Uuid),
+    _time("at", now=True),
+    Column("undone_by", Uuid, comment="The change that undid it."),
+    Index("verdicts_of_user", "tenant_id", "user_id", "id"),
+    Index("verdicts_of_memory", "tenant_id", "memory_id"),
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    _tenant(),
+    Column(
+        "hash", Text, primary_key=True, comment="Salted hash of an erased statement of one user; see core.tombstones."
+    ),
+    _time("at", now=True),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("scope", Text, nullable=False),
+    _json("body", empty="{}"),
+    Column("signature", Text, nullable=False),
+    _time("at", now=True),
+)
+
+servings = Table(
+    "servings",
+    metadata,
+    _tenant(),
+    Column("user_id", Text, primary_key=True),
+    Column(
+        "hash", Text, primary_key=True, comment="Hash of a text that was handed out: what comes back soon is an echo."
+    ),
+    Column("memory_id", Uuid),
+    _time("at", now=True),
+    Index("servings_by_time", "tenant_id", "at"),
+)
+
+profiles = Table(
+    "profiles",
+    metadata,
+    _tenant(),
+    Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
+    Column("version", Integer, nullable=False),
+    _json("attributes", empty="{}"),
+    _time("built_at", now=True),
+)
+
+mirrors = Table(
+    "mirrors",
+    metadata,
+    _tenant(),
+    Column("user_id", Text, primary_key=True),
+    Column("file", Text, primary_key=True),
+    Column("content", Text, nullable=False, comment="The file as both sides last agreed on it."),
+    Column(
+        "versions",
+        JSONB,
+        nullable=False,
+        server_default=text("'{}'::jsonb"),
+        comment="The version of each memory in it, by id.",
+    ),
+    _time("synced_at", now=True),
+)
+
+endpoints = Table(
+    "endpoints",
+    metadata,
+    _tenant(),
+    Column("address", Text, primary_key=True, comment="A channel's name, or a webhook's scheme, host and path."),
+    _time("failing_since"),
+    _count("failures"),
+    _time("disabled_at"),
+    Column("error", Text),
+)
+
+notices = Table(
+    "notices",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("channel", Text, nullable=False),
+    Column(
+        "digest",
+        Text,
+        nullable=False,
+        comment="What goes out together: rule and channel; or the dispatch that has taken it.",
+    ),
+    Column("text", Text, nullable=False),
+    Column("user_id", Text),
+    Column("event_id", Text, nullable=False),
+    _time("due_at", null=False),
+    _time("at", now=True),
+    Index("notices_due", "tenant_id", "channel", "digest", "due_at"),
+)
+
+rebuilds = Table(
+    "rebuilds",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column(
+        "shadow_id",
+        Text,
+        nullable=False,
+        comment="The tenant in which the rebuilt memories stand until they are taken over.",
+    ),
+    Column("status", Text, nullable=False),
+    _json("params", empty="{}"),
+    _json("difference"),
+    _json("author", empty="{}"),
+    _time("created_at", now=True),
+    _time("ended_at"),
 )
 
 evidence = Table(
@@ -433,6 +585,7 @@ evidence = Table(
     Column("event_id", Text, nullable=False),
     Column("quote", Text, nullable=False),
     _time("at", now=True),
+    Column("change_id", Uuid),
     Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
 )
 
@@ -453,7 +606,9 @@ relations = Table(
     Column("relation", Text, primary_key=True),
     Column("to_id", Uuid, primary_key=True),
     _time("at", now=True),
+    Column("change_id", Uuid),
     Index("relations_back", "tenant_id", "to_id"),
+    Index("relations_of_change", "tenant_id", "change_id", postgresql_where=text("change_id IS NOT NULL")),
 )
 
 search_index = Table(
@@ -472,6 +627,7 @@ search_index = Table(
     Column("terms", SPARSEVEC(TERM_IDS), nullable=False, comment="BM25 document weights by term id."),
     Column("own_terms", ARRAY(Integer), nullable=False, comment="Terms counted for this row in term_counts."),
     Column("embedding", HALFVEC, comment="Null until made: found by its words alone."),
+    Column("embedding_next", HALFVEC, comment="By the other of two models, where there are two; see core.places."),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),
     Index("search_index_of_group", "tenant_id", "group_id", "type", postgresql_where=text("group_id IS NOT NULL")),
     Index("search_index_unembedded", "tenant_id", "session_id", postgresql_where=text("embedding IS NULL")),

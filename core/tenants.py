@@ -19,6 +19,9 @@ SCOPES = ("publish", "read", "write", "rules", "admin")
 """What a key may do; `admin` includes the others."""
 
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+RESERVED = "rebuild-"
+"""Begins the names of tenants in which memories are made anew (`core.shadow`); nobody has a key to them."""
+
 KEY_ID = re.compile(r"[0-9a-f]{32}")
 SECRET_BYTES = 32
 
@@ -49,6 +52,8 @@ class Key:
 
 def ensure(tx: Tx, tenant_id: str) -> bool:
     """Create the tenant unless it is there. True: it is new, and wants its default rules."""
+    if tenant_id.startswith(RESERVED):
+        raise Invalid([Problem("/tenant", f"begins with {RESERVED!r}, as only memories being rebuilt do")])
     if not TENANT_NAME.fullmatch(tenant_id):
         raise Invalid([Problem("/tenant", "use up to 63 of a-z, 0-9, '-' and '_', beginning with a letter or digit")])
     insert = text("INSERT INTO tenants (id) VALUES (:id) ON CONFLICT DO NOTHING")
@@ -56,8 +61,9 @@ def ensure(tx: Tx, tenant_id: str) -> bool:
 
 
 def names(tx: Tx) -> list[str]:
-    """All tenants, for the role that sees them all."""
-    return list(tx.execute(text("SELECT id FROM tenants ORDER BY id")).scalars())
+    """All tenants, for the role that sees them all, without those in which memories are being rebuilt."""
+    named = text("SELECT id FROM tenants WHERE NOT starts_with(id, :reserved) ORDER BY id")
+    return list(tx.execute(named, {"reserved": RESERVED}).scalars())
 
 
 def allows_high_risk(tx: Tx, tenant_id: str) -> bool:

@@ -126,7 +126,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a memory rests on: a quote from one message (or, later, a passage)."""
+    """What a memory rests on: a quote from one message.
+
+    Where it rests on an event that is no message (a request, an edit), `session_id` is empty and `message_id` the id
+    of that event.
+    """
 
     session_id: str
     message_id: str
@@ -140,6 +144,8 @@ class Candidate:
 
     `subject` is the person (or group) it is about; `attribute`/`value` a slot such as `home.city` = `Lisbon`;
     `occurred_at` when it happened or was said; `valid_from` since when it is true, where the text says so.
+    `trust` how far it may be believed from the start: what a person asked for is confirmed, what tries to instruct
+    the agent is quarantined.
     """
 
     content: str
@@ -158,3 +164,7 @@ class Candidate:
     corrects: bool = False
     tags: tuple[str, ...] = ()
     structured: Json = field(default_factory=dict)
+    trust: Trust = Trust.CANDIDATE
+    pinned: bool = False
+    expires_at: datetime | None = None
+    half_life_days: float | None = None

@@ -1,21 +1,27 @@
-"""The sweeps: what has faded, what has expired and what is too much is archived, a page a transaction, by the index."""
+"""The sweeps: what has faded, expired or is too much is archived; what was put away long ago goes. A page at a time."""
 
 from __future__ import annotations
 
 import heapq
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, fading
-from core.changes import Archive, Author, Owner, Use
+from core import changes, compress, echo, fading, memories, telling
+from core.change import Archive, Author, Owner, Use
 from core.db import Tx
+from core.types import Json
 
 USERS = 20
 """Users above their limit whose memories are weighed in one transaction."""
+
+
+LATE = timedelta(days=7)
+"""A session may be read so long after it took place, and what was handed out then must still be known."""
 
 
 def faded(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
@@ -56,6 +62,25 @@ def overflowing(tx: Tx, tenant_id: str, author: Author, limit: int, page: int) -
     return changes.archive(tx, tenant_id, [_archived(row, reason) for row in locked], author)
 
 
+def dropped(tx: Tx, tenant_id: str, author: Author, days: float, page: int) -> int:
+    """Remove memories archived longer ago than this, `page` at most; how many. Nothing of them is left but the event.
+
+    Only those go for which another memory stands: they were compressed into it, or merged with it.
+    """
+    rows = tx.execute(_DROPPABLE, {"days": days, "page": page}).all()
+    values = {"ids": [row.id for row in rows], "refs": [str(row.id) for row in rows]}
+    for removal in _REMOVALS if rows else ():
+        tx.execute(removal, values)
+    telling.tell(tx, tenant_id, author, [telling.about(row.id, "memory.erased", _gone(row)) for row in rows])
+    return len(rows)
+
+
+def forgotten(tx: Tx, verdict_days: float, echo_seconds: float, page: int) -> int:
+    """Forget verdicts that kept nothing, and what was handed out too long ago to come back; how many, pages of both."""
+    ignored = tx.execute(_IGNORED, {"days": verdict_days, "page": page}).rowcount
+    return ignored + echo.forget(tx, memories.now() - timedelta(seconds=echo_seconds) - LATE, page)
+
+
 def used(tx: Tx, tenant_id: str, author: Author, ids: Sequence[UUID]) -> int:
     """Count a use of each memory, owner by owner; how many counted. What is not there or not active is passed over."""
     by_owner: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
@@ -71,6 +96,11 @@ def used(tx: Tx, tenant_id: str, author: Author, ids: Sequence[UUID]) -> int:
 
 def _archived(row: Any, reason: str) -> Archive:
     return Archive(row.id, row.version, reason)
+
+
+def _gone(row: Any) -> Json:
+    reason = f"Archived on {row.updated_at:%Y-%m-%d}; another memory stands for it."
+    return telling.named(row) | {"memory_ids": [str(row.id)], "reason": reason}
 
 
 def _day(row: Any) -> str:
@@ -105,3 +135,28 @@ _LOCK = text("""
 """)
 
 _OWNED = text("SELECT id, user_id, group_id FROM memories WHERE id = ANY(:ids) AND status = 'active' ORDER BY id")
+
+_DROPPABLE = text(f"""
+    SELECT m.id, m.user_id, m.updated_at FROM memories m
+    WHERE m.status = 'archived' AND NOT m.pinned AND m.updated_at <= now() - make_interval(secs => :days * 86400)
+      AND {compress.REPRESENTED}
+    ORDER BY m.updated_at LIMIT :page FOR UPDATE OF m SKIP LOCKED
+""")
+
+_REMOVALS = tuple(
+    text(f"DELETE FROM {removal}")
+    for removal in (
+        "search_index WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs)",
+        "relations WHERE from_id = ANY(:ids) OR to_id = ANY(:ids)",
+        "evidence WHERE memory_id = ANY(:ids)",
+        "verdicts WHERE memory_id = ANY(:ids) OR other_id = ANY(:ids)",
+        "memory_versions WHERE memory_id = ANY(:ids)",
+        "memories WHERE id = ANY(:ids)",
+    )
+)
+
+_IGNORED = text("""
+    DELETE FROM verdicts WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM verdicts WHERE kind = 'ignore' AND at <= now() - make_interval(secs => :days * 86400)
+        LIMIT :page FOR UPDATE SKIP LOCKED))
+""")

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+from core.lexicon import (
+    ARTICLES,
+    BEING,
+    BOUND,
+    BOUND_STEMS,
+    CALENDAR,
+    DENIALS,
+    DIRECTED,
+    DISLIKES,
+    ENDINGS,
+    FORMS,
+    HAN,
+    HINTS,
+    IRREGULAR,
+    LINKS,
+    NUMBER_WORDS,
+    NUMERAL,
+    NUMERALS,
+    PLEASANTRY,
+    PLURAL,
+    SEPARATORS,
+    SILENT,
+    SMALL,
+    SYNONYMS,
+    THOUSANDS,
+    TOKEN,
+)
 from core.text import STOPWORDS, terms
 
 READ = 16_384
@@ -18,58 +43,92 @@ DERIVED = 5
 """Letters that words must share at their beginning to be taken for one where the vectors say so too."""
 
 
-@dataclass(frozen=True, slots=True)
 class Wording:
-    """One statement, taken apart.
+    """One statement, taken apart as far as anyone asks.
 
-    `words`: what carries meaning, in order, synonyms and inflections in one form; `apart`: for each of them whether a
-    comma or a small word stands before it; `order`: they and the words that give them a direction. `spoken`: every word
-    as it stands. `trails`: whether it ends with a small word. `denials`: how often it says no; `ended`:
-    whether it says that something is over. `bound`: words that turn the whole statement into another one (might, wants,
-    before, sister). `past`, `present`: verbs by the form they have; `single`, `plural`: things likewise.
+    `spoken`: every word as it stands. `words`: what carries meaning, in order, synonyms and inflections in one form;
+    `apart`: for each of them whether a comma or a small word stands before it; `order`: they and the words that give
+    them a direction. `trails`: whether it ends with a small word. `denials`: how often it says no; `ended`: whether it
+    says that something is over. `bound`: words that turn the whole statement into another one (might, wants, before,
+    sister). `past`, `present`: verbs by the form they have; `single`, `plural`: things likewise.
     """
 
-    numbers: frozenset[tuple[str, int]]
-    names: frozenset[str]
-    signs: frozenset[str]
-    denials: int
-    ended: bool
-    bound: frozenset[str]
-    words: tuple[str, ...]
-    apart: tuple[bool, ...]
-    order: tuple[str, ...]
-    spoken: tuple[str, ...]
-    trails: bool
-    past: tuple[str, ...]
-    present: tuple[str, ...]
-    single: frozenset[str]
-    plural: frozenset[str]
+    def __init__(self, text: str) -> None:
+        self.tokens: tuple[str, ...] = tuple(TOKEN.findall(_one_form(text)))
+        self.spoken = tuple(t.casefold() for t in self.tokens if not _is_sign(t))
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for word, _ in self._kept)
+
+    @cached_property
+    def apart(self) -> tuple[bool, ...]:
+        return tuple(apart for _, apart in self._kept)
+
+    @cached_property
+    def numbers(self) -> frozenset[tuple[str, int]]:
+        return frozenset(Counter(filter(None, map(_number, self.spoken))).items())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(_names(self.tokens))
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        return frozenset(word for word in self.words if HAN.fullmatch(word))
+
+    @cached_property
+    def denials(self) -> int:
+        return sum(word in DENIALS or stem in DISLIKES for word, stem in zip(self.spoken, self._stems, strict=True))
+
+    @cached_property
+    def ended(self) -> bool:
+        return any(word in ENDINGS for word in self.spoken)
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        return BOUND.intersection(self.spoken) | BOUND_STEMS.intersection(self._stems)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        return tuple(meant for w in self.spoken if (meant := w if w in DIRECTED else _meant(w)))
+
+    @cached_property
+    def trails(self) -> bool:
+        return bool(self.spoken) and not _meant(self.spoken[-1])
+
+    @cached_property
+    def past(self) -> tuple[str, ...]:
+        return tuple(_verbs(self.spoken, past=True))
+
+    @cached_property
+    def present(self) -> tuple[str, ...]:
+        return tuple(_verbs(self.spoken, past=False))
+
+    @cached_property
+    def single(self) -> frozenset[str]:
+        return frozenset(
+            stem for word, *after in _threes(self.spoken) if word in ARTICLES for stem in map(_stem, after)
+        )
+
+    @cached_property
+    def plural(self) -> frozenset[str]:
+        stems = zip(self.spoken, self._stems, strict=True)
+        return frozenset(stem for word, stem in stems if PLURAL.search(word))
+
+    @cached_property
+    def _kept(self) -> tuple[tuple[str, bool], ...]:
+        return tuple(_content(self.tokens))
+
+    @cached_property
+    def _stems(self) -> tuple[str, ...]:
+        return tuple(_stem(word) for word in self.spoken)
 
 
 @lru_cache(maxsize=READ)
 def read(text: str) -> Wording:
     """Take a statement apart; the same text always gives the same."""
-    tokens = TOKEN.findall(_one_form(text))
-    spoken = [t.casefold() for t in tokens if not _is_sign(t)]
-    stems = [_stem(word) for word in spoken]
-    kept = list(_content(tokens))
-    return Wording(
-        numbers=frozenset(Counter(filter(None, map(_number, spoken))).items()),
-        names=frozenset(_names(tokens)),
-        signs=frozenset(word for word, _ in kept if HAN.fullmatch(word)),
-        denials=sum(word in DENIALS or stem in DISLIKES for word, stem in zip(spoken, stems, strict=True)),
-        ended=any(word in ENDINGS for word in spoken),
-        bound=BOUND.intersection(spoken) | BOUND_STEMS.intersection(stems),
-        words=tuple(word for word, _ in kept),
-        apart=tuple(apart for _, apart in kept),
-        order=tuple(meant for w in spoken if (meant := w if w in DIRECTED else _meant(w))),
-        spoken=tuple(spoken),
-        trails=bool(spoken) and not _meant(spoken[-1]),
-        past=tuple(_verbs(spoken, past=True)),
-        present=tuple(_verbs(spoken, past=False)),
-        single=frozenset(stem for word, *after in _threes(spoken) if word in ARTICLES for stem in map(_stem, after)),
-        plural=frozenset(stem for word, stem in zip(spoken, stems, strict=True) if PLURAL.search(word)),
-    )
+    return Wording(text)
 
 
 def denial(one: Wording, other: Wording) -> str | None:
@@ -137,6 +196,9 @@ def is_empty(text: str, subject: str) -> str | None:
 
 def _one_form(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
+    folded = plain.casefold()
+    if not any(hint in folded for hint in HINTS) and not HAN.search(plain):
+        return plain
     for pattern, form in FORMS:
         plain = pattern.sub(form, plain)
     return plain
@@ -163,6 +225,7 @@ def _meaning_of_sign(sign: str) -> str:
     return "" if unicodedata.category(sign[0])[0] in "PZ" else sign
 
 
+@lru_cache(maxsize=READ)
 def _meant(word: str) -> str:
     """What a word stands for; empty for one that says nothing by itself, or says no."""
     if word in DENIALS or word in ENDINGS or word in SILENT:
@@ -241,158 +304,3 @@ def _turns_into(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
         return False
     twice = one + one
     return any(twice[at : at + len(one)] == other for at in range(1, len(one)))
-
-
-HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_LETTER = rf"(?:(?!{HAN.pattern})[^\W_])"
-TOKEN = re.compile(
-    rf"(?<!\w)[+-]?\d+(?:[.,:/-]\d+)*(?![a-zA-Z])|[〇零一二三四五六七八九十百千万亿两]+(?=[年月日号点个岁次元块只名位本辆天周])"
-    rf"|{HAN.pattern}|{_LETTER}+(?:[-.'/+]{_LETTER}+)*|[^\w\s]"
-)
-THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-NUMERAL = re.compile(r"[〇零一二三四五六七八九十百千万亿两]+")
-NUMERALS = dict(zip("〇零一二两三四五六七八九十", "0 0 1 2 2 3 4 5 6 7 8 9 10".split(), strict=True))
-
-FORMS = tuple(
-    (re.compile(pattern, re.IGNORECASE), form)
-    for pattern, form in (
-        (r"\bcan't\b|\bcannot\b", "can not"),
-        (r"\bwon't\b", "will not"),
-        (r"n't\b", " not"),
-        (r"'s\b|(?<=s)'(?!\w)", ""),
-        (r"'m\b|'re\b|'ve\b|'d\b|'ll\b", ""),
-        (r"\b(?:would|['’]d) like to\b|\bwants to\b", "want to"),
-        (r"\b(?:along|together) with\b", "with"),
-        (r"\b(?:is|are) supportive of\b", "supports"),
-        (r"\b(?:is|are) (?:grateful|thankful) for\b", "appreciates"),
-        (r"\b(?:is|are) passionate about\b", "loves"),
-        (r"\b(?:takes?|taking) pride in\b", "is proud of"),
-        (r"\bno longer\b|\bused to\b|\b(?:gave|given) up\b", "nolonger"),
-        (r"\b(?:says?|said|mention(?:s|ed)?|note[sd]?|state[sd]?|shared?s?) that\b", ""),
-        (r"\b(?:every|each) (?:single )?day\b", "daily"),
-        (r"\b(?:every|each) week\b", "weekly"),
-        (r"\b(?:every|each) month\b", "monthly"),
-        (r"\b(?:every|each) year\b", "yearly"),
-        (r"\bat the moment\b|\bright now\b|\bthese days\b|\bat present\b|\bas well\b|\ba lot\b", ""),
-        (r"不再|戒了", "nolonger "),
-        (r"讨厌|反感", "不喜欢"),
-        (r"从来不|从来没有?|从不|从未|没有|並不|并不", "不"),
-        (r"(?<![可恋热])爱(?=[吃喝看听玩打读])|喜爱|热爱", "喜欢"),
-        (r"目前|现在|如今|平时|真的|非常|特别|十分|其实", ""),
-        (r"居住", "住"),
-        (r"购买", "买"),
-        (r"小孩", "孩子"),
-        (r"母亲", "妈妈"),
-        (r"父亲", "爸爸"),
-        (r"常常|时常", "经常"),
-        (r"每天都", "每天"),
-    )
-)  # fmt: skip
-"""Ways of saying the same that are longer than a word."""
-
-CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday".split()
-)
-NUMBER_WORDS = {
-    word: str(n)
-    for n, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty".split(),
-        2,
-    )
-} | {w: w for w in "thirty forty fifty sixty seventy eighty ninety hundred thousand million half twice".split()}
-
-DENIALS = frozenset(
-    "no not never none nobody nothing neither nor without hardly nolonger stopped stops quit quits former formerly "
-    "不 没 沒 無 无 未 别 別 勿".split()
-)
-ENDINGS = frozenset("nolonger stopped stops quit quits former formerly anymore".split())
-LINKS = frozenset(
-    "and with at in on for by as because since while which that who where so but or of about during along".split()
-)
-SEPARATORS = frozenset(",;:，；：、。.(（—–")
-SILENT = frozenset(
-    "really very quite truly definitely actually also too just simply currently now nowadays presently still own s "
-    "的 了 着 在 是 我 你 您 他 她 它 们 吗 呢 啊 吧 也 都 就 很 过".split()
-)
-"""Words that may be there or not."""
-
-SMALL = frozenset("in on at by with for to of about into he she his her him my your our we you 我 你 他 她".split())
-"""Words that may be there or not, but not in each other's place."""
-
-BEING = {
-    "is": ("be", False), "are": ("be", False), "am": ("be", False), "was": ("be", True), "were": ("be", True),
-    "has": ("have", False), "have": ("have", False), "had": ("have", True),
-}  # fmt: skip
-
-ARTICLES = frozenset("a an another one".split())
-PLURAL = re.compile(r"^[a-z]{2,}[^s\W\d]s$")
-BOUND = frozenset(
-    "might may could would should will shall must can maybe perhaps probably almost nearly partly only if unless until "
-    "till before after against except instead than from under over between".split()
-)
-BOUND_STEMS = frozenset(
-    "want wish hope plan intend consid dream tri attempt pretend refus forget sister brother mother father son "
-    "daughter cousin aunt uncl grandmoth grandfath husband wife partner boyfriend girlfriend friend boss colleagu "
-    "neighbor "
-    "neighbour roommat parent joke rumour rumor novel fiction claim alleg suppos".split()
-)
-"""Where one of these is added, the statement is not the same with more to it, but another."""
-
-DIRECTED = frozenset("than over from to before after instead rather for by 比 从 到 给 被 把".split())
-DISLIKES = frozenset("hate dislik detest loath".split())
-
-IRREGULAR = dict(
-    pair.split("=")
-    for pair in (
-        "went=go got=get took=take made=make gave=give came=come bought=buy began=begin saw=see met=meet found=find "
-        "told=tell felt=feel left=leave became=become ran=run sold=sell kept=keep knew=know paid=pay spoke=speak "
-        "taught=teach wrote=write drove=drive ate=eat drank=drink slept=sleep won=win lost=lose spent=spend "
-        "thought=think brought=bring grew=grow held=hold sent=send sang=sing chose=choose flew=fly broke=break "
-        "built=build heard=hear swam=swim rode=ride wore=wear caught=catch fell=fall stood=stand understood=understand"
-    ).split()
-)
-"""Verbs whose past does not end in -ed."""
-
-SYNONYMS = {
-    terms(word)[0]: terms(group.split()[0])[0]
-    for group in (
-        "like enjoy love adore",
-        "live reside dwell",
-        "start begin commence",
-        "buy purchase",
-        "child kid children",
-        "mother mom mum",
-        "father dad",
-        "often frequently regularly usually",
-        "big large",
-        "help assist",
-        "film movie",
-        "photo photograph picture",
-        "bicycle bike",
-        "doctor physician",
-        "happy glad",
-        "grateful thankful",
-        "try attempt",
-        "get receive obtain",
-        "hard tough difficult",
-        "wonderful amazing awesome fantastic",
-        "finish complete",
-        "trip journey",
-        "recently lately",
-        "shop store",
-        "important significant",
-        "speak talk",
-        "quickly fast",
-        "relocate move",
-        "work job",
-    )
-    for word in group.split()
-}
-"""Words that stand for each other, by their stems."""
-
-PLEASANTRY = re.compile(
-    r"(?:hi|hello|hey|thanks?|thankyou|goodmorning|goodevening|goodnight|bye|goodbye|ok|okay|yes|no|sure|great|please"
-    r"|welcome|cool|nice|you|so|much|very|alot|there|again|all|are|你好|您好|谢谢|好的|再见|早上好|晚安|嗯|哈|啊|了|您|你)*"
-)

@@ -57,6 +57,7 @@ def upgraded(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Sett
         lease_seconds=5,
         retry_base_seconds=0.1,
         metrics_port=0,
+        webhook_private_networks=["127.0.0.0/8"],
     )
     schema.upgrade(settings, (HashEmbedder().name, HashEmbedder().dimension))
     return settings

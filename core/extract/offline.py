@@ -207,7 +207,7 @@ def _instruction(one: _Said) -> Candidate:
     content = f"{speaker}的长期要求：{wish}。" if one.chinese else f"{speaker}'s standing instruction: {wish}."
     return Candidate(
         content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, _evidence([one]), one.talk.message.occurred_at,
-        kind=Kind.PROCEDURAL, importance=0.9, confidence=0.85,
+        importance=0.9, confidence=0.85,
     )  # fmt: skip
 
 

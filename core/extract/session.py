@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core import changes, consolidate, judge, memories, sessions
-from core.changes import Author, Change, Owner
-from core.db import Database, Tx
-from core.embed import Embedder
+from core import changes, gateway, sessions
+from core.change import Author, Change, Owner
+from core.db import Tx
 from core.errors import Conflict
+from core.gateway import Gateway
 from core.types import Candidate, Json, Message
 
 Extract = Callable[[Sequence[Message]], list[Candidate]]
@@ -42,31 +42,31 @@ class Extracted:
 
 
 def session(
-    db: Database,
-    tenant_id: str,
-    session_id: str,
-    *,
-    extract: Extract,
-    embedder: Embedder,
-    limit: int,
-    thresholds: judge.Thresholds = judge.USUAL,
-    link: bool = False,
+    gate: Gateway, tenant_id: str, session_id: str, *, extract: Extract, limit: int, link: bool = False
 ) -> Extracted:
     """Read what is new in a session, `limit` messages at the most, and decide what it changes; `link` what is related.
 
     No transaction is open while the extractor and the embedder think.
     """
-    with db.tenant(tenant_id) as tx:
+    with gate.db.tenant(tenant_id) as tx:
         stands = sessions.get(tx, session_id)
         messages = sessions.transcript(tx, session_id, after=stands.extracted_to, limit=limit)
     read_to = messages[-1].position if messages else stands.extracted_to
-    by_owner = _by_owner(messages, extract(messages) if messages else [])
-    decided = [
-        (owner, _decide(db, tenant_id, owner, mine, embedder, thresholds, link=link))
-        for owner, mine in by_owner.items()
-    ]
+    decided = judged(gate, tenant_id, messages, extract(messages) if messages else [], link=link)
     more = read_to < stands.message_count
     return Extracted(tenant_id, session_id, stands.extracted_to, read_to, more, decided)
+
+
+def judged(
+    gate: Gateway, tenant_id: str, messages: Sequence[Message], candidates: Sequence[Candidate], *, link: bool
+) -> list[tuple[Owner, Sequence[Change]]]:
+    """What candidates that were found in these messages change, owner by owner."""
+    # What a tool or a prompt carries may have been handed out as well; a person's words are their own.
+    assistant = frozenset(m.id for m in messages if m.role != "user")
+    return [
+        (owner, gateway.judged(gate, tenant_id, owner, mine, assistant=assistant, link=link))
+        for owner, mine in _by_owner(messages, candidates).items()
+    ]
 
 
 def _by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> dict[Owner, list[Candidate]]:
@@ -76,21 +76,3 @@ def _by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> d
     for candidate in candidates:
         found[owners[candidate.evidence[0].message_id]].append(candidate)
     return found
-
-
-def _decide(
-    db: Database,
-    tenant_id: str,
-    owner: Owner,
-    candidates: Sequence[Candidate],
-    embedder: Embedder,
-    thresholds: judge.Thresholds,
-    *,
-    link: bool,
-) -> Sequence[Change]:
-    merged = consolidate.merged(candidates)
-    vectors = embedder.embed([c.content for c in merged])
-    with db.tenant(tenant_id) as tx:
-        known = memories.neighbours(tx, owner.user_id, merged, vectors)
-    decided = consolidate.decide(merged, vectors, known, thresholds)
-    return [*decided, *consolidate.links(decided, merged, known)] if link else decided

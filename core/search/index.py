@@ -122,6 +122,13 @@ def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded
     return [Unembedded("message", row.session_id, row.id, embedded_text(row.content, row.speaker)) for row in rows]
 
 
+def lacking(tx: Tx, after: tuple[str, str, str], limit: int) -> list[Unembedded]:
+    """Rows of a tenant that have no vector, in the order of their keys, from behind one; a page at most."""
+    values = {"type": after[0], "session": after[1], "ref": after[2], "limit": limit}
+    rows = tx.execute(_LACKING, values)
+    return [Unembedded(row.type, row.session_id, row.ref, embedded_text(row.content, row.speaker)) for row in rows]
+
+
 def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
     """Give rows their vectors."""
     values = {
@@ -140,7 +147,7 @@ def embedded_text(content: str, speaker: str | None) -> str:
 
 def vector_literal(vector: NDArray[np.float32]) -> str:
     """A vector in pgvector's notation."""
-    return "[" + ",".join(f"{x:.6g}" for x in vector) + "]"
+    return "[" + ",".join([f"{x:.6g}" for x in vector.tolist()]) + "]"
 
 
 def sparse_literal(weights: Mapping[int, float]) -> str:
@@ -225,6 +232,15 @@ _UNEMBEDDED = text("""
     JOIN messages m ON m.session_id = i.session_id AND m.id = i.ref
     WHERE i.type = 'message' AND i.embedding IS NULL AND i.session_id = ANY(:sessions)
     ORDER BY hashtext(i.ref || :salt) LIMIT :limit
+""")
+
+_LACKING = text("""
+    SELECT i.type, i.session_id, i.ref, coalesce(m.content, k.content) AS content, m.speaker FROM search_index i
+    LEFT JOIN messages m ON i.type = 'message' AND m.session_id = i.session_id AND m.id = i.ref
+    LEFT JOIN memories k ON k.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+    WHERE i.embedding IS NULL AND (i.type, i.session_id, i.ref) > (:type, :session, :ref)
+      AND (m.content IS NOT NULL OR k.content IS NOT NULL)
+    ORDER BY i.type, i.session_id, i.ref LIMIT :limit
 """)
 
 _VECTORS = text("""

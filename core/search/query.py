@@ -10,7 +10,8 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import memories, metrics, sessions
+from core import asof, memories, metrics, sessions
+from core.asof import NOW, Moment
 from core.db import Database, Tx
 from core.embed import Embedder
 from core.search.evidence import asks_time, tells_time, told
@@ -18,7 +19,7 @@ from core.search.index import DOCUMENTS, owners, sparse_literal, vector_literal
 from core.search.lexical import document_weights, message_terms, query_weights
 from core.search.rank import Hit, Ranked, rank
 from core.text import term_id, terms
-from core.types import Evidence, Message
+from core.types import Evidence, Message, Trust
 
 Method = Literal["hybrid", "keyword", "vector"]
 
@@ -31,10 +32,16 @@ ARM_LIMIT = 300
 TAIL = 300
 """Newest messages not yet indexed that are read as they are, so that a message is found from its commit on."""
 
+SERVED = (Trust.CANDIDATE, Trust.CONFIRMED, Trust.DISPUTED)
+"""How far a memory must be believed to be found, where nobody asks for others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, about whom, and what an answer must be like."""
+    """What is asked, about whom, as of when, and what an answer must be like.
+
+    `trust`: who asks for `quarantined` gets those; what is rejected is never found.
+    """
 
     query: str
     user_id: str | None
@@ -52,6 +59,8 @@ class Question:
     min_similarity: float | None = None
     min_importance: float | None = None
     include_archived: bool = False
+    trust: Sequence[str] = SERVED
+    moment: Moment = NOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
         with db.tenant(tenant_id) as tx:
             hits = _hits(tx, question, vector)
             ranked = rank(hits, wants_time=asks_time(question.query), limit=question.limit)
-            return Answer(_found(tx, ranked), len(hits))
+            return Answer(_found(tx, ranked, question.moment), len(hits))
 
 
 def _vector(embedder: Embedder, question: Question) -> str | None:
@@ -98,11 +107,12 @@ def _hits(tx: Tx, question: Question, vector: str | None) -> list[Hit]:
     }
     # Read before the index: what moves into it in between is then seen twice, and not missed.
     fresh = _fresh(tx, question, asked)
-    rows = tx.execute(_ROWS, values).all()
+    every, best = (_ROWS, _ARMS) if question.moment.known_at is None else (_ROWS_THEN, _ARMS_THEN)
+    rows = tx.execute(every, values).all()
     if len(rows) > READ_ALL:
-        rows = tx.execute(_ARMS, values).all()
+        rows = tx.execute(best, values).all()
     cites = _cites(tx, [row.ref for row in rows if row.type == "memory"])
-    hits = [_hit(row, cites) for row in rows if _near_enough(row, question)]
+    hits = [_hit(row, cites, asked) for row in rows if _near_enough(row, question)]
     known = {hit.key for hit in hits}
     return [*hits, *(hit for hit in fresh if hit.key not in known)]
 
@@ -124,6 +134,8 @@ def _values(question: Question) -> dict[str, Any]:
         "memories": "memories" in question.include,
         "kinds": list(question.kinds) or None,
         "categories": list(question.categories) or None,
+        # An episode retells what its messages say, in more words: unasked, it would stand before them.
+        "retold": bool(question.kinds or question.categories),
         "topics": list(question.topics) or None,
         "tags": list(question.tags) or None,
         "session": question.session_id,
@@ -131,6 +143,10 @@ def _values(question: Question) -> dict[str, Any]:
         "until": question.until,
         "importance": question.min_importance,
         "archived": question.include_archived,
+        "statuses": question.moment.statuses(archived=question.include_archived),
+        "trust": [trust for trust in question.trust if trust != Trust.REJECTED],
+        "as_of": question.moment.as_of,
+        "known_at": question.moment.known_at,
     }
 
 
@@ -138,9 +154,11 @@ def _near_enough(row: Any, question: Question) -> bool:
     return question.min_similarity is None or (row.cosine is not None and row.cosine >= question.min_similarity)
 
 
-def _hit(row: Any, cites: Mapping[str, tuple[str, ...]]) -> Hit:
+def _hit(row: Any, cites: Mapping[str, tuple[str, ...]], asked: Mapping[int, float]) -> Hit:
     if row.type == "memory":
-        return Hit(row.ref, "memory", row.lexical, row.cosine, cites=cites.get(row.ref, ()))
+        # The index knows the words of now; other words of then are weighed as they were, and have no vector.
+        lexical = row.lexical if row.worded is None else _lexical(asked, terms(row.worded))
+        return Hit(row.ref, "memory", lexical, row.cosine, cites=cites.get(row.ref, ()))
     key = message_key(row.session_id, row.ref)
     return Hit(key, "message", row.lexical, row.cosine, row.session_id, row.position, row.told, row.timed)
 
@@ -164,11 +182,10 @@ def _fresh(tx: Tx, question: Question, asked: Mapping[int, float]) -> list[Hit]:
 
 
 def _fresh_hit(message: Message, asked: Mapping[int, float]) -> Hit:
-    weights = document_weights(message_terms(message.content, message.speaker))
     return Hit(
         key=message_key(message.session_id, message.id),
         type="message",
-        lexical=sum(weight * weights.get(term, 0.0) for term, weight in asked.items()),
+        lexical=_lexical(asked, message_terms(message.content, message.speaker)),
         cosine=None,
         session_id=message.session_id,
         position=message.position,
@@ -177,18 +194,22 @@ def _fresh_hit(message: Message, asked: Mapping[int, float]) -> Hit:
     )
 
 
-def _found(tx: Tx, ranked: Sequence[Ranked]) -> list[Found]:
-    """The ranked hits with their texts and what they cite, in the same order."""
+def _lexical(asked: Mapping[int, float], words: Sequence[str]) -> float:
+    """What the index would score for a text by its own words."""
+    weights = document_weights(words)
+    return sum(weight * weights.get(term, 0.0) for term, weight in asked.items())
+
+
+def _found(tx: Tx, ranked: Sequence[Ranked], moment: Moment) -> list[Found]:
+    """The ranked hits with their texts and what they cite, in the same order, less what was erased meanwhile."""
     ids = [UUID(r.hit.key) for r in ranked if r.hit.type == "memory"]
-    rows, cited = memories.of_ids(tx, ids), memories.evidence(tx, ids)
+    rows, cited = asof.of_ids(tx, ids, moment.known_at), asof.evidence(tx, ids, moment.known_at)
     spoken = _messages(tx, [r.hit.key for r in ranked if r.hit.type == "message"])
     found = []
     for item in ranked:
-        if item.hit.type == "memory":
-            memory_id = UUID(item.hit.key)
-            found.append(Found(item, cited.get(memory_id, []), memory=rows[memory_id]))
-        else:
-            message = spoken[item.hit.key]
+        if item.hit.type == "memory" and (row := rows.get(UUID(item.hit.key))) is not None:
+            found.append(Found(item, cited.get(row.id, []), memory=row))
+        elif (message := spoken.get(item.hit.key)) is not None:
             found.append(Found(item, [_as_evidence(message)], message=message))
     return found
 
@@ -205,39 +226,73 @@ def _as_evidence(message: Message) -> Evidence:
 
 _COUNTS = text("SELECT term, documents FROM term_counts WHERE owner = :owner AND term = ANY(:terms)")
 
-_MATCHING = """
-    FROM search_index i
-    LEFT JOIN memories m ON m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+_NOW = "LEFT JOIN memories m ON m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END"
+
+_THEN = f"""
+    LEFT JOIN memories s ON s.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+    LEFT JOIN {asof.KNOWN} m ON true
+"""
+
+_MATCHING = f"""
     WHERE (i.user_id = :user OR i.group_id = :group)
-      AND ((i.type = 'message' AND :messages) OR (i.type = 'memory' AND :memories
-           AND (m.status = 'active' OR (:archived AND m.status = 'archived'))
-           AND m.trust NOT IN ('rejected', 'quarantined')
-           AND (:archived OR m.expires_at IS NULL OR m.expires_at > now())))
+      AND ((i.type = 'message' AND :messages
+            AND (cast(:as_of AS timestamptz) IS NULL OR i.occurred_at <= :as_of)
+            AND (cast(:known_at AS timestamptz) IS NULL OR EXISTS (
+                SELECT FROM messages t JOIN events e ON e.seq = t.event_seq
+                WHERE t.session_id = i.session_id AND t.id = i.ref AND e.received_at <= :known_at)))
+           OR (i.type = 'memory' AND :memories
+               AND m.status = ANY(:statuses) AND m.trust = ANY(:trust)
+               AND (:archived OR {asof.UNEXPIRED}) AND {asof.TRUE}))
       AND (cast(:session AS text) IS NULL OR coalesce(m.session_id, i.session_id) = :session)
       AND (cast(:since AS timestamptz) IS NULL OR i.occurred_at >= :since)
       AND (cast(:until AS timestamptz) IS NULL OR i.occurred_at <= :until)
       AND (i.type = 'message' OR ((cast(:kinds AS text[]) IS NULL OR m.kind = ANY(:kinds))
            AND (cast(:categories AS text[]) IS NULL OR m.category = ANY(:categories))
+           AND (:retold OR m.category <> 'episode')
            AND (cast(:topics AS text[]) IS NULL OR m.topic = ANY(:topics))
            AND (cast(:tags AS text[]) IS NULL OR m.tags && cast(:tags AS text[]))
            AND (cast(:importance AS float8) IS NULL OR m.importance >= :importance)))
 """
-"""A user's (or group's) index rows that the filters let through."""
+"""A user's (or group's) index rows that the filters let through; what no moment is asked for costs nothing."""
 
-_SCORES = """
-    SELECT i.type, i.session_id, i.ref, i.position, i.told, i.timed,
-           -(i.terms <#> cast(:terms AS sparsevec)) AS lexical,
-           1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec)) AS cosine
+_LEXICAL = "-(i.terms <#> cast(:terms AS sparsevec)) AS lexical"
+
+_COSINE = "1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec))"
+
+_PLACE = "i.type, i.session_id, i.ref, i.position, i.told, i.timed"
+
+_SCORED = f"""
+    SELECT {_PLACE}, {_LEXICAL}, {_COSINE} AS cosine, cast(NULL AS text) AS worded
+    FROM search_index i {_NOW} {_MATCHING}
 """
 
-_ROWS = text(f"{_SCORES} {_MATCHING} LIMIT :all + 1")
+_SCORED_THEN = f"""
+    SELECT {_PLACE}, {_LEXICAL}, CASE WHEN m.content IS NOT DISTINCT FROM s.content THEN {_COSINE} END AS cosine,
+           CASE WHEN m.content <> s.content THEN m.content END AS worded
+    FROM search_index i {_THEN} {_MATCHING}
+      AND (i.type = 'message' OR s.trust <> 'quarantined' OR 'quarantined' = ANY(:trust))
+"""
+"""The same by what was recorded at a time; `worded`: its words of then, where they are others now.
 
-_ARMS = text(f"""
-    WITH scored AS MATERIALIZED ({_SCORES} {_MATCHING})
+What was set apart since was hostile then, too.
+"""
+
+_ROWS = text(f"{_SCORED} LIMIT :all + 1")
+
+_ROWS_THEN = text(f"{_SCORED_THEN} LIMIT :all + 1")
+
+_BEST = """
     (SELECT * FROM scored ORDER BY lexical DESC LIMIT :arm)
     UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC LIMIT :arm)
-""")
+"""
 """The best rows of each arm; a row that both name comes once."""
+
+_ARMS = text(f"WITH scored AS MATERIALIZED ({_SCORED}) {_BEST}")
+
+_ARMS_THEN = text(f"""
+    WITH scored AS MATERIALIZED ({_SCORED_THEN}) {_BEST}
+    UNION (SELECT * FROM scored WHERE worded IS NOT NULL LIMIT :arm)
+""")
 
 _TAIL = text("""
     SELECT m.* FROM sessions s
@@ -246,6 +301,9 @@ _TAIL = text("""
       AND (cast(:session AS text) IS NULL OR s.id = :session)
       AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
       AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at <= :until)
+      AND (cast(:as_of AS timestamptz) IS NULL OR m.occurred_at <= :as_of)
+      AND (cast(:known_at AS timestamptz) IS NULL
+           OR EXISTS (SELECT FROM events e WHERE e.seq = m.event_seq AND e.received_at <= :known_at))
     ORDER BY m.event_seq DESC LIMIT :tail
 """)
 

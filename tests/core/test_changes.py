@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from core import changes, db, events, memories
-from core.changes import Add, Author, Change, Confirm, Link, Owner
+from core.change import Add, Author, Change, Confirm, Link, Merge, Owner
 from core.config import Settings
 from core.db import Database, Tx
 from core.embed import HashEmbedder
@@ -34,6 +34,10 @@ def a_candidate(content: str, day: int = 0, **fields: Any) -> Candidate:
 
 def lives_in(city: str, day: int, **fields: Any) -> Candidate:
     return a_candidate(f"Ada lives in {city}.", day, attribute="home.city", value=city, **fields)
+
+
+def said(*evidence: Evidence) -> Candidate:
+    return a_candidate("I do.", evidence=evidence)
 
 
 def an_add(candidate: Candidate, **fields: Any) -> Add:
@@ -104,7 +108,9 @@ def test_a_confirmation_adds_evidence_and_confidence_and_no_memory(app: Database
     with app.tenant(TENANT) as tx:
         cat = known(tx, add.id)
     again = [Evidence("s2", "m1", "e2", "I have a cat"), Evidence("s2", "m2", "e3", "my cat")]
-    assert carry_out(app, [Confirm(cat, again[:1], "again"), Confirm(cat, again[1:], "again")]) == {"confirmed": 2}
+    assert carry_out(app, [Confirm(cat, said(*again[:1]), "again"), Confirm(cat, said(*again[1:]), "again")]) == {
+        "confirmed": 2
+    }
     with app.tenant(TENANT) as tx:
         row = memories.get(tx, add.id)
         assert [v.change for v in memories.history(tx, add.id)] == ["add", "confirm"]
@@ -119,7 +125,7 @@ def test_the_same_quote_twice_is_one_piece_of_evidence(app: Database) -> None:
     carry_out(app, [add])
     with app.tenant(TENANT) as tx:
         cat = known(tx, add.id)
-    carry_out(app, [Confirm(cat, add.candidate.evidence, "again")])
+    carry_out(app, [Confirm(cat, add.candidate, "again")])
     with app.tenant(TENANT) as tx:
         assert len(memories.evidence(tx, [add.id])[add.id]) == 1
 
@@ -208,9 +214,11 @@ def test_what_was_judged_on_an_old_version_is_a_conflict_and_leaves_nothing(app:
     carry_out(app, [lisbon])
     with app.tenant(TENANT) as tx:
         seen = known(tx, lisbon.id)
-    carry_out(app, [Confirm(seen, [Evidence("s9", "m9", "e9", "yes")], "meanwhile")])
+    carry_out(app, [Confirm(seen, said(Evidence("s9", "m9", "e9", "yes")), "meanwhile")])
     before = rows(app)
-    stale: Change = an_add(lives_in("Porto", 3), supersedes=seen) if kind == "supersede" else Confirm(seen, [], "stale")
+    stale: Change = (
+        an_add(lives_in("Porto", 3), supersedes=seen) if kind == "supersede" else Confirm(seen, said(), "stale")
+    )
     with pytest.raises(Conflict):
         carry_out(app, [an_add(a_candidate("Ada has a cat.", 7)), stale])
     assert rows(app) == before
@@ -253,3 +261,14 @@ def test_history_is_complete_and_in_order(app: Database) -> None:
         history = memories.history(tx, lisbon.id)
     assert [v.version for v in history] == [1, 2]
     assert [v.snapshot["status"] for v in history] == ["active", "superseded"]
+
+
+def test_a_merge_by_which_a_memory_comes_to_matter_is_announced_once(app: Database) -> None:
+    add = an_add(a_candidate("Ada is allergic.", importance=0.5))
+    carry_out(app, [add])
+    for day in (1, 2):
+        more = a_candidate("Ada is allergic to nuts.", day, importance=0.9)
+        with app.tenant(TENANT) as tx:
+            met = known(tx, add.id)
+        carry_out(app, [Merge(met, more, "says more", EMBEDDER.embed([more.content])[0])])
+    assert [kind for kind, _ in emitted(app)].count("memory.write.important") == 1

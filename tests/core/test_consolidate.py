@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import consolidate, judge
-from core.changes import Add, Change, Confirm, Dispute, Ignore, Merge, Replace
+from core.change import Add, Change, Confirm, Dispute, Ignore, Merge, Replace
 from core.embed import HashEmbedder
-from core.judge import Known
+from core.judge import Known, Thresholds, Word
 from core.types import Candidate, Category, Evidence, Relation, Topic
+
+ASKS_ALL = Thresholds(unclear=0.35)
+"""Every pair that has anything to do with each other is in question."""
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 EMBEDDER = HashEmbedder(64)
@@ -27,12 +31,15 @@ def lives_in(city: str, day: int) -> Candidate:
     return said(f"Ada lives in {city}.", day, attribute="home.city", value=city)
 
 
-def decided(candidates: Sequence[Candidate], store: dict[object, Known] | None = None) -> list[Change]:
+def decided(
+    candidates: Sequence[Candidate], store: dict[object, Known] | None = None, word: Word | None = None
+) -> list[Change]:
+    """What becomes of a batch beside what is known, where a model says one word of every pair it is asked about."""
     merged = consolidate.merged(candidates)
     vectors = EMBEDDER.embed([c.content for c in merged])
     known = list((store or {}).values())
     near = [[replace(k, similarity=cosine(c.content, k.content)) for k in known] for c in merged]
-    return consolidate.decide(merged, vectors, near)
+    return consolidate.decide(merged, vectors, near, ASKS_ALL, lambda _pair: word)
 
 
 def cosine(one: str, other: str) -> float:
@@ -58,9 +65,7 @@ def kept(store: dict[object, Known], changes: Sequence[Change]) -> dict[object, 
 
 
 def quotes(change: Change) -> Sequence[Evidence]:
-    if isinstance(change, Confirm):
-        return change.evidence
-    return change.candidate.evidence if isinstance(change, Add | Merge | Replace | Ignore) else ()
+    return change.candidate.evidence if isinstance(change, Add | Confirm | Merge | Replace | Ignore) else ()
 
 
 def adds(changes: Sequence[Change]) -> list[Add]:
@@ -111,7 +116,7 @@ def test_what_is_known_is_confirmed_with_the_new_quote() -> None:
     store = kept({}, decided([said("Ada has a cat.")]))
     (change,) = decided([said("Ada has a cat.", 3)], store)
     assert isinstance(change, Confirm)
-    assert [e.message_id for e in change.evidence] == ["m-3-Ada has a cat."]
+    assert [e.message_id for e in change.candidate.evidence] == ["m-3-Ada has a cat."]
 
 
 def test_no_candidates_change_nothing() -> None:
@@ -221,3 +226,94 @@ def test_every_quote_ends_in_a_change_or_in_what_a_change_replaced(
     for candidate in stated.values():
         if candidate.attribute is None:
             assert set(candidate.evidence) <= cited
+
+
+STEADY = st.sampled_from([None, Word.SAME, Word.MORE, Word.CONTRADICTS, Word.DIFFERENT])
+"""Words by which, said of everything, the same store comes out of a batch however often it is read."""
+
+
+@settings(deadline=None)
+@given(BATCHES, STEADY)
+def test_the_same_candidates_a_second_time_add_nothing_whatever_a_model_says(
+    batch: list[Candidate], word: Word | None
+) -> None:
+    store = kept({}, decided(batch, word=word))
+    again = adds(decided(batch, store, word))
+    assert [a for a in again if a.past is None] == []
+
+
+@settings(deadline=None)
+@given(BATCHES, BATCHES, st.sampled_from(list(Word)))
+def test_no_word_of_a_model_makes_one_of_two_that_a_guard_keeps_apart(
+    first: list[Candidate], second: list[Candidate], word: Word
+) -> None:
+    store = kept({}, decided(first, word=word))
+    for change in decided(second, store, word):
+        if isinstance(change, Merge | Confirm) and change.candidate.attribute is None:
+            said, known = change.candidate.content, change.known.content
+            same = judge.statement_key("ada", said) == judge.statement_key("ada", known)
+            assert same or judge.conflicting(said, known) is None
+
+
+@settings(deadline=None)
+@given(BATCHES, BATCHES, st.randoms(use_true_random=False), st.sampled_from(list(Word)))
+def test_what_is_said_of_others_changes_nothing_in_any_order(
+    mine: list[Candidate], theirs: list[Candidate], chance: random.Random, word: Word
+) -> None:
+    mine = [replace(c, subject="ada") for c in mine]
+    theirs = [replace(c, subject="carol") for c in theirs]
+    together = [*mine, *theirs]
+    chance.shuffle(together)
+    alone = [shape(c) for c in decided([c for c in together if c.subject == "ada"], word=word)]
+    among = [shape(c) for c in decided(together, word=word) if shape(c)[1] == "ada"]
+    assert among == alone
+
+
+def shape(change: Change) -> tuple[object, ...]:
+    """What a change does, without the ids it makes up."""
+    if isinstance(change, Dispute):
+        return Dispute, change.one.subject, change.one.content, change.other.content
+    assert isinstance(change, Add | Ignore)
+    return type(change), change.candidate.subject, change.candidate, change.reason
+
+
+def test_a_batch_is_asked_about_once_with_what_it_says_itself() -> None:
+    known = said("Ada gives violin lessons to the children in town.")
+    store = kept({}, decided([known]))
+    fresh = [said(f"Ada gives violin lessons to {who} in town.", 1) for who in ("adults", "everyone")]
+    vectors = EMBEDDER.embed([c.content for c in fresh])
+    near = [[replace(k, similarity=cosine(c.content, k.content)) for k in store.values()] for c in fresh]
+    pairs = consolidate.unclear(fresh, vectors, near)
+    assert [(pair.candidate.content, pair.known.content) for pair in pairs] == [
+        (fresh[0].content, known.content),
+        (fresh[1].content, fresh[0].content),
+        (fresh[1].content, known.content),
+    ]
+    changes = consolidate.decide(fresh, vectors, near, said=lambda _pair: Word.CONTRADICTS)
+    assert [type(c) for c in changes] == [Add, Add, Dispute, Dispute]
+
+
+def test_what_is_asked_for_is_kept_whatever_it_says() -> None:
+    junk = [said("Hello!")]
+    vectors = EMBEDDER.embed(["Hello!"])
+    assert [type(c) for c in consolidate.decide(junk, vectors, [[]])] == [Ignore]
+    assert [type(c) for c in consolidate.decide(junk, vectors, [[]], explicit=True)] == [Add]
+
+
+def test_what_is_known_and_replaced_later_in_the_same_batch_is_confirmed_before_it_goes() -> None:
+    store = kept({}, decided([lives_in("Lisbon", 0)]))
+    changes = decided([lives_in("Lisbon", 1), lives_in("Porto", 2)], store)
+    assert {type(change) for change in changes} == {Add, Confirm}, "no statement is dropped without a word"
+    (change,) = adds(changes)
+    assert change.supersedes is not None
+
+
+def test_a_long_batch_is_judged_by_the_nearest_of_its_own_alone() -> None:
+    many = [said(f"Ada likes tea number {n}.", n) for n in range(40)]
+    vectors = EMBEDDER.embed([c.content for c in many])
+    batch = consolidate._Batch(ASKS_ALL, vectors)
+    for place, candidate in enumerate(many):
+        batch.adds[place] = Add(candidate, "new", vectors[place])
+    near = batch.near(many[0], vectors[0])
+    assert len(near) == consolidate.NEAREST
+    assert near[0].content == many[0].content

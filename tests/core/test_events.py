@@ -215,7 +215,7 @@ def test_what_waits_in_a_debounce_is_pending_until_flushed(app: Database, works:
     time.sleep(0.01)
     works.settle(flush=False)
     with app.tenant(TENANT) as tx:
-        assert events.flush(tx, done.last_seq) == 1  # The memory that came of it waits to be deduplicated.
+        assert events.flush(tx, done.last_seq) == 3  # The memory that came of it waits for sweep, profile and mirror.
     time.sleep(0.01)
     works.settle(flush=False)
     with app.tenant(TENANT) as tx:

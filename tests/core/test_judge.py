@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.judge import Kind, Known, Thresholds, conflicting, judge, statement_key
+from core.judge import QUESTIONS, Kind, Known, Thresholds, Word, conflicting, judge, opined, statement_key, unclear
 from core.types import Candidate, Category, Topic
+from core.wording import read
 
 MERGED = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -267,3 +268,161 @@ def test_the_guards_hold_for_every_name_number_and_denial(
     two = SENTENCE.format(name=other, count=number).replace("Ada met", "Ada never met" if denied else "Ada met")
     same = (name, count) == (other, number) and not denied
     assert (judge(a_candidate(one), [a_known(two, cosine)]).kind in MERGED) is same
+
+
+FREELY = "Over a long lunch with {name} it was Ada who paid {count}"
+ON_DAYS = st.sampled_from(["on Monday", "on Tuesday", "last week", "last month", "in May", "in June", "on 2026-01-02"])
+
+
+@given(NAMES, NAMES, COUNTS, COUNTS, ON_DAYS, ON_DAYS, st.booleans(), st.sampled_from([Word.SAME, Word.MORE]))
+def test_the_guards_hold_whatever_a_model_says(
+    name: str, other: str, count: str, number: str, day: str, date: str, denied: bool, word: Word
+) -> None:
+    one = f"{SENTENCE.format(name=name, count=count)} {day}"
+    near = f"{SENTENCE.format(name=other, count=number)} {date}".replace(
+        "Ada met", "Ada never met" if denied else "Ada met"
+    )
+    free = f"{FREELY.format(name=other, count=number)} {date}".replace("who", "who never" if denied else "who")
+    verdicts = [opined(a_candidate(one), [(a_known(two, 0.9), word)]) for two in (near, free)]
+    differs = (name, count, day) != (other, number, date) or denied
+    assert verdicts[0] is None, "word for word the same but for one: the judge needs nobody to tell what that is"
+    assert differs <= (verdicts[1] is None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Maria finds volunteering at the homeless shelter really fulfilling and impactful.",
+            "Maria has been volunteering at a homeless shelter, finding it rewarding.",
+        ),
+        (
+            "Joanna is grateful for Nate's support and encouragement.",
+            "Joanna appreciates Nate's support and expresses her gratitude for it.",
+        ),
+        ("Gina lost her job at Door Dash during the month of the conversation.", "Gina lost her job at Door Dash."),
+    ],
+)
+def test_what_people_told_twice_in_their_own_words_is_one_where_a_model_finds_so(one: str, other: str) -> None:
+    assert judge(a_candidate(one), [a_known(other, 0.91)]).kind is Kind.ADD
+    verdict = opined(a_candidate(one), [(a_known(other, 0.91), Word.SAME)])
+    assert verdict is not None
+    assert verdict.kind is Kind.CONFIRM
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Joanna won her second prize.", "Joanna won her third prize."),
+        ("Joanna won her second prize in town.", "It was her third prize when Joanna was the winner at home."),
+        ("Tim hopes to go to a fair next week.", "Tim hopes to go to a fair next month."),
+        ("Ada likes coffee.", "Ada likes coffee cake."),
+        ("Ada's old dog is black.", "Ada's new dog is black."),
+        ("Gina supports Jon and believes in him.", "Jon supports Gina and believes in him."),
+        ("Gina often helps Jon when he is tired.", "For Gina there is always help when Jon sees she is tired."),
+        ("Ada met all kids.", "Ada met some kids."),
+        ("Ada喜欢喝咖啡。", "Ada的姐姐喜欢喝咖啡。"),
+        ("Ada住在北京。", "Ada以前住在北京。"),
+    ],
+)  # fmt: skip
+def test_no_model_makes_one_of_statements_that_a_word_or_an_order_keeps_apart(one: str, other: str) -> None:
+    for mine, theirs in ((one, other), (other, one)):
+        assert [opined(a_candidate(mine), [(a_known(theirs, 1.0), word)]) for word in (Word.SAME, Word.MORE)] == [
+            None
+        ] * 2
+
+
+@given(st.text(), st.text(), st.text(), st.sampled_from(list(Word)), st.floats(0, 1), st.integers(-2, 2))
+def test_no_word_of_a_model_takes_what_a_guard_forbids(
+    one: str, other: str, subject: str, word: Word, cosine: float, days: int
+) -> None:
+    known = a_known(other, cosine, occurred_at=NOON + timedelta(days=days))
+    verdict = opined(a_candidate(one, subject=subject), [(known, word)])
+    if verdict is None:
+        return
+    assert subject == known.subject
+    assert (conflicting(one, other) is None) or verdict.kind not in MERGED
+    assert days < 0 or verdict.kind is not Kind.SUPERSEDE
+
+
+RETOLD = a_candidate("Ada gives lessons on the violin.")
+TAUGHT = a_known("Ada teaches the violin.", 0.8)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [(Word.SAME, Kind.CONFIRM), (Word.MORE, Kind.MERGE), (Word.SUPERSEDES, None), (Word.CONTRADICTS, Kind.CONTRADICT)],
+)
+def test_each_word_of_a_model_is_a_verdict(word: Word, kind: Kind | None) -> None:
+    verdict = opined(RETOLD, [(TAUGHT, word)])
+    assert (verdict and verdict.kind) is kind
+    later = opined(replace(RETOLD, occurred_at=NOON + timedelta(days=1)), [(TAUGHT, word)])
+    assert later is not None
+    assert later.kind is (kind or Kind.SUPERSEDE)
+    assert "A model" in later.reason or "a model" in later.reason
+    assert opined(RETOLD, [(TAUGHT, Word.DIFFERENT), (TAUGHT, None)]) is None
+
+
+@pytest.mark.parametrize(
+    "new", ["Ada wants to teach the piano instead.", "Ada's sister teaches the piano.", "Ada might stop teaching."]
+)
+def test_a_wish_or_someone_elses_life_ends_nothing(new: str) -> None:
+    candidate = a_candidate(new, occurred_at=NOON + timedelta(days=1))
+    assert opined(candidate, [(TAUGHT, Word.SUPERSEDES)]) is None
+    assert opined(candidate, [(TAUGHT, Word.CONTRADICTS)]) is None
+
+
+def test_of_several_words_the_strongest_counts_and_then_the_nearest() -> None:
+    candidate = replace(RETOLD, occurred_at=NOON + timedelta(days=1))
+    far, near = (replace(TAUGHT, id=uuid4(), similarity=cosine) for cosine in (0.7, 0.9))
+    both = opined(candidate, [(near, Word.CONTRADICTS), (far, Word.SAME)])
+    assert (both and both.kind, both and both.known) == (Kind.CONFIRM, far)
+    alike = opined(candidate, [(near, Word.SUPERSEDES), (far, Word.SUPERSEDES)])
+    assert alike is not None
+    assert alike.known == near
+
+
+def test_a_slot_is_never_in_question() -> None:
+    slotted = replace(RETOLD, attribute="work.role", value="teacher")
+    assert unclear(slotted, [TAUGHT]) == []
+    assert opined(slotted, [(TAUGHT, Word.SAME)]) is None
+    known = replace(TAUGHT, attribute="work.role", value="teacher")
+    assert unclear(RETOLD, [known]) == [known]
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.floats(0, 1))
+def test_the_nearest_few_above_the_bound_are_in_question(cosines: list[float], bound: float) -> None:
+    near = [a_known(f"Ada met number {n}.", cosine) for n, cosine in enumerate(cosines)]
+    asked = [known.similarity for known in unclear(RETOLD, near, Thresholds(unclear=bound))]
+    assert asked == sorted((c for c in cosines if c >= bound), reverse=True)[:QUESTIONS]
+
+
+def test_nothing_of_someone_else_or_of_an_event_of_another_day_is_in_question() -> None:
+    elses = replace(TAUGHT, subject="bob")
+    event = replace(TAUGHT, category=Category.EVENT, occurred_at=NOON + timedelta(days=3))
+    assert unclear(RETOLD, [elses, event, replace(TAUGHT, similarity=None)]) == []
+    assert opined(RETOLD, [(elses, Word.SAME), (event, Word.SAME)]) is None
+
+
+HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=1, max_size=12)
+
+
+@given(HAN, HAN)
+def test_two_chinese_statements_never_collapse_into_one(one: str, other: str) -> None:
+    assert (statement_key("ada", one) == statement_key("ada", other)) is (one == other)
+    mine, theirs = read(one).signs, read(other).signs
+    if mine - theirs and theirs - mine:
+        assert judge(a_candidate(one), [a_known(other, 1.0)]).kind not in MERGED
+        assert opined(a_candidate(one), [(a_known(other, 1.0), Word.SAME)]) is None
+
+
+@pytest.mark.parametrize("word", [Word.SAME, Word.MORE])
+def test_of_two_chinese_statements_the_one_that_says_more_stays(word: Word) -> None:
+    more, less = "阿达喜欢猫，常给邻居家送去吃食。", "阿达喜欢猫。"
+    kinds = [
+        v and v.kind
+        for v in (
+            opined(a_candidate(one), [(a_known(other, 0.9), word)]) for one, other in ((more, less), (less, more))
+        )
+    ]
+    assert kinds == [Kind.MERGE, Kind.CONFIRM]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from core import changes, events, judge, memories, merge
-from core.changes import Add, Author, Change, Dispute, Ignore, Merge, Owner, Replace
+from core.change import Add, Author, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Conflict
@@ -33,6 +33,10 @@ def a_candidate(content: str, day: int = 0, **fields: Any) -> Candidate:
     quote = Evidence("s1", f"m{day}", "e1", content)
     plain = Candidate(content, Category.FACT, Topic.PERSONAL, "ada", (quote,), NOON + timedelta(days=day))
     return replace(plain, **fields)
+
+
+def said(*evidence: Evidence) -> Candidate:
+    return a_candidate("I do.", evidence=evidence)
 
 
 def an_add(content: str, day: int = 0, **fields: Any) -> Add:
@@ -134,7 +138,7 @@ def test_what_is_disputed_is_not_trusted_again_for_being_said_again(app: Databas
     one, other = an_add("Ada eats meat."), an_add("Ada does not eat meat.", 1)
     carry_out(app, one, other)
     carry_out(app, Dispute(stored(app, other.id), stored(app, one.id), "denied"))
-    carry_out(app, changes.Confirm(stored(app, one.id), [Evidence("s2", "m9", "e9", "I do")], "again"))
+    carry_out(app, Confirm(stored(app, one.id), said(Evidence("s2", "m9", "e9", "I do")), "again"))
     assert row_of(app, one.id).trust == "disputed"
 
 
@@ -148,7 +152,7 @@ def test_several_changes_of_one_memory_in_one_batch_follow_each_other(app: Datab
     one = an_add("Ada likes coffee.")
     carry_out(app, one)
     known, more = stored(app, one.id), an_add("Ada likes coffee, black and strong.", 1)
-    again = changes.Confirm(known, [Evidence("s2", "m9", "e9", "I do")], "again")
+    again = Confirm(known, said(Evidence("s2", "m9", "e9", "I do")), "again")
     over = replace(an_add("Ada no longer likes coffee.", 5), supersedes=known)
     carry_out(app, over, Merge(known, more.candidate, "says more", more.vector), again)
     assert changes_of(app, one.id) == ["add", "confirm", "merge", "supersede"]
@@ -159,7 +163,7 @@ def test_what_was_judged_on_an_old_version_is_a_conflict_and_leaves_nothing(app:
     one, other = an_add("Ada likes coffee."), an_add("Ada has a cat.", 1)
     carry_out(app, one, other)
     stale = stored(app, one.id)
-    carry_out(app, changes.Confirm(stale, [Evidence("s2", "m9", "e9", "I do")], "meanwhile"))
+    carry_out(app, Confirm(stale, said(Evidence("s2", "m9", "e9", "I do")), "meanwhile"))
     more = an_add("Ada likes coffee, black.", 2)
     assert more.vector is not None
     wanted: Change = Merge(stale, more.candidate, "x", more.vector)

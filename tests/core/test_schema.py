@@ -17,6 +17,7 @@ from core.embed import HashEmbedder
 from core.errors import Misconfigured
 from core.tables import TENANT_TABLES, metadata
 from tests.databases import beside
+from tests.samples import TENANT
 
 HASH = (HashEmbedder().name, HashEmbedder().dimension)
 
@@ -166,13 +167,17 @@ def test_the_tenant_ends_with_its_transaction(settings: Settings) -> None:
         "ALTER TABLE rules DISABLE ROW LEVEL SECURITY",
         "SET ROLE imprint_router",
         "TRUNCATE rules",
-        "DELETE FROM tenants",
         "UPDATE deployment SET value = 'x'",
     ],
 )
 def test_the_application_cannot_reach_beyond_its_tenant(app: Database, statement: str) -> None:
     with pytest.raises(ProgrammingError), app.tenant("acme") as tx:
         tx.execute(text(statement))
+
+
+def test_no_tenant_can_be_removed_but_one_in_which_memories_are_rebuilt(app: Database) -> None:
+    with app.tenant(TENANT) as tx:
+        assert tx.execute(text("DELETE FROM tenants")).rowcount == 0
 
 
 @pytest.mark.parametrize(

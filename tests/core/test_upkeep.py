@@ -11,8 +11,23 @@ import pytest
 from alembic import command
 from sqlalchemy import create_engine, text
 
-from core import changes, db, events, fading, forget, memories, schema, upkeep
-from core.changes import Add, Archive, Author, Change, Confirm, Link, Owner, Pin, Restore, Use
+from core import changes, db, echo, events, fading, forget, memories, schema, upkeep
+from core.change import (
+    Add,
+    Archive,
+    Author,
+    Change,
+    Confirm,
+    Derive,
+    Ignore,
+    Link,
+    Merge,
+    Owner,
+    Part,
+    Pin,
+    Restore,
+    Use,
+)
 from core.config import Settings
 from core.db import Database, Tx
 from core.embed import HashEmbedder
@@ -95,7 +110,8 @@ def test_a_confirmation_a_relation_and_a_use_put_it_off(app: Database) -> None:
     set_back(app, [cat.id, dog.id], 30)
     stands = row(app, cat.id)
     known = Known(cat.id, 1, stands.content, "ada", None, None, stands.occurred_at)
-    carry_out(app, Confirm(known, [Evidence("s2", "m9", "e9", "my cat")], "again"))
+    again = replace(cat.candidate, evidence=(Evidence("s2", "m9", "e9", "my cat"),))
+    carry_out(app, Confirm(known, again, "again"))
     assert close(row(app, cat.id).fade_at, expected(app, cat.id, evidence=2))
     carry_out(app, Link(cat.id, Relation.ABOUT, dog.id), Link(cat.id, Relation.CONTRADICTS, dog.id), Use(dog.id))
     assert close(row(app, cat.id).fade_at, expected(app, cat.id, evidence=2, relations=1))
@@ -364,3 +380,92 @@ def test_the_migration_draws_the_curves_of_what_is_there_already(earlier: Settin
     for one, other in zip(migrated, planned, strict=True):
         assert one.fade_at is other.fade_at is None or close(one.fade_at, other.fade_at)
         assert list(one[1:4]) == [None if value is None else pytest.approx(value) for value in other[1:4]]
+
+
+def drop(app: Database, days: float = 30) -> int:
+    with app.tenant(TENANT) as tx:
+        return upkeep.dropped(tx, TENANT, PERSON, days, 100)
+
+
+def put_back(app: Database, days: float) -> None:
+    """Let what was archived have been archived so many days earlier."""
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET updated_at = updated_at - make_interval(days => :days)"), {"days": days})
+
+
+def traces(app: Database, memory_id: UUID) -> list[str]:
+    """The tables in which a memory is named."""
+    named = {
+        "memories": "id = :id",
+        "memory_versions": "memory_id = :id",
+        "evidence": "memory_id = :id",
+        "relations": "from_id = :id OR to_id = :id",
+        "search_index": "ref = cast(:id AS text)",
+    }
+    with app.tenant(TENANT) as tx:
+        return [
+            table
+            for table, condition in named.items()
+            if tx.execute(text(f"SELECT 1 FROM {table} WHERE {condition}"), {"id": memory_id}).first()
+        ]
+
+
+def test_what_another_memory_stands_for_is_dropped_wholly_in_time(app: Database) -> None:
+    cat, dog = a_memory("Ada has a cat."), a_memory("Ada has a dog.")
+    carry_out(app, cat, dog)
+    core = Derive(
+        a_memory("Ada has a cat. Ada has a dog.").candidate, [Part(a.id, 1) for a in (cat, dog)], "", None, True
+    )
+    carry_out(app, core)
+    put_back(app, 20)
+    assert drop(app) == 0
+    put_back(app, 20)
+    assert drop(app) == 2
+    assert traces(app, cat.id) == traces(app, dog.id) == []
+    assert traces(app, core.id) == ["memories", "memory_versions", "evidence", "search_index"]
+    assert told(app)[-2:] == ["memory.erased"] * 2
+
+
+def test_what_stands_for_itself_alone_is_never_dropped(app: Database) -> None:
+    cat, dog = a_memory("Ada has a cat."), a_memory("Ada has a dog.")
+    carry_out(app, cat, dog)
+    # A pattern is drawn from memories that stay; what archives one of them later has nothing to do with it.
+    pattern = Derive(a_memory("Ada has animals.").candidate, [Part(a.id, 1) for a in (cat, dog)], "seen")
+    carry_out(app, pattern)
+    carry_out(app, Archive(cat.id, 1, "no"), Archive(dog.id, 1, "no"))
+    put_back(app, 400)
+    assert drop(app) == 0
+
+
+def test_what_was_merged_with_another_is_dropped_too(app: Database) -> None:
+    cat, again = a_memory("Ada has a cat."), a_memory("Ada has a black cat.")
+    carry_out(app, cat, again)
+    keeper, gone = (Known(a.id, 1, a.candidate.content, "ada", None, None, NOW) for a in (again, cat))
+    carry_out(app, Merge(keeper, again.candidate, "same", absorbs=gone))
+    put_back(app, 40)
+    assert drop(app) == 1
+    assert (traces(app, cat.id), row(app, again.id).status) == ([], "active")
+
+
+def test_verdicts_that_kept_nothing_are_forgotten_after_their_days(app: Database) -> None:
+    junk = a_memory("Thanks!").candidate
+    carry_out(app, *(Ignore(junk, "a pleasantry") for _ in range(3)))
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    known = Known(cat.id, 1, cat.candidate.content, "ada", None, None, NOW)
+    carry_out(app, Confirm(known, cat.candidate, "again"))
+    with app.tenant(TENANT) as tx:
+        assert upkeep.forgotten(tx, 90, 3600, 100) == 0
+        tx.execute(text("UPDATE verdicts SET at = at - interval '91 days'"))
+        assert upkeep.forgotten(tx, 90, 3600, 2) == 2
+        assert upkeep.forgotten(tx, 90, 3600, 2) == 1
+        assert tx.execute(text("SELECT kind FROM verdicts")).scalars().all() == ["confirm"]
+
+
+def test_what_was_handed_out_long_ago_is_forgotten(app: Database) -> None:
+    told_then = [echo.Served("Ada has a black cat and two dogs.")]
+    with app.tenant(TENANT) as tx:
+        echo.note(tx, TENANT, "ada", told_then, NOW - timedelta(days=8))
+        echo.note(tx, TENANT, "bob", told_then, NOW - timedelta(days=6))
+        assert upkeep.forgotten(tx, 90, 3600, 100) == 1
+        assert set(tx.execute(text("SELECT user_id FROM servings")).scalars()) == {"bob"}

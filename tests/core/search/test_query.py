@@ -6,17 +6,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import pytest
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
 from core import changes, events
-from core.changes import Add, Author, Owner
+from core.change import Add, Author, Owner
 from core.db import Database
 from core.embed import HashEmbedder
 from core.events import Cause
 from core.search import query
 from core.search.query import Found, Question
 from core.types import Candidate, Category, Evidence, Kind, Topic
+from tests.core.test_changes import a_candidate, an_add
 from tests.samples import TENANT, accept, accept_all, event, said
 from tests.works import Works
 
@@ -223,3 +225,30 @@ def test_a_message_that_is_indexed_while_the_question_is_answered_is_found_once(
         hooks.remove(app.engine, "after_cursor_execute", index_meanwhile)
         assert len(found) == place + 1
         assert len(set(found)) == len(found)
+
+
+def test_what_is_erased_while_it_is_ranked_is_not_found(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone, stays = remember(app, "Ada lives in Lisbon."), remember(app, "Ada left Lisbon once.")
+    ranked = query.rank
+
+    def erased_meanwhile(*asked: Any, **how: Any) -> Any:
+        with app.tenant(TENANT) as tx:
+            tx.execute(text("DELETE FROM memories WHERE id = :id"), {"id": gone.id})
+        return ranked(*asked, **how)
+
+    monkeypatch.setattr(query, "rank", erased_meanwhile)
+    assert [one.memory.id for one in search(app, "Lisbon")] == [stays.id]
+
+
+def test_an_episode_is_found_where_it_is_asked_for_and_stands_in_nobodys_way(app: Database) -> None:
+    episode = an_add(a_candidate("Ada spoke about Lisbon with Bob.", category=Category.EPISODE))
+    fact = an_add(a_candidate("Ada lives in Lisbon.", 1))
+    with app.tenant(TENANT) as tx:
+        changes.apply(tx, TENANT, Owner("ada"), [episode, fact], Author("test"))
+
+    def found(**asked: Any) -> list[str]:
+        answer = query.search(app, TENANT, Question("Lisbon", "ada", **asked), HashEmbedder())
+        return [result.memory.category for result in answer.results if result.memory is not None]
+
+    assert found() == ["fact"]
+    assert set(found(categories=["fact", "episode"])) == {"fact", "episode"}

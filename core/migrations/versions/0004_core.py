@@ -1,0 +1,28 @@
+"""The memory core: what was done at once, verdicts, tombstones and receipts, profiles, mirrors, notices, rebuilds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
+
+TENANT_TABLES = "verdicts tombstones receipts servings profiles mirrors endpoints notices rebuilds".split()
+
+
+def upgrade() -> None:
+    for statement in Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").split(";\n\n"):
+        op.execute(statement)
+    for table in TENANT_TABLES:
+        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+        op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+        op.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO imprint_app")
+        op.execute(f"CREATE POLICY own_rows ON {table} TO imprint_app USING ({OWN_ROWS}) WITH CHECK ({OWN_ROWS})")
+    op.execute("GRANT DELETE ON tenants TO imprint_app")
+    op.execute(
+        "CREATE POLICY only_rebuilds ON tenants AS RESTRICTIVE FOR DELETE TO imprint_app USING (id LIKE 'rebuild-%')"
+    )

@@ -1,0 +1,221 @@
+"""What people have done to the files since both sides last agreed, seen beside what the database has done. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+from uuid import UUID
+
+from core import guard
+from core.mirror import layout
+from core.mirror.arrange import Memory, changed
+from core.mirror.escape import words
+from core.mirror.layout import Block, Document, Line
+from core.types import Status
+
+Outcome = UUID | str | Line | None
+"""What became of a line: the id of its memory, a note why it has none, other text, or nothing, and it goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line, and where it stands."""
+
+    file: str
+    at: int
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The line of a memory says something else than before. `fields`: in what."""
+
+    memory: Memory
+    item: Item
+    fields: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Both sides have changed a memory. `kept`: whose wording stands now; the other's is in its history.
+
+    Both: the database had put it away meanwhile, and what the file says has become a statement of its own.
+    """
+
+    memory: Memory
+    file: str
+    kept: Literal["file", "database", "both"]
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a person's edits come to. `documents`: the files with the ids that are known by now."""
+
+    edited: list[Edited] = field(default_factory=list)
+    removed: list[tuple[Memory, str]] = field(default_factory=list)
+    restored: list[tuple[Memory, str]] = field(default_factory=list)
+    new: list[Item] = field(default_factory=list)
+    clashes: list[Clash] = field(default_factory=list)
+    documents: dict[str, Document] = field(default_factory=dict)
+
+    @property
+    def any(self) -> bool:
+        """Whether a person has edited anything that counts."""
+        return bool(self.edited or self.removed or self.restored or self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A line of now with the one of then that it was, and whose line it is."""
+
+    now: Item
+    then: Item | None
+    id: UUID | None
+
+
+def compare(
+    then: Mapping[str, Document],
+    now: Mapping[str, Document],
+    memories: Mapping[UUID, Memory],
+    versions: Mapping[UUID, int],
+) -> Findings:
+    """What has happened to the lines.
+
+    `then`: the files as both sides last agreed, those that they have agreed on. `memories`: those that stand and those
+    that a line names. `versions`: of each memory when its line was agreed on.
+    """
+    pairs = _paired(_items(then), _items(now))
+    found = Findings(documents=dict(now))
+    for pair in pairs:
+        _judge(pair, memories.get(pair.id) if pair.id else None, versions, found)
+    seen = {pair.id for pair in pairs}
+    gone = {i.line.id: i for i in _items(then) if i.line.id is not None and i.line.id not in seen}
+    for memory_id, item in gone.items():
+        _judge_gone(item, memories.get(memory_id), versions, found)
+    _mark(pairs, found)
+    return found
+
+
+def attached(documents: Mapping[str, Document], outcomes: Sequence[tuple[Item, Outcome]]) -> dict[str, Document]:
+    """The files with what became of new lines."""
+    blocks = {file: list[Block | None](document.blocks) for file, document in documents.items()}
+    for item, outcome in outcomes:
+        match outcome:
+            case UUID():
+                blocks[item.file][item.at] = layout.marked(item.line, outcome)
+            case str():
+                blocks[item.file][item.at] = layout.noted(item.line, outcome)
+            case Line() | None:
+                blocks[item.file][item.at] = outcome
+    return {
+        file: replace(document, blocks=tuple(block for block in blocks[file] if block is not None))
+        for file, document in documents.items()
+    }
+
+
+def _items(documents: Mapping[str, Document]) -> list[Item]:
+    return [Item(file, at, line) for file, document in documents.items() for at, line in document.lines()]
+
+
+def _paired(then: Sequence[Item], now: Sequence[Item]) -> list[_Pair]:
+    """Each line of now with its line of then: by id, the first of several; else by text, secrets aside."""
+    first: dict[UUID, Item] = {}
+    for item in now:
+        if item.line.id is not None:
+            first.setdefault(item.line.id, item)
+    agreed: dict[UUID, Item] = {}
+    rest = defaultdict[str, deque[Item]](deque)
+    for item in then:
+        if item.line.id in first and item.line.id not in agreed:
+            agreed[item.line.id] = item
+        else:
+            rest[words(item.line.shown.content)].append(item)
+    pairs = []
+    for item in now:
+        mine = item.line.id if item.line.id is not None and first[item.line.id] is item else None
+        if mine is not None and mine in agreed:
+            pairs.append(_Pair(item, agreed[mine], mine))
+            continue
+        # Also with an id that was not agreed on: a line that has become another memory still has its old one.
+        content = item.line.shown.content
+        alike = rest[words(content)] or (deque() if mine else rest[words(guard.screen(content).text)])
+        before = alike.popleft() if alike else None
+        pairs.append(_Pair(item, before, before.line.id if before else mine))
+    return pairs
+
+
+def _judge(pair: _Pair, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
+    """Take down what a line of now means."""
+    line = pair.now.line
+    if pair.id is None:
+        if pair.then is None and not line.own:
+            found.new.append(pair.now)
+        return
+    if memory is not None and memory.standing:
+        _judge_standing(pair, memory, versions, found)
+    elif pair.then is None and memory is not None and _came_back(line, memory):
+        found.restored.append((memory, pair.now.file))
+    elif line.shown.content and (pair.then is None or "content" in changed(line.shown, pair.then.line.shown)):
+        found.new.append(pair.now)
+        if memory is not None and pair.then is not None:
+            found.clashes.append(Clash(memory, pair.now.file, "both"))
+
+
+def _came_back(line: Line, memory: Memory) -> bool:
+    """Whether a line that was not there says what its archived memory says: someone has taken a deletion back."""
+    return memory.status == Status.ARCHIVED and "content" not in changed(line.shown, memory.shown)
+
+
+def _judge_standing(pair: _Pair, memory: Memory, versions: Mapping[UUID, int], found: Findings) -> None:
+    now, then = pair.now.line, pair.then.line if pair.then else None
+    if not now.shown.content:
+        found.removed.append((memory, pair.now.file))
+        return
+    fields = changed(now.shown, then.shown if then else memory.shown) & changed(now.shown, memory.shown)
+    fields |= _moved(now, then, memory)
+    if not fields:
+        return
+    found.edited.append(Edited(memory, pair.now, fields))
+    overruled = changed(then.shown, memory.shown) & fields if then else frozenset()
+    if overruled and memory.version != versions.get(memory.id):
+        found.clashes.append(Clash(memory, pair.now.file, "file"))
+
+
+def _moved(now: Line, then: Line | None, memory: Memory) -> frozenset[str]:
+    """Whether a line was put under other headings, and these say something else than the database."""
+    if then is None:
+        return frozenset()
+    names = []
+    for name in ("category", "topic"):
+        mine = getattr(now.place, name)
+        if mine not in {None, getattr(then.place, name), getattr(memory.place, name)}:
+            names.append(name)
+    return frozenset(names)
+
+
+def _judge_gone(item: Item, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
+    """A line was deleted; a memory that has got other words since then was not what the person saw, and stays."""
+    if memory is None or not memory.standing:
+        return
+    unseen = "content" in changed(item.line.shown, memory.shown)
+    if unseen and memory.version != versions.get(memory.id):
+        found.clashes.append(Clash(memory, item.file, "database"))
+    else:
+        found.removed.append((memory, item.file))
+
+
+def _mark(pairs: Sequence[_Pair], found: Findings) -> None:
+    """Give lines their ids and notes back where an editor lost them, or where they are not in the file yet."""
+    fresh = {(item.file, item.at) for item in found.new}
+    outcomes: list[tuple[Item, Outcome]] = []
+    for pair in pairs:
+        line, before = pair.now.line, pair.then.line if pair.then else None
+        if (pair.now.file, pair.now.at) in fresh or before is None:
+            continue
+        if before.id is not None and line.id != before.id:
+            outcomes.append((pair.now, before.id))
+        elif before.note is not None and line.raw != before.raw:
+            outcomes.append((pair.now, before))
+    found.documents = attached(found.documents, outcomes)

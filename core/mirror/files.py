@@ -1,0 +1,212 @@
+"""Mirror files on the disk: where they are, reading one as a whole, replacing one only as it was read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, unquote
+
+from core.errors import Later
+from core.mirror.front import Unreadable
+from core.mirror.layout import FILES
+
+LONGEST_NAME: Final = 180
+"""Bytes of a folder's name: file systems take 255, and some less."""
+
+LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of a file: many times what the memories of one user take."""
+
+READINGS = 3
+"""How often a file that changes while it is read is read again."""
+
+AGAIN: Final = timedelta(seconds=1)
+"""When to look again at a file that someone is writing."""
+
+_PLAIN = re.compile(r"[\w@+ ~-][\w@+. ~-]*", re.ASCII)
+
+Stamp = tuple[int, int, int]
+"""When it was last written, in nanoseconds; how long it is, in bytes; which inode it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as it was read."""
+
+    text: str
+    digest: str
+    stamp: Stamp
+
+    @property
+    def written_at(self) -> float:
+        """When it was last written, in seconds since 1970."""
+        return self.stamp[0] / 1e9
+
+
+def folder_name(name: str) -> str:
+    """A tenant's or user's name as that of a folder: as it is where that is safe, else percent-encoded.
+
+    What no file system would take that long ends in a hash; the front matter of the files says whose they are.
+    """
+    safe = quote(name, safe="@+ ~") if not _PLAIN.fullmatch(name) else name
+    safe = re.sub(r"^[. ]|[. ]$", lambda found: f"%{ord(found.group()):02X}", safe)
+    if len(safe) <= LONGEST_NAME:
+        return safe
+    digest = hashlib.sha256(name.encode()).hexdigest()[:32]
+    return f"{safe[: LONGEST_NAME - 40].rstrip('%')}%~{digest}"
+
+
+def named(folder: str) -> str | None:
+    """Whose folder it is; None: its name does not say."""
+    name = unquote(folder, errors="replace")
+    return name if folder_name(name) == folder else None
+
+
+def folder(root: Path, tenant_id: str, user_id: str) -> Path:
+    """Where the files of a user are."""
+    return root / folder_name(tenant_id) / folder_name(user_id)
+
+
+def stamps(root: Path) -> Iterator[tuple[str, Stamp]]:
+    """Every mirror file below a folder; swap, backup and temporary files of editors have other names."""
+    for tenant in _folders(str(root)):
+        for user in _folders(tenant):
+            for file in FILES:
+                # Without Path: of these there are tens of thousands, at every look.
+                path = f"{user}/{file}"
+                try:
+                    yield path, _stamp(os.lstat(path))
+                except OSError:
+                    continue
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return [e.path for e in entries if not e.name.startswith(".") and e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def read(path: Path) -> Seen | None:
+    """The file as a whole, None: it is missing. Later: someone is writing it. Unreadable: it is no text in a file."""
+    if path.parent.is_symlink():
+        # What stood behind it would not be found when the user is erased.
+        raise Unreadable("Its folder is a symbolic link.")
+    for _ in range(READINGS):
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Unreadable(f"It cannot be opened: {error.strerror}.") from None
+        try:
+            before = os.fstat(handle)
+            _require_plain(before)
+            data = _all(handle)
+            after = os.fstat(handle)
+        finally:
+            os.close(handle)
+        if _stamp(before) == _stamp(after) and len(data) == after.st_size:
+            return Seen(_text(data), hashlib.sha256(data).hexdigest(), _stamp(after))
+    raise Later(f"{path.name} is being written.", AGAIN)
+
+
+def replace(path: Path, text: str, expected: Seen | None) -> Seen:
+    """Put a text in the place of what was read there, whole or not at all, with the same mode.
+
+    `expected` None: the file was missing. Later: it is no longer as it was read; read it first.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    data = text.encode()
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            if expected is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            os.fsync(file.fileno())
+            stamp = _stamp(os.fstat(file.fileno()))
+        _take_place(temporary, path, expected)
+    except FileNotFoundError:
+        raise Later(f"{path.name} has gone meanwhile.", AGAIN) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync(path.parent)
+    return Seen(text, hashlib.sha256(data).hexdigest(), stamp)
+
+
+def remove(folder_of_user: Path) -> int:
+    """Remove a user's folder with all that is in it, copies of editors too; how many files there were.
+
+    Where it is a link, the link goes: nothing was written behind it.
+    """
+    if folder_of_user.is_symlink():
+        folder_of_user.unlink()
+        return 1
+    if not folder_of_user.is_dir():
+        return 0
+    files = sum(len(names) for _, _, names in os.walk(folder_of_user))
+    shutil.rmtree(folder_of_user)
+    _sync(folder_of_user.parent)
+    return files
+
+
+def _take_place(temporary: Path, path: Path, expected: Seen | None) -> None:
+    """The last look before the change. What is written in the moment between the two nobody can see."""
+    if expected is None:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise Later(f"{path.name} has come back meanwhile.", AGAIN) from None
+        return
+    found = read(path)
+    if found is None or found.digest != expected.digest or found.stamp != expected.stamp:
+        raise Later(f"{path.name} was written meanwhile.", AGAIN)
+    temporary.replace(path)
+
+
+def _all(handle: int) -> bytes:
+    parts = list[bytes]()
+    while part := os.read(handle, LARGEST):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _require_plain(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise Unreadable("It is no plain file.")
+    if status.st_size > LARGEST:
+        raise Unreadable(f"It is larger than {LARGEST // 1024 // 1024} MiB.")
+
+
+def _text(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"It is not in UTF-8: byte {error.start}.") from None
+    if "\x00" in text:
+        raise Unreadable("It holds a zero byte.")
+    return text
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _sync(folder_path: Path) -> None:
+    """Make a change of names in a folder last."""
+    handle = os.open(folder_path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

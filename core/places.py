@@ -1,0 +1,140 @@
+"""The two places for vectors: while another model's are being made, those of the first stay in use beside them.
+
+A process works in the place that holds its own model's vectors, and never changes it: it is told by the database when
+it starts. The second place is the schema `second`, in which `search_index` is a view of the same rows whose
+`embedding` is the other column; nothing else knows of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from sqlalchemy import text
+
+from core import db
+from core.config import Settings
+from core.db import Database, Tx
+from core.embed import Embedder
+from core.embedders import identity
+from core.errors import Misconfigured
+from core.search import index
+
+FIRST: Final = "first"
+SECOND: Final = "second"
+
+SCHEMAS: Final[Mapping[str, str]] = {FIRST: "public", SECOND: "second"}
+
+NAMES: Final[Mapping[str, str]] = {FIRST: "embedding", SECOND: "embedding.second"}
+"""How the rows of `deployment` begin that say whose vectors a place holds."""
+
+PAGE: Final = 256
+"""Rows whose vectors are made at once."""
+
+CLEARED: Final = 10_000
+"""Rows cleared in one transaction."""
+
+
+class Model(NamedTuple):
+    """Whose vectors: the model's name and how long its vectors are."""
+
+    name: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension})"
+
+
+def taken(tx: Tx) -> dict[str, Model]:
+    """Whose vectors each place holds; a place that is not named is free."""
+    stored = {row.name: row.value for row in tx.execute(_FACTS)}
+    return {
+        place: Model(stored[f"{name}.model"], int(stored[f"{name}.dimension"]))
+        for place, name in NAMES.items()
+        if f"{name}.model" in stored
+    }
+
+
+def of(tx: Tx, model: Model) -> str | None:
+    """The place that holds a model's vectors; None: there is none."""
+    return next((place for place, held in taken(tx).items() if held == model), None)
+
+
+def opened(settings: Settings, pool: int) -> Database:
+    """The tenant-bound role, in the place that holds the vectors of the configured model; else in the first."""
+    model = Model(*identity(settings))
+    asking = db.connect(db.app_url(settings), 1)
+    try:
+        with asking.queue() as tx:
+            ready = tx.execute(text("SELECT to_regclass('deployment')")).scalar() is not None
+            place = of(tx, model) if ready else None
+    finally:
+        asking.close()
+    return db.connect(db.app_url(settings), pool, SCHEMAS[place or FIRST])
+
+
+def take(tx: Tx, model: Model) -> str:
+    """The place for a model's vectors, as the owner; a free one where it has none. Misconfigured: both are taken."""
+    held = taken(tx)
+    mine = next((place for place, other in held.items() if other == model), None)
+    place = mine or next((place for place in NAMES if place not in held), None)
+    if place is None:
+        others = " and ".join(str(other) for other in held.values())
+        raise Misconfigured(f"There are vectors of {others}. Finish that change first: imprint memory reembed --finish")
+    for part, value in zip(("model", "dimension"), map(str, model), strict=True):
+        tx.execute(_NAME, {"name": f"{NAMES[place]}.{part}", "value": value})
+    return place
+
+
+def leave(tx: Tx, place: str) -> Model | None:
+    """Give a place up, as the owner: no process finds its vectors any more. Whose they were."""
+    held = taken(tx)
+    if len(held) < len(NAMES):
+        return None
+    tx.execute(_FORGET, {"names": [f"{NAMES[place]}.model", f"{NAMES[place]}.dimension"]})
+    return held[place]
+
+
+def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[[int], None]) -> int:
+    """Make the vectors that a tenant's rows lack in the place where `database` is; how many.
+
+    `told` hears of each page. Read, think, write: a row that is written meanwhile comes with the next page.
+    """
+    made, after = 0, ("", "", "")
+    while True:
+        with database.tenant(tenant_id) as tx:
+            rows = index.lacking(tx, after, PAGE)
+        if not rows:
+            return made
+        vectors = embedder.embed([row.text for row in rows])
+        with database.tenant(tenant_id) as tx:
+            index.put_vectors(tx, rows, vectors)
+        after = (rows[-1].type, rows[-1].session_id, rows[-1].ref)
+        made += len(rows)
+        told(len(rows))
+
+
+def clear(database: Database, tenant_id: str) -> int:
+    """Remove a tenant's vectors from the place where `database` is, a page a transaction; how many."""
+    cleared, page = 0, CLEARED
+    while page == CLEARED:
+        with database.tenant(tenant_id) as tx:
+            page = tx.execute(_CLEAR, {"limit": CLEARED}).rowcount
+        cleared += page
+    return cleared
+
+
+_FACTS = text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")
+
+_NAME = text("""
+    INSERT INTO deployment (name, value) VALUES (:name, :value)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+""")
+
+_FORGET = text("DELETE FROM deployment WHERE name = ANY(:names)")
+
+_CLEAR = text("""
+    UPDATE search_index i SET embedding = NULL FROM (
+        SELECT tenant_id, type, session_id, ref FROM search_index WHERE embedding IS NOT NULL LIMIT :limit) AS page
+    WHERE (i.tenant_id, i.type, i.session_id, i.ref) = (page.tenant_id, page.type, page.session_id, page.ref)
+""")

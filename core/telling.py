@@ -1,0 +1,128 @@
+"""What the service says about changes: one event each, in the same transaction. Pure but for `tell`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from uuid_utils import uuid7
+
+from core import events
+from core.change import Add, Author, Confirm, Derive, Dispute, Merge, Owner, Replace
+from core.db import Tx
+from core.events import Announcement, Emission
+from core.types import Candidate, Json, Trust
+
+IMPORTANT = 0.8
+"""Importance from which a new memory is announced by `memory.write.important`."""
+
+
+def tell(tx: Tx, tenant_id: str, author: Author, emissions: Sequence[Emission]) -> None:
+    """Say what has changed: in the chain of its cause or, where a person did it, as the beginning of one."""
+    if author.cause is not None:
+        events.emit(tx, tenant_id, author.cause, emissions)
+        return
+    now = datetime.now(UTC)
+    begun = [Announcement(str(uuid7()), e.event_type, now, e.payload, e.subject) for e in emissions]
+    events.announce(tx, tenant_id, begun)
+
+
+def about(memory_id: UUID, event_type: str, payload: Json) -> Emission:
+    """An event about one memory."""
+    return Emission(event_type, payload, subject=f"memory:{memory_id}")
+
+
+def named(row: Any) -> Json:
+    """Whose memory a row is, and which."""
+    return {"user_id": row.user_id, "memory_id": str(row.id)}
+
+
+def of_adds(owner: Owner, adds: Sequence[Add]) -> list[Emission]:
+    """A quarantined text is not passed on: what hears of new memories must not be handed what they try to do."""
+    emissions = []
+    for add in adds:
+        if add.candidate.trust is Trust.QUARANTINED:
+            payload = {"user_id": owner.user_id, "memory_id": str(add.id), "reason": add.reason}
+            emissions.append(about(add.id, "memory.quarantined", payload))
+            continue
+        emissions += _created(owner, add.id, add.candidate)
+        if add.supersedes:
+            old = {
+                "user_id": owner.user_id,
+                "memory_id": str(add.supersedes.id),
+                "by": str(add.id),
+                "reason": add.reason,
+            }
+            emissions.append(about(add.supersedes.id, "memory.superseded", old))
+    return emissions
+
+
+def of_confirms(owner: Owner, confirms: Sequence[Confirm]) -> list[Emission]:
+    base = {"user_id": owner.user_id, "change": "confirm"}
+    distinct = {c.known.id: c for c in confirms}.values()
+    return [
+        about(c.known.id, "memory.updated", base | {"memory_id": str(c.known.id), "reason": c.reason}) for c in distinct
+    ]
+
+
+def of_rewrites(owner: Owner, rewrites: Sequence[Merge | Replace]) -> list[Emission]:
+    emissions = []
+    for change in rewrites:
+        payload = {"user_id": owner.user_id, "memory_id": str(change.known.id), "reason": change.reason}
+        if isinstance(change, Replace):
+            emissions.append(about(change.known.id, "memory.updated", payload | {"change": "replace"}))
+            continue
+        absorbed = {"absorbed": str(change.absorbs.id)} if change.absorbs else {}
+        emissions.append(about(change.known.id, "memory.merged", payload | absorbed))
+    return emissions
+
+
+def of_disputes(owner: Owner, disputes: Sequence[Dispute]) -> list[Emission]:
+    return [
+        about(
+            d.other.id,
+            "memory.conflicted",
+            {"user_id": owner.user_id, "memory_id": str(d.other.id), "with": str(d.one.id), "reason": d.reason},
+        )
+        for d in disputes
+    ]
+
+
+def of_derivations(owner: Owner, derived: Sequence[Derive]) -> list[Emission]:
+    """A memory drawn from others is new; where it takes their place they were compressed into it."""
+    emissions = []
+    for one in derived:
+        emissions += _created(owner, one.id, one.candidate)
+        if one.retires:
+            payload = {
+                "user_id": owner.user_id,
+                "memory_id": str(one.id),
+                "parts": [str(part.id) for part in one.parts],
+                "reason": one.reason,
+            }
+            emissions.append(about(one.id, "memory.compressed", payload))
+    return emissions
+
+
+def _created(owner: Owner, memory_id: UUID, candidate: Candidate) -> list[Emission]:
+    payload = _payload(owner, memory_id, candidate)
+    important = [about(memory_id, "memory.write.important", payload)] * (candidate.importance >= IMPORTANT)
+    return [about(memory_id, "memory.created", payload), *important]
+
+
+def _payload(owner: Owner, memory_id: UUID, c: Candidate) -> Json:
+    payload = {
+        "user_id": owner.user_id,
+        "group_id": owner.group_id,
+        "memory_id": str(memory_id),
+        "content": c.content,
+        "category": c.category.value,
+        "topic": c.topic.value,
+        "importance": c.importance,
+        "attribute": c.attribute,
+        "value": c.value,
+        "session_id": c.evidence[0].session_id if c.evidence else None,
+    }
+    return {name: value for name, value in payload.items() if value}

@@ -1,0 +1,299 @@
+"""What is erased is gone from every table, with what was drawn from it; and nothing else is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import text
+
+from core import tombstones, upkeep
+from core.change import Archive, Confirm, Derive, Edit, Ignore, Link, Merge, Part, Replace
+from core.db import Database
+from core.errors import Conflict, NotFound
+from core.types import Category, Evidence, Relation
+from tests.core.changing import EMBEDDER, PERSON, Bench, a_candidate, an_add
+from tests.core.erasing import a_word, erased, holding, rows, told
+from tests.samples import TENANT, accept, accept_all, ended, said
+from tests.works import Works
+
+
+@pytest.fixture
+def unique() -> str:
+    return a_word()
+
+
+@pytest.fixture
+def bench(app: Database) -> Bench:
+    return Bench(app)
+
+
+# One memory
+
+
+def test_an_erased_memory_is_in_no_table_any_more(app: Database, bench: Bench, unique: str) -> None:
+    add = an_add(f"Ada keeps {unique} at home.", attribute="home.pet", value=unique, tags=(unique,), importance=0.9)
+    bench.apply(add)
+    bench.apply(Confirm(bench.known(add.id), a_candidate(f"Ada keeps {unique} at home.", 1), f"{unique} again"))
+    bench.apply(Edit(add.id, 2, {"content": f"Ada keeps a {unique} at home."}, f"about {unique}"))
+    assert {"memories", "memory_versions", "evidence", "verdicts", "events"} <= set(holding(app, unique))
+    done = erased(app, add.id)
+    assert holding(app, unique) == []
+    assert done.memory_ids == [add.id]
+    assert {"memories": 1, "memory_versions": 3}.items() <= done.counts.items()
+    with pytest.raises(NotFound):
+        bench.row(add.id)
+
+
+def test_what_was_said_of_it_by_another_memorys_history_goes_with_it(app: Database, bench: Bench, unique: str) -> None:
+    old = an_add("Ada lives somewhere.", attribute="home.city", value=unique)
+    bench.apply(old)
+    new = an_add("Ada lives in Porto.", 1, attribute="home.city", value="Porto")
+    bench.apply(replace(new, supersedes=bench.known(old.id), reason=f"home.city: {unique} → Porto"))
+    erased(app, old.id)
+    assert holding(app, unique) == []
+    assert bench.row(new.id).content == "Ada lives in Porto."
+    assert bench.row(new.id).status == "active"
+
+
+def test_the_log_keeps_ids_types_and_order_of_what_was_said_of_it(app: Database, bench: Bench) -> None:
+    add = an_add("Ada lives in Lisbon.")
+    bench.apply(add)
+    before = rows(app, "SELECT seq, id, event_type, subject, causation_id FROM events ORDER BY seq")
+    erased(app, add.id)
+    after = rows(app, "SELECT seq, id, event_type, subject, causation_id FROM events ORDER BY seq")
+    assert after[: len(before)] == before
+    created = rows(app, "SELECT payload FROM events WHERE event_type = 'memory.created'")[0].payload
+    assert created == {"user_id": "ada", "memory_id": str(add.id), "session_id": "s1", "erased": True}
+
+
+def test_it_is_announced_with_ids_alone(app: Database, bench: Bench, unique: str) -> None:
+    add = an_add(f"Ada keeps {unique} at home.")
+    bench.apply(add)
+    erased(app, add.id)
+    assert told(app, "memory.erased") == [
+        {"user_id": "ada", "memory_id": str(add.id), "memory_ids": [str(add.id)], "rederive": []}
+    ]
+
+
+def test_others_memories_and_those_beside_it_are_untouched(app: Database, bench: Bench) -> None:
+    beside, mine = an_add("Ada plays chess."), an_add("Ada lives in Lisbon.", 1)
+    bench.apply(beside, mine, Link(beside.id, Relation.FOLLOWS, mine.id))
+    other = Bench(app, "bob")
+    theirs = an_add("Ada lives in Lisbon.")
+    other.apply(theirs)
+    picture = other.picture()
+    erased(app, mine.id)
+    assert other.picture() == picture
+    assert bench.row(beside.id).content == "Ada plays chess."
+    assert rows(app, "SELECT FROM relations") == []
+
+
+def test_all_that_says_the_same_goes_wherever_it_stands(app: Database, bench: Bench, unique: str) -> None:
+    one = an_add(f"Ada keeps {unique} at home.")
+    bench.apply(one)
+    bench.apply(Archive(one.id, 1, "old"))
+    again = an_add(f"Ada keeps {unique} at home!", 1)
+    bench.apply(again)
+    assert set(erased(app, again.id).memory_ids) == {one.id, again.id}
+    assert holding(app, unique) == []
+
+
+@pytest.mark.parametrize("which", ["keeper", "absorbed"])
+def test_of_merged_memories_both_go(app: Database, bench: Bench, unique: str, which: str) -> None:
+    keeper, absorbed = an_add(f"Ada keeps {unique}."), an_add(f"At home Ada has {unique}.", 1)
+    bench.apply(keeper, absorbed)
+    more = a_candidate(f"Ada keeps {unique} at home.", 2)
+    vector = EMBEDDER.embed([more.content])[0]
+    bench.apply(Merge(bench.known(keeper.id), more, "the same", vector, absorbs=bench.known(absorbed.id)))
+    erased(app, keeper.id if which == "keeper" else absorbed.id)
+    assert holding(app, unique) == []
+
+
+def _drawn(bench: Bench, *, retires: bool, unique: str) -> tuple[UUID, UUID, UUID]:
+    one, other = an_add(f"Ada keeps {unique}."), an_add("Ada keeps bees.", 1)
+    bench.apply(one, other)
+    whole = a_candidate(f"Ada keeps {unique} and bees.", 2, category=Category.PATTERN)
+    derive = Derive(whole, [Part(one.id, 1), Part(other.id, 1)], "drawn", retires=retires)
+    bench.apply(derive)
+    return one.id, other.id, derive.id
+
+
+@pytest.mark.parametrize("retires", [False, True])
+def test_what_was_drawn_from_it_goes_and_the_other_parts_stand_for_themselves(
+    app: Database, bench: Bench, unique: str, *, retires: bool
+) -> None:
+    one, other, whole = _drawn(bench, retires=retires, unique=unique)
+    done = erased(app, one)
+    assert set(done.memory_ids) == {one, whole}
+    assert done.rederive == [other]
+    assert told(app, "memory.erased")[0]["rederive"] == [str(other)]
+    assert holding(app, unique) == []
+    assert bench.row(other).status == "active"
+
+
+def test_who_erases_a_compressed_memory_means_what_it_stands_for(app: Database, bench: Bench, unique: str) -> None:
+    one, other, whole = _drawn(bench, retires=True, unique=unique)
+    assert set(erased(app, whole).memory_ids) == {one, other, whole}
+    assert holding(app, unique) == []
+
+
+def test_what_was_dropped_because_another_stands_for_it_leaves_the_log_with_that(
+    app: Database, bench: Bench, unique: str
+) -> None:
+    one, other, whole = _drawn(bench, retires=True, unique=unique)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET updated_at = now() - interval '9 days' WHERE status = 'archived'"))
+        assert upkeep.dropped(tx, TENANT, PERSON, days=1, page=10) == 2
+    assert "events" in holding(app, unique)
+    assert erased(app, whole).memory_ids == [whole]
+    assert holding(app, unique) == []
+    assert {str(one), str(other)} & {payload["memory_id"] for payload in told(app, "memory.created")}
+
+
+def test_who_erases_a_pattern_keeps_what_it_was_drawn_from(app: Database, bench: Bench, unique: str) -> None:
+    one, other, whole = _drawn(bench, retires=False, unique=unique)
+    assert erased(app, whole).memory_ids == [whole]
+    assert [bench.row(part).status for part in (one, other)] == ["active", "active"]
+
+
+def test_a_part_whose_place_was_taken_meanwhile_stays_away(app: Database, bench: Bench, unique: str) -> None:
+    one, other, _ = _drawn(bench, retires=True, unique=unique)
+    bench.apply(an_add("Ada keeps bees.", 3))
+    erased(app, one)
+    assert bench.row(other).status == "archived"
+
+
+def test_a_statement_that_was_ignored_before_goes_with_the_memory_that_says_it(
+    app: Database, bench: Bench, unique: str
+) -> None:
+    add = an_add(f"Ada keeps {unique} at home.")
+    bench.apply(add, Ignore(a_candidate(f"At home Ada keeps {unique}.", 1), "an echo"))
+    bench.apply(Ignore(a_candidate("Ada keeps quiet.", 1), "an echo"))
+    erased(app, add.id)
+    assert holding(app, unique) == []
+    assert len(rows(app, "SELECT FROM verdicts")) == 1
+
+
+def test_every_wording_it_ever_had_stays_away(app: Database, bench: Bench) -> None:
+    add = an_add("Ada lives in Lisbon near the sea.")
+    bench.apply(add)
+    put_right = a_candidate("Ada lives in Porto near the sea.", 1)
+    bench.apply(Replace(bench.known(add.id), put_right, "put right", EMBEDDER.embed([put_right.content])[0]))
+    bench.apply(Confirm(bench.known(add.id), a_candidate("Porto by the sea is home to Ada.", 2), "a model says so"))
+    erased(app, add.id)
+    told_again = ["Ada lives in Lisbon near the sea.", put_right.content, "Porto by the sea is home to Ada."]
+    with app.tenant(TENANT) as tx:
+        candidates = [a_candidate(one, 5) for one in told_again]
+        assert tombstones.buried(tx, TENANT, "ada", candidates) == [True, True, True]
+        assert tombstones.buried(tx, TENANT, "ada", [a_candidate("Ada lives in Faro near the sea.", 5)]) == [False]
+
+
+def test_erasing_twice_finds_nothing_the_second_time(app: Database, bench: Bench) -> None:
+    add = an_add("Ada lives in Lisbon.")
+    bench.apply(add)
+    erased(app, add.id)
+    with pytest.raises(NotFound):
+        erased(app, add.id)
+    with pytest.raises(NotFound):
+        erased(app, uuid4())
+
+
+def test_a_change_that_was_decided_before_cannot_be_carried_out_any_more(app: Database, bench: Bench) -> None:
+    add = an_add("Ada lives in Lisbon.")
+    bench.apply(add)
+    known = bench.known(add.id)
+    erased(app, add.id)
+    for late in (Confirm(known, a_candidate("Ada lives in Lisbon.", 1), "again"), Archive(add.id, 1, "old")):
+        with pytest.raises(Conflict):
+            bench.apply(late)
+
+
+# With its evidence
+
+LEARNT = "SELECT id FROM memories WHERE category <> 'episode' AND strpos(content, :w) > 0"
+
+
+def _talk(app: Database, unique: str) -> None:
+    words = ["Hello there.", f"I keep {unique} at home.", "How nice.", "I also play chess."]
+    accept_all(app, [said(one, message_id=f"m{n}", id=f"e{n}") for n, one in enumerate(words)])
+
+
+def test_by_default_the_messages_it_cites_stay(app: Database, works: Works, unique: str) -> None:
+    _talk(app, unique)
+    accept(app, ended(message_count=4))
+    works.settle()
+    memory = rows(app, LEARNT, w=unique)[0]
+    erased(app, memory.id)
+    assert set(holding(app, unique)) == {"messages", "events"}
+
+
+def test_with_its_evidence_their_text_goes_from_messages_log_quotes_and_index(
+    app: Database, works: Works, unique: str
+) -> None:
+    _talk(app, unique)
+    accept(app, ended(message_count=4))
+    works.settle()
+    before = {
+        row.ref: row.terms for row in rows(app, "SELECT ref, terms::text FROM search_index WHERE type = 'message'")
+    }
+    memory = rows(app, LEARNT, w=unique)[0]
+    erased(app, memory.id, evidence=True)
+    assert holding(app, unique) == []
+    after = {
+        row.ref: row.terms for row in rows(app, "SELECT ref, terms::text FROM search_index WHERE type = 'message'")
+    }
+    assert set(before) - set(after) == {"m1"}
+    assert all(after[one] != before[one] for one in after), "all of them stood within its reach"
+    assert [(m.id, m.position, m.content == "") for m in rows(app, "SELECT * FROM messages ORDER BY position")] == [
+        ("m0", 1, False),
+        ("m1", 2, True),
+        ("m2", 3, False),
+        ("m3", 4, False),
+    ]
+
+
+def test_the_index_stands_as_if_the_message_had_been_empty_from_the_start(
+    app: Database, works: Works, unique: str
+) -> None:
+    _talk(app, unique)
+    accept(app, ended(message_count=4))
+    for n, one in enumerate(["Hello there.", "", "How nice.", "I also play chess."]):
+        accept(app, said(one, session="s2", user="bob", message_id=f"m{n}"))
+    works.settle()
+    memory = rows(app, LEARNT, w=unique)[0]
+    erased(app, memory.id, evidence=True)
+    weights = "SELECT ref, terms::text FROM search_index WHERE session_id = :s AND ref <> 'm1' ORDER BY 1"
+    assert rows(app, weights, s="s1") == rows(app, weights, s="s2")
+    counts = "SELECT term, documents FROM term_counts WHERE owner = :o AND term <> 0 ORDER BY 1"
+    assert rows(app, counts, o="user:ada") == rows(app, counts, o="user:bob")
+
+
+def test_with_its_evidence_what_else_quotes_it_keeps_its_own_words_alone(
+    app: Database, works: Works, bench: Bench, unique: str
+) -> None:
+    accept(app, said(f"I keep {unique} at home.", message_id="m0"), said("I play chess.", message_id="m1"))
+    quote = Evidence("s1", "m0", "e0", f"I keep {unique} at home.")
+    chess = an_add("Ada plays chess.", evidence=(quote,))
+    bench.apply(chess, an_add(f"Ada keeps {unique} at home.", 1, evidence=(quote,)))
+    confirm = Confirm(bench.known(chess.id), a_candidate("Ada plays chess.", 2, evidence=(quote,)), "again")
+    bench.apply(confirm)
+    bench.undo(confirm.change_id)
+    memory = rows(app, LEARNT, w=unique)[0]
+    erased(app, memory.id, evidence=True)
+    assert holding(app, unique) == []
+    assert bench.row(chess.id).content == "Ada plays chess."
+
+
+def test_with_its_evidence_what_others_tell_of_it_goes_too(app: Database, works: Works, unique: str) -> None:
+    spoken = [said(f"I keep {unique} at home.", group_id="g"), said("How nice.", user="bob", group_id="g")]
+    accept_all(app, [*spoken, said("I play chess.", user="bob", group_id="g"), ended(message_count=3)])
+    works.settle()
+    told_by_bob = "SELECT id FROM memories WHERE user_id = 'bob' AND category = 'episode'"
+    assert rows(app, told_by_bob)
+    memory = rows(app, LEARNT, w=unique)[0]
+    erased(app, memory.id, evidence=True)
+    assert holding(app, unique) == []
+    assert rows(app, told_by_bob) == []
+    assert rows(app, "SELECT FROM memories WHERE user_id = 'bob'")

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from core import memories, patterns, undo
+from core.change import Add, Archive, Edit
+from core.db import Database
+from core.embed import HashEmbedder
+from core.errors import Never
+from core.types import Category, Evidence, Json, Topic
+from tests.core.test_upkeep import ADA, NOW, PERSON, a_memory, carry_out, history, row
+from tests.samples import TENANT
+
+EMBEDDER = HashEmbedder()
+RUNS = [f"Ada went running by the river with {name}." for name in ("Bob", "Carla", "Ines", "Tom", "Olga", "Marek")]
+TOKYO = [
+    "The Tokyo office of Initech has 40 people.",
+    "The Tokyo office of Initech opened in 2019.",
+    "The Tokyo office of Initech is led by Kenji.",
+    "The Tokyo office of Initech closes at 6 pm.",
+]
+
+
+def said(content: str, place: int = 0, **fields: Any) -> Add:
+    quote = (Evidence(f"s{place}", f"m{place}", f"e{place}", content),)
+    plain = {"evidence": quote, "occurred_at": NOW + timedelta(days=place), "category": Category.EVENT}
+    return a_memory(content, **(plain | fields))
+
+
+def in_turn(contents: Sequence[str], first: int = 0, **fields: Any) -> list[Add]:
+    return [said(content, place, **fields) for place, content in enumerate(contents, first)]
+
+
+def found(app: Database, wording: Any = patterns.plain, since: str | None = None, user: str = "ada") -> Json:
+    looked = patterns.find(app, TENANT, user, EMBEDDER, wording, since)
+    with app.tenant(TENANT) as tx:
+        return looked.write(tx, PERSON)
+
+
+def drawn(app: Database) -> list[Any]:
+    with app.tenant(TENANT) as tx:
+        return list(tx.execute(text("SELECT * FROM memories WHERE level > 0 ORDER BY id")))
+
+
+def parts_of(app: Database, memory: Any) -> int:
+    count = text("SELECT count(*) FROM relations WHERE from_id = :id AND relation = 'derived_from'")
+    with app.tenant(TENANT) as tx:
+        return int(tx.execute(count, {"id": memory.id}).scalar_one())
+
+
+def quotes(app: Database, memory: Any) -> set[str]:
+    with app.tenant(TENANT) as tx:
+        return {one.quote for one in memories.evidence(tx, [memory.id])[memory.id]}
+
+
+def test_what_comes_again_is_a_pattern_that_rests_on_all_of_it(app: Database) -> None:
+    mine = in_turn(RUNS[:4], topic=Topic.HABIT)
+    carry_out(app, *mine)
+    assert found(app) == {"looked_at": 4, "derived": 1}
+    (one,) = drawn(app)
+    assert (one.category, one.topic, one.subject, one.level) == ("pattern", "habit", "ada", 1)
+    days = f"4 times from {NOW:%Y-%m-%d} to {NOW + timedelta(days=3):%Y-%m-%d}"
+    assert one.content == f"With ada it comes again and again: went, running, river ({days}). For example: {RUNS[0]}"
+    assert quotes(app, one) == set(RUNS[:4])
+    assert parts_of(app, one) == 4
+    assert {row(app, add.id).status for add in mine} == {"active"}
+
+
+def test_facts_about_one_thing_become_knowledge_in_their_own_words(app: Database) -> None:
+    carry_out(app, *in_turn(TOKYO, subject="Initech", category=Category.FACT))
+    assert found(app)["derived"] == 1
+    (one,) = drawn(app)
+    assert (one.category, one.subject) == ("knowledge", "Initech")
+    assert one.content == f"About Tokyo, office: {' '.join(TOKYO)}"
+
+
+def test_chinese_is_worded_in_chinese(app: Database) -> None:
+    contents = [f"小明在公园跑步，和{name}一起。" for name in ("小红", "小刚", "小李", "小王")]
+    mine = [replace(add, vector=EMBEDDER.embed(["跑步"])[0]) for add in in_turn(contents, subject="小明")]
+    carry_out(app, *mine)
+    found(app)
+    (one,) = drawn(app)
+    days = f"{NOW:%Y-%m-%d}至{NOW + timedelta(days=3):%Y-%m-%d}"
+    assert one.content == f"小明反复提到公园、跑步、一起：{days}共4次，例如：{contents[0]}"
+
+
+def test_running_twice_adds_nothing(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:5]))
+    found(app)
+    before = drawn(app)
+    assert found(app) == {"looked_at": 0}
+    assert found(app, since="1900-01-01T00:00:00+00:00") == {"looked_at": 5}
+    assert drawn(app) == before
+
+
+def test_three_are_no_pattern_nor_is_what_was_said_in_one_breath(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:3]))
+    assert found(app) == {"looked_at": 3}
+    quote = Evidence("s9", "m9", "e9", "I run")
+    carry_out(app, *(said(one, subject="bob", evidence=(quote,), occurred_at=NOW) for one in RUNS))
+    assert found(app) == {"looked_at": 9}
+
+
+def test_what_has_no_word_in_common_is_no_pattern(app: Database) -> None:
+    near = EMBEDDER.embed(["something"])[0]
+    alone = in_turn(["Bread rises.", "Cats sleep.", "Rain falls.", "He sang."])
+    carry_out(app, *(replace(add, vector=near) for add in alone))
+    assert found(app) == {"looked_at": 4}
+
+
+def test_more_of_it_refreshes_the_pattern_in_place(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    found(app)
+    (before,) = drawn(app)
+    carry_out(app, *in_turn(RUNS[4:], first=4))
+    assert found(app) == {"looked_at": 2, "replaced": 1}
+    (after,) = drawn(app)
+    assert (after.id, after.version) == (before.id, 2)
+    assert "6 times" in after.content
+    assert quotes(app, after) == set(RUNS)
+    assert parts_of(app, after) == 6
+    assert found(app) == {"looked_at": 2}
+    assert history(app, after.id) == ["derive", "replace"]
+
+
+def test_a_pattern_that_someone_put_away_does_not_come_back(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    found(app)
+    (one,) = drawn(app)
+    carry_out(app, Archive(one.id, 1, "no"))
+    carry_out(app, *in_turn(RUNS[4:], first=4))
+    assert found(app) == {"looked_at": 2}
+    assert [each.status for each in drawn(app)] == ["archived"]
+
+
+def test_a_pattern_that_was_undone_does_not_come_back_nor_stand_in_the_way(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    found(app)
+    (one,) = drawn(app)
+    with app.tenant(TENANT) as tx:
+        change = memories.history(tx, one.id)[0].change_id
+    assert change is not None
+    undo.carry_out(app, EMBEDDER, TENANT, change, PERSON)
+    carry_out(app, *in_turn(RUNS[4:], first=4), *in_turn(TOKYO, subject="Initech", category=Category.FACT))
+    assert found(app)["derived"] == 1
+    assert [(each.category, each.status) for each in drawn(app)][1:] == [("knowledge", "active")]
+    assert drawn(app)[0].status != "active"
+
+
+def test_a_persons_own_words_for_a_pattern_stay(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    found(app)
+    (one,) = drawn(app)
+    carry_out(app, Edit(one.id, 1, {"content": "Ada is a runner."}, "shorter"))
+    carry_out(app, *in_turn(RUNS[4:], first=4))
+    found(app)
+    assert [each.content for each in drawn(app)] == ["Ada is a runner."]
+
+
+def test_only_what_is_new_is_looked_at_with_what_lies_near_it(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]), *in_turn(TOKYO[:3], subject="Initech", category=Category.FACT))
+    assert found(app) == {"looked_at": 7, "derived": 1}
+    carry_out(app, said(TOKYO[3], 9, subject="Initech", category=Category.FACT))
+    assert found(app) == {"looked_at": 1, "derived": 1}
+
+
+def test_all_since_a_time_is_looked_at_page_by_page(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "NEW", 4)
+    for number, content in enumerate([*RUNS, *TOKYO[:1]]):
+        carry_out(app, said(content, number))
+    since: str | None = "1900-01-01T00:00:00+00:00"
+    looked = []
+    while since:
+        page = patterns.find(app, TENANT, "ada", EMBEDDER, patterns.plain, since)
+        looked.append(page.looked_at)
+        since = page.since
+    assert looked == [4, 3]
+
+
+class Asking:
+    """A model's client that answers as a test says."""
+
+    def __init__(self, answer: Callable[[], Json] | Json | None) -> None:
+        self.answer = answer
+
+    def ask(self, prompt: str, system: str, asked: str, shape: Any, on_call: object) -> Any:
+        if self.answer is None:
+            raise Never("It missed the shape twice.")
+        return shape.model_validate(self.answer)
+
+
+def by_model(category: str, statement: str) -> Any:
+    return patterns.by_model(Asking({"category": category, "statement": statement}), lambda _: None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("statement", "taken"),
+    [
+        ("Ada goes running by the river, often in company.", True),
+        ("Ada runs with Bob, Carla, Ines and Tom.", True),
+        ("Ada runs 4 times a week.", False),
+        ("Ada runs with Pete.", False),
+    ],
+)
+def test_a_models_words_are_taken_where_they_bring_no_name(app: Database, statement: str, taken: bool) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    found(app, by_model("pattern", statement))
+    (one,) = drawn(app)
+    assert (one.content == statement) is taken
+
+
+def test_where_a_model_sees_nothing_nothing_is_drawn(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    assert found(app, by_model("none", "")) == {"looked_at": 4}
+
+
+def test_a_model_that_misses_the_shape_is_done_without(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    found(app, patterns.by_model(Asking(None), lambda _: None))  # type: ignore[arg-type]
+    assert "comes again" in drawn(app)[0].content
+
+
+@pytest.mark.parametrize(("statement", "taken"), [("小明经常在公园跑步。", True), ("小明经常在北京跑步。", False)])
+def test_chinese_of_a_model_holds_no_word_of_its_own(app: Database, statement: str, taken: bool) -> None:
+    contents = [f"小明在公园跑步，和{name}一起。" for name in ("小红", "小刚", "小李", "小王")]
+    carry_out(app, *(replace(add, vector=EMBEDDER.embed(["跑步"])[0]) for add in in_turn(contents, subject="小明")))
+    found(app, by_model("pattern", statement))
+    assert (drawn(app)[0].content == statement) is taken
+
+
+def test_another_group_of_people_has_patterns_of_its_own(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:3]))
+    carry_out(app, *in_turn(RUNS[3:], first=3), owner=replace(ADA, group_id="team"))
+    assert found(app) == {"looked_at": 6}

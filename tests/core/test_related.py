@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import time
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import create_engine, text
+
+from core import changes, db, related
+from core.change import Add, Archive, Edit, Link, Owner
+from core.config import Settings
+from core.db import Database
+from core.errors import NotFound
+from core.related import FAN, Reached, spread
+from core.types import Evidence, Relation, Trust
+from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
+from tests.samples import TENANT
+
+
+@pytest.fixture
+def ada(app: Database) -> Bench:
+    return Bench(app)
+
+
+def apart(content: str, number: int, **fields: object) -> Add:
+    """A memory that shares neither evidence nor slot with others."""
+    quote = Evidence("s1", f"own-{number}", "e1", content)
+    return an_add(content, number, **{"evidence": (quote,), **fields})
+
+
+def reached(app: Database, memory_id: UUID, **how: int | bool) -> list[Reached]:
+    with app.tenant(TENANT) as tx:
+        return related.of(tx, memory_id, **how)  # type: ignore[arg-type]
+
+
+def names(found: list[Reached]) -> list[UUID]:
+    return [one.id for one in found]
+
+
+def test_relations_lead_in_both_directions_and_say_so(ada: Bench, app: Database) -> None:
+    one, other = apart("Ada has a cat.", 1), apart("Ada has a black cat.", 2)
+    ada.apply(one, other)
+    ada.apply(Link(other.id, Relation.REFINES, one.id))
+    (back,), (forth,) = reached(app, one.id), reached(app, other.id)
+    assert (back.id, back.score, back.path[0].by, back.path[0].outward) == (other.id, 0.8, "refines", False)
+    assert (forth.id, forth.path[0].outward) == (one.id, True)
+
+
+def test_shared_evidence_slot_and_subject_relate_and_each_way_adds_up(ada: Bench, app: Database) -> None:
+    said = (Evidence("s1", "m1", "e1", "I moved from Lisbon to Porto, with my cat."),)
+    porto = apart("Ada lives in Porto.", 2, attribute="home.city", value="Porto", evidence=said)
+    cat = apart("Ada has a cat.", 3, evidence=said)
+    job = apart("Ada is a nurse.", 4, attribute="work.job", value="nurse")
+    ada.apply(porto, cat, job)
+    rome = Add(
+        a_candidate("Ada lives in Rome.", 9, attribute="home.city", value="Rome"),
+        "later",
+        supersedes=ada.known(porto.id),
+    )
+    ada.apply(rome)
+    found = {one.id: one for one in reached(app, porto.id)}
+    assert {one.id: one.path[0].by for one in found.values()} == {
+        rome.id: "supersedes",
+        cat.id: "evidence",
+        job.id: "subject",
+    }
+    assert found[rome.id].score == pytest.approx(1 - 0.4 * 0.45)
+    assert names(reached(app, porto.id)) == [rome.id, cat.id, job.id]
+
+
+def test_the_second_step_goes_further_and_tells_the_way(ada: Bench, app: Database) -> None:
+    chain = [apart(f"Ada has {n} cats.", n) for n in range(4)]
+    ada.apply(*chain)
+    ada.apply(*(Link(chain[n].id, Relation.FOLLOWS, chain[n + 1].id) for n in range(3)))
+    assert names(reached(app, chain[0].id)) == [chain[1].id]
+    near, far = reached(app, chain[0].id, depth=2)
+    assert (near.id, far.id) == (chain[1].id, chain[2].id)
+    assert [(hop.source, hop.target) for hop in far.path] == [(chain[0].id, chain[1].id), (chain[1].id, chain[2].id)]
+    assert near.score > far.score == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("trust", [Trust.REJECTED, Trust.QUARANTINED])
+def test_what_is_not_believed_is_neither_shown_nor_passed_through(ada: Bench, app: Database, trust: Trust) -> None:
+    chain = [apart(f"Ada has {n} cats.", n) for n in range(3)]
+    ada.apply(*chain)
+    ada.apply(*(Link(chain[n].id, Relation.FOLLOWS, chain[n + 1].id) for n in range(2)))
+    ada.apply(Edit(chain[1].id, 1, {"trust": trust.value}, "x"))
+    assert reached(app, chain[0].id, depth=2) == []
+
+
+def test_what_is_archived_is_shown_when_asked_for_and_what_has_expired_is_not(ada: Bench, app: Database) -> None:
+    one, old, over = apart("Ada has a cat.", 1), apart("Ada had a dog.", 2), apart("Ada waits.", 3, expires_at=NOON)
+    ada.apply(one, old, over)
+    ada.apply(Link(one.id, Relation.ABOUT, old.id), Link(one.id, Relation.ABOUT, over.id))
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET expires_at = now() - interval '1 day' WHERE expires_at IS NOT NULL"))
+    ada.apply(Archive(old.id, 1, "old"))
+    assert reached(app, one.id) == []
+    assert names(reached(app, one.id, archived=True)) == [old.id]
+
+
+def test_nothing_of_another_user_is_related_whatever_they_share(ada: Bench, app: Database) -> None:
+    bob = Bench(app, user="bob")
+    mine, theirs = an_add("Ada has a cat.", attribute="pet", value="cat"), an_add("Ada has a cat.", attribute="pet")
+    ada.apply(mine)
+    bob.apply(theirs)
+    with app.tenant(TENANT) as tx:
+        changes.apply(tx, TENANT, Owner("ada"), [Link(mine.id, Relation.ABOUT, theirs.id)], PERSON)
+    assert reached(app, mine.id, depth=2) == []
+
+
+def test_a_memory_that_is_not_there(app: Database) -> None:
+    with pytest.raises(NotFound):
+        reached(app, uuid4())
+
+
+def analyzed(settings: Settings) -> None:
+    """Let the planner know how many rows there are, as the server itself does after a minute."""
+    owner = create_engine(db.owner_url(settings))
+    with owner.begin() as tx:
+        tx.execute(text("ANALYZE memories, relations, evidence"))
+    owner.dispose()
+
+
+def test_a_hub_of_ten_thousand_links_stays_bounded(ada: Bench, app: Database, upgraded: Settings) -> None:
+    hub, mark, near = apart("Ada has a cat.", 1), apart("Ada has a black cat.", 2), apart("Ada has a dog.", 3)
+    ada.apply(hub, mark, near)
+    ada.apply(Link(hub.id, Relation.REFINES, mark.id), Link(near.id, Relation.FOLLOWS, hub.id))
+    with app.tenant(TENANT) as tx:
+        tx.execute(_MANY, {"hub": hub.id, "tenant": TENANT})
+    analyzed(upgraded)
+    began = time.perf_counter()
+    found = reached(app, hub.id, depth=2, limit=500)
+    seconds = time.perf_counter() - began
+    assert found[0].id == mark.id
+    assert len(found) <= FAN + FAN * FAN
+    assert seconds < 1
+    from_near = reached(app, near.id, depth=2, limit=500)
+    assert len(from_near) <= FAN + FAN * FAN
+    assert from_near[0].id == hub.id
+
+
+IDS = [UUID(int=n) for n in range(6)]
+LINKS = st.lists(
+    st.builds(
+        related.Link,
+        st.sampled_from(IDS),
+        st.sampled_from(sorted(related.WEIGHTS)),
+        st.sampled_from(IDS),
+        st.just(None),
+    ),
+    max_size=30,
+)
+
+
+@given(LINKS)
+def test_activation_lies_between_nothing_and_all_and_never_comes_back_to_where_it_began(
+    links: list[related.Link],
+) -> None:
+    start = Reached(IDS[0], 1.0)
+    first = spread([start], links, start.id)
+    second = spread(related.ranked(first), links, start.id)
+    for one in (*first.values(), *second.values()):
+        assert 0 < one.score < 1
+        assert one.id != start.id
+        assert one.path[0].source == start.id
+        assert one.path[-1].target == one.id
+        assert len({hop.target for hop in one.path}) == len(one.path)
+
+
+_MANY = text("""
+    WITH made AS (
+        INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust,
+                              status, occurred_at, attribute)
+        SELECT :tenant, uuidv7(), 'ada', 'ada', 'semantic', 'fact', 'other', 'Number ' || n, 'k' || n, 'candidate',
+               'active', now(), 'number.' || n
+        FROM generate_series(1, 10000) AS n RETURNING id
+    )
+    INSERT INTO relations (tenant_id, from_id, relation, to_id) SELECT :tenant, id, 'about', :hub FROM made
+""")

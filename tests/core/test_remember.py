@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from core import remember
+from core.change import Owner
+from core.errors import Invalid, Never
+from core.remember import Wish
+from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic, Trust
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def asked(payload: Json, event_id: str = "e1") -> Event:
+    user = payload.get("user_id")
+    return Event(1, "acme", event_id, "test", remember.REQUESTED, None, NOON, payload, None, user)
+
+
+def wished(content: str, **fields: Any) -> Candidate:
+    return remember.requested(asked({"user_id": "ada", "content": content, **fields}))[1]
+
+
+def test_what_is_asked_for_is_confirmed_and_rests_on_its_event() -> None:
+    owner, candidate = remember.requested(asked({"user_id": "ada", "content": "The project ships on Fridays."}, "e7"))
+    assert owner == Owner("ada")
+    assert candidate.content == "The project ships on Fridays."
+    assert candidate.evidence == (Evidence("", "e7", "e7", "The project ships on Fridays."),)
+    assert (candidate.trust, candidate.confidence, candidate.importance) == (Trust.CONFIRMED, 0.9, 0.7)
+    assert (candidate.subject, candidate.occurred_at) == ("ada", NOON)
+
+
+def test_all_that_is_given_is_taken() -> None:
+    given = {
+        "category": "instruction", "kind": "semantic", "topic": "work", "subject": "Ada", "attribute": "reply.language",
+        "value": "French", "importance": 0.95, "tags": ["style", "style"], "structured": {"by": "phone"},
+        "pinned": True, "occurred_at": "2026-01-02T00:00:00+02:00", "valid_from": "2026-01-01T00:00:00Z",
+        "valid_to": "2027-01-01T00:00:00Z", "expires_at": "2028-01-01T00:00:00Z", "half_life_days": 10,
+        "group_id": "g1", "something_else": [1],
+    }  # fmt: skip
+    owner, c = remember.requested(asked({"user_id": "ada", "content": "Answers in French.", **given}))
+    assert owner == Owner("ada", "g1")
+    assert (c.category, c.kind, c.topic, c.subject) == (Category.INSTRUCTION, Kind.SEMANTIC, Topic.WORK, "Ada")
+    assert (c.attribute, c.value, c.importance) == ("reply.language", "French", 0.95)
+    assert (c.tags, c.structured, c.pinned, c.half_life_days) == (("style",), {"by": "phone"}, True, 10)
+    assert c.occurred_at == datetime(2026, 1, 1, 22, tzinfo=UTC)
+    assert (c.valid_from, c.valid_to, c.expires_at) == tuple(datetime(y, 1, 1, tzinfo=UTC) for y in (2026, 2027, 2028))
+
+
+@pytest.mark.parametrize(
+    ("content", "kept", "slot", "category"),
+    [
+        ("I live in Lisbon.", "ada lives in Lisbon.", ("home.city", "Lisbon"), "fact"),
+        ("Ada lives in Lisbon", "Ada lives in Lisbon", ("home.city", "Lisbon"), "fact"),
+        ("The user lives in Lisbon.", "The user lives in Lisbon.", ("home.city", "Lisbon"), "fact"),
+        ("user's phone number is 555-1234", "user's phone number is 555-1234", ("contact.phone", "555-1234"), "fact"),
+        ("User likes tea", "User likes tea", (None, None), "preference"),
+        ("Ada doesn't eat meat", "Ada doesn't eat meat", (None, None), "preference"),
+        ("ada住在北京", "ada住在北京", ("home.city", "北京"), "fact"),
+        ("用户喜欢喝茶", "用户喜欢喝茶", (None, None), "preference"),
+        ("Never use emojis", "ada's standing instruction: Never use emojis.", (None, None), "instruction"),
+        ("User moved to Lisbon in May.", "ada moved to Lisbon in May 2026.", ("home.city", "Lisbon"), "fact"),
+        ("Remember my anniversary is on 3 June", "Remember my anniversary is on 3 June", (None, None), "fact"),
+        ("I like jazz. My dog is called Rex.", "I like jazz. My dog is called Rex.", (None, None), "preference"),
+        ("Adam lives in Rome", "Adam lives in Rome", (None, None), "fact"),
+        ("Hello!", "Hello!", (None, None), "fact"),
+    ],
+)  # fmt: skip
+def test_what_is_not_given_is_read_from_the_words_which_stay_unless_they_can_be_told_of_the_user(
+    content: str, kept: str, slot: tuple[str | None, str | None], category: str
+) -> None:
+    candidate = wished(content)
+    assert candidate.content == kept
+    assert (candidate.attribute, candidate.value) == slot
+    assert candidate.category == category
+    assert candidate.evidence[0].quote == content
+
+
+def test_of_two_things_in_one_sentence_neither_takes_the_slot() -> None:
+    candidate = wished("I love hiking and my dog is called Rex")
+    assert (candidate.attribute, candidate.structured) == (None, {})
+
+
+def test_a_slot_of_the_words_gives_way_to_what_was_given() -> None:
+    assert wished("I live in Lisbon.", category="preference").attribute is None
+    given = wished("I live in Lisbon.", attribute="home.town", value="Lisboa")
+    assert (given.attribute, given.value, given.topic) == ("home.town", "Lisboa", Topic.LOCATION)
+
+
+def test_what_matters_by_its_words_matters_more_than_having_been_asked_for() -> None:
+    assert wished("User is allergic to peanuts.").importance > remember.IMPORTANCE
+    assert wished("User is allergic to peanuts.", importance=0.1).importance == 0.1
+
+
+@pytest.mark.parametrize("category", list(Category))
+def test_every_category_has_its_kind(category: Category) -> None:
+    episodic, procedural = {"event", "episode"}, {"skill"}
+    kind = wished("Something of note was noted.", category=category.value).kind
+    assert kind == ("episodic" if category in episodic else "procedural" if category in procedural else "semantic")
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"importance": 2}, "/payload/importance"),
+        ({"importance": "high"}, "/payload/importance"),
+        ({"category": "gossip"}, "/payload/category"),
+        ({"pinned": "yes"}, "/payload/pinned"),
+        ({"tags": "work"}, "/payload/tags"),
+        ({"tags": [""]}, "/payload/tags/0"),
+        ({"attribute": "home.city"}, "`attribute` and `value` together"),
+        ({"expires_at": "2026-11-20T00:00:00Z"}, "/payload/expires_at lies before the request"),
+        ({"expires_at": "2030-01-01T00:00:00"}, "/payload/expires_at"),
+        ({"occurred_at": "0001-01-01T00:00:00Z"}, "/payload/occurred_at must lie in the years"),
+        ({"valid_from": "2026-02-01T00:00:00Z", "valid_to": "2026-01-01T00:00:00Z"}, "lies before `valid_from`"),
+        ({"half_life_days": 0}, "/payload/half_life_days"),
+        ({"content": "  "}, "/payload/content must hold a statement"),
+        ({"user_id": None}, "/payload/user_id is required"),
+    ],
+)
+def test_a_field_that_does_not_fit_is_named_with_its_place(fields: Json, fault: str) -> None:
+    with pytest.raises(Never) as refused:
+        remember.requested(asked({"user_id": "ada", "content": "Ada plays chess.", **fields}))
+    assert fault in refused.value.detail
+    assert "'e1' cannot be kept as it stands" in refused.value.detail
+
+
+def test_plain_fields_make_the_same_statement() -> None:
+    wish = Wish(content="I live in Lisbon.", tags=["home"])
+    plain = remember.statement(wish, "ada", "e1", NOON)
+    assert plain == wished("I live in Lisbon.", tags=["home"])
+    with pytest.raises(Invalid, match="lies before the request"):
+        remember.statement(Wish(content="x", expires_at=NOON - timedelta(1)), "ada", "e1", NOON)
+    with pytest.raises(ValidationError):
+        Wish(content="x" * 10_001)
