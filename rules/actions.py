@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -15,10 +15,11 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from rules import problems, templates
-from rules.fields import MAX_TEXT, Model, concrete_type, refuse
+from rules.fields import MAX_TEXT, Model, Zone, concrete_type, refuse
 
 
 def _well_formed(value: JsonValue) -> JsonValue:
@@ -27,6 +28,9 @@ def _well_formed(value: JsonValue) -> JsonValue:
         raise refuse(fault.detail, fault.pointer)
     return value
 
+
+CLOCK: Final = r"^([01]\d|2[0-3]):[0-5]\d$"
+"""A time of day, to the minute."""
 
 Params = Annotated[
     dict[str, JsonValue],
@@ -69,6 +73,36 @@ class Emit(Model):
     payload: Params = Field(default_factory=dict)
 
 
+class Quiet(Model):
+    """Hours of the day at which nobody is told anything; what falls into them is told together when they end."""
+
+    from_: Annotated[str, Field(alias="from", pattern=CLOCK, description="When they begin", examples=["22:00"])]
+    to: Annotated[str, Field(pattern=CLOCK, description="When they end, maybe the next day", examples=["07:00"])]
+    timezone: Annotated[Zone, Field(description="IANA time zone", examples=["Europe/Lisbon"])] = "UTC"
+
+    @model_validator(mode="after")
+    def _have_a_length(self) -> Self:
+        if self.from_ == self.to:
+            raise refuse("`from` and `to` are the same: give hours that begin and end, or leave `quiet` out")
+        return self
+
+
+class Digest(Model):
+    """Tells all of a time together: every so many seconds, or once a day."""
+
+    every_seconds: Annotated[
+        int | None, Field(ge=60, le=7 * 86_400, description="Or: every so many seconds", examples=[3600])
+    ] = None
+    at: Annotated[str | None, Field(pattern=CLOCK, description="The time of day", examples=["08:00"])] = None
+    timezone: Annotated[Zone, Field(description="IANA time zone", examples=["Europe/Lisbon"])] = "UTC"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.every_seconds is None) == (self.at is None):
+            raise refuse("give either `every_seconds` or `at`")
+        return self
+
+
 class Notify(Model):
     """Tells people."""
 
@@ -90,6 +124,14 @@ class Notify(Model):
             examples=["Important about {{payload.user_id}}: {{payload.content}}"],
         ),
     ]
+    subject: Annotated[
+        TemplatedText | None, Field(description="Of an e-mail; default: the first line", examples=["Stock"])
+    ] = None
+    quiet: Annotated[
+        Quiet | None,
+        Field(description="When nobody is told anything", examples=[{"from": "22:00", "to": "07:00"}]),
+    ] = None
+    digest: Annotated[Digest | None, Field(description="Tells it together", examples=[{"at": "08:00"}])] = None
 
 
 class Webhook(Model):

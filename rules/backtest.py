@@ -330,7 +330,7 @@ def _samples(tx: Tx, rule: Rule, acts: Sequence[Act]) -> list[Json]:
     """Acts as they are shown, with what the rule's actions would have said."""
     rows = tx.execute(_EVENTS, {"seqs": sorted({act.last_seq for act in acts})}).all()
     last = {row[0]: event_of(row) for row in rows}
-    actions = [action.model_dump(mode="json") for action in rule.actions]
+    actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
     return [
         {
             "at": _utc(act.at),

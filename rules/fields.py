@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from typing import Annotated, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -62,6 +63,14 @@ def _moment(value: object) -> datetime:
     return moment
 
 
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise refuse(f"no time zone is called `{name}`; write an IANA name such as `Europe/Lisbon`") from error
+    return name
+
+
 FieldPath = Annotated[
     str,
     AfterValidator(_path),
@@ -81,6 +90,7 @@ Key = Annotated[
         max_length=8,
     ),
 ]
+Zone = Annotated[str, AfterValidator(_zone)]
 TypePattern = Annotated[str, AfterValidator(_event_type)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 Seconds = Annotated[float, Field(gt=0, le=THIRTY_DAYS)]

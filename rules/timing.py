@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim, CronSimError
 from pydantic import Field, field_validator, model_validator
 
-from rules.fields import Key, Model, Seconds, TypePattern, refuse
+from rules.fields import Key, Model, Seconds, TypePattern, Zone, refuse
 
 
 class Debounce(Model):
@@ -96,7 +95,7 @@ class Schedule(Model):
         str | None, Field(description="Minute, hour, day, month, weekday", examples=["0 3 * * *"], max_length=200)
     ] = None
     every_seconds: Annotated[int | None, Field(ge=1, le=366 * 86_400, description="Or: every so many seconds")] = None
-    timezone: Annotated[str, Field(description="IANA time zone of `cron`", examples=["Europe/Lisbon"])] = "UTC"
+    timezone: Annotated[Zone, Field(description="IANA time zone of `cron`", examples=["Europe/Lisbon"])] = "UTC"
     for_each: Annotated[
         Literal["tenant", "user"], Field(description="One event for the tenant, or one for each of its users")
     ] = "tenant"
@@ -109,15 +108,6 @@ class Schedule(Model):
             if fault:
                 raise refuse(fault)
         return cron
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_zone(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise refuse(f"no time zone is called `{name}`; write an IANA name such as `Europe/Lisbon`") from error
-        return name
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:

@@ -44,7 +44,7 @@ def told(rule: Rule, version: int, known: Facts, meanings: Meanings) -> Json:
     each flow would keep apart.
     """
     verdicts = Ruleset([(rule, version)]).decide(known.event, known.lookup, similarity=meanings.similarity)
-    actions = [action.model_dump(mode="json") for action in rule.actions]
+    actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
     return {
         "matched": bool(verdicts),
         "held_by": verdicts[0].held_by if verdicts else None,

@@ -83,6 +83,7 @@ TRIES: Final[dict[str, Try]] = {
         {"payload": said(tool_calls=[{"name": "web", "ok": False}])},
     ),
     "wants_to_leave": Try({"payload": said()}, {"payload": said(role="assistant")}, near=0.45),
+    "tell_the_team_in_the_morning": Try({}, OTHER),
     "tell_the_crm": Try({"payload": {"category": "fact"}}, {"payload": {"category": "plan"}}),
     "close_the_account": Try({}, OTHER),
     "extract_a": Try({"payload": said(user_id="bob")}, OTHER),
