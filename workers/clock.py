@@ -136,7 +136,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
-            owed = ledger.owed(tx, wiring.policy(self._settings))
+            policy = wiring.policy(self._settings)
+            owed = [*ledger.owed(tx, policy), *ledger.release(tx, policy)]
             expired = ledger.expire(tx)
             flow.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):

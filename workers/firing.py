@@ -132,7 +132,7 @@ def _work(action: Action) -> tuple[str, Json]:
         case Emit():
             return ACTORS["emit"], {"event_type": action.event_type, "payload": action.payload}
         case Notify():
-            return ACTORS["notify"], {"channel": action.channel, "template": action.template}
+            return ACTORS["notify"], action.model_dump(exclude={"action_type"}, exclude_none=True, by_alias=True)
         case Webhook():
             return ACTORS["webhook"], {"url": action.url, "headers": action.headers, "payload": action.payload}
         case CeleryTask():

@@ -8,7 +8,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID, uuid4
@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from uuid_utils.compat import uuid7
 
 from core import dispatches, events, metrics
-from core.changes import Author
+from core.change import Author
 from core.db import Database, Tx, recordset
 from core.errors import Conflict, Later, LeaseLost, Never
 from core.events import Cause, Emission
@@ -47,8 +47,8 @@ class NewDispatch:
     """An action that must happen, about to be written into the ledger.
 
     `after`: the dispatch that must be done first. `lane` with `lane_limit`: how many of that name may run at a time.
-    `hold`: what a held one waits for; `expires_at`: when the waiting for approval ends. `lineage`: the rules that
-    acted on the way to its effect, its own last.
+    `hold`: what a held one waits for; `expires_at`: when its waiting for approval, or for its time, ends. `lineage`:
+    the rules that acted on the way to its effect, its own last.
     """
 
     tenant_id: str
@@ -69,7 +69,7 @@ class NewDispatch:
     after: UUID | None = None
     lane: str | None = None
     lane_limit: int | None = None
-    hold: Literal["approval", "turn"] | None = None
+    hold: Literal["approval", "turn", "time"] | None = None
     expires_at: datetime | None = None
     id: UUID = field(default_factory=uuid7)
 
@@ -98,12 +98,13 @@ class Outcome:
 
     `then`: agents that must run next, each with its parameters; where the same agent goes on, the rule's next action
     waits for that too. `count`: called with what `write` answered, once it is
-    committed, for what is counted must have happened.
+    committed, for what is counted must have happened. `at`: when `then` begins; nothing waits for it meanwhile.
     """
 
     write: Callable[[Tx], Json] = lambda _tx: {}
     then: Sequence[tuple[str, Json]] = ()
     count: Callable[[Json], None] = lambda _result: None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +216,12 @@ def expire(tx: Tx, limit: int = 500) -> int:
     return len(rows)
 
 
+def release(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
+    """Let begin what was held until its time has come. Several clocks may share this."""
+    rows = tx.execute(_RELEASE, {"resend": policy.resend, "limit": limit}).all()
+    return [Owed(row.tenant_id, row.queue, row.id) for row in rows]
+
+
 def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -> int:
     """Of those that wait in a lane and have not begun, leave only the newest; how many were cancelled.
 
@@ -240,7 +247,9 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
             event = dispatches.event_of(tx, row)
     except (IntegrityError, LaneFull):
         return None  # Another of its key runs now, or enough of its lane; when one of those ends it wakes this one.
-    if row.approval is None and row.after is None:  # The others were held, which says nothing about the queue.
+    if (
+        row.approval is None and row.after is None and row.expires_at is None
+    ):  # The others were held, which says nothing about the queue.
         metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
     return Job(
         tenant_id=tenant_id,
@@ -275,6 +284,7 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
     with ledger.db.tenant(job.tenant_id) as tx:
         result = outcome.write(tx)
         then = [_next(ledger, job, *work) for work in outcome.then]
+        then = then if outcome.at is None else [_timed(one, outcome.at) for one in then]
         following = insert(tx, then, ledger.policy.resend)
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
         if tx.execute(_DONE, values).rowcount != 1:
@@ -291,7 +301,7 @@ def _hand_on(tx: Tx, ledger: Ledger, job: Job, then: Sequence[NewDispatch]) -> l
     """It is the turn of the rule's next action; where the same agent goes on, only once that is done."""
     if job.author.rule is None:
         return []
-    rest = next((d.id for d in then if d.target == job.target), None)
+    rest = next((d.id for d in then if d.target == job.target and d.hold is None), None)
     if rest is not None:
         tx.execute(_WAIT_FOR_REST, {"id": job.id, "rest": rest})
         return []
@@ -339,6 +349,13 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
         after=job.id if goes_on else None,
         lane=job.lane if goes_on else None,
         lane_limit=job.lane_limit if goes_on else None,
+    )
+
+
+def _timed(dispatch: NewDispatch, at: datetime) -> NewDispatch:
+    """The same, held until its time."""
+    return replace(
+        dispatch, status=DispatchStatus.HELD, hold="time", expires_at=at, after=None, lane=None, lane_limit=None
     )
 
 
@@ -484,7 +501,8 @@ _CANCEL_WAITING = text("""
 
 _EXPIRE = text("""
     WITH due AS (
-        SELECT tenant_id, id FROM dispatches WHERE status = 'held' AND expires_at <= clock_timestamp()
+        SELECT tenant_id, id FROM dispatches
+        WHERE status = 'held' AND hold = 'approval' AND expires_at <= clock_timestamp()
         ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
     )
     UPDATE dispatches d SET
@@ -494,6 +512,18 @@ _EXPIRE = text("""
             'verdict', 'expired', 'by', 'clock', 'comment', NULL, 'at', clock_timestamp())
     FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
     RETURNING d.*
+""")
+
+_RELEASE = text("""
+    WITH due AS (
+        SELECT tenant_id, id FROM dispatches
+        WHERE status = 'held' AND hold = 'time' AND expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET status = 'pending', hold = NULL,
+                            wake_at = clock_timestamp() + make_interval(secs => :resend)
+    FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
+    RETURNING d.tenant_id, d.queue, d.id
 """)
 
 _FAILED = text("""

@@ -19,6 +19,7 @@ from core.heartbeat import Heart
 from workers import app as celery_app
 from workers import relay, router, wiring
 from workers.bus import BusConsumer, Intake
+from workers.watch import Watcher
 
 log = structlog.get_logger()
 
@@ -58,16 +59,21 @@ def run_router(settings: Settings) -> None:
 def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
     """A Celery worker for one queue, until told to stop."""
     require_model(settings)
-    app = db.connect(db.app_url(settings), 1)
+    app = db.connect(db.app_url(settings), 2)
     _require(None, app, settings)
     app.close()  # Before the fork: its children must not share a connection.
-    hearts: list[Heart] = []
-    worker_ready.connect(lambda **_: hearts.append(Heart(app, f"worker-{queue}")), weak=False)
+    beside: list[Heart | Watcher] = []
+
+    def begin(**_: object) -> None:
+        beside.append(Heart(app, f"worker-{queue}"))
+        if queue == "io" and settings.mirror_dir is not None:
+            beside.append(Watcher(app, settings.mirror_dir))
 
     def stop(**_: object) -> None:
-        for heart in hearts:
-            heart.close()
+        for one in beside:
+            one.close()
 
+    worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     celery = celery_app.with_task(celery_app.create(settings, broker_url(settings)), settings)
     options = [f"--queues={queue}", f"--concurrency={concurrency or CONCURRENCY[queue]}", f"--hostname={queue}@%h"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core import db
+from core import db, places
 from core.config import Settings
 from core.embed import CachedEmbedder, Embedder
 from core.embedders import embedder
@@ -10,10 +10,10 @@ from core.llm import Client
 from rules.book import Book
 from rules.meaning import Meanings
 from workers import agents
-from workers.agents import Tools
 from workers.firing import Workshop
 from workers.ledger import Ledger, Policy
 from workers.router import Router
+from workers.tools import Tools
 
 
 def policy(settings: Settings) -> Policy:
@@ -29,7 +29,7 @@ def policy(settings: Settings) -> Policy:
 
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
-    app = db.connect(db.app_url(settings), settings.database_pool)
+    app = places.opened(settings, settings.database_pool)
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
     tools = Tools(app, cached, _model(settings), settings)
     return Ledger(app, agents.bound(tools), agents.queues(settings), policy(settings))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 from uuid import uuid4
@@ -19,13 +20,15 @@ from uuid import uuid4
 import pytest
 from kombu import Connection
 from pydantic import HttpUrl, SecretStr
-from sqlalchemy import text
+from sqlalchemy import URL, text
+from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
-from core import intake
-from core.changes import Author
+from core import db, intake
+from core.change import Author
 from core.config import Settings
 from core.db import Database
+from core.embed import HashEmbedder
 from core.errors import Later, Never
 from core.events import Cause
 from core.types import Event, Json
@@ -34,8 +37,9 @@ from rules.standing import Allowed
 from tests.production import free_port
 from tests.samples import TENANT, accept, event
 from tests.works import at_work
-from workers import ledger, outside
+from workers import ledger, notifying, outside, posting
 from workers.ledger import Job, Outcome
+from workers.tools import Tools
 
 MET = Event(
     seq=1,
@@ -118,13 +122,22 @@ def a_job(**params: Any) -> Job:
     return Job(TENANT, uuid4(), "webhook_sender", "webhook", params, MET, Author("x", Cause(MET), "r", 1), 1, uuid4())
 
 
+def tools(settings: Settings) -> Tools:
+    return Tools(_database(db.app_url(settings)), HashEmbedder(), None, settings)
+
+
+@cache
+def _database(url: URL) -> Database:
+    return db.connect(url, 1)
+
+
 def result_of(outcome: Outcome) -> Json:
     return outcome.write(cast(Any, None))
 
 
 def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, other: Other) -> None:
     job = a_job(url=f"{other.url}?a=b", headers={}, payload=None)
-    assert result_of(outside.send_webhook(open_settings, job)) == {"status": 200}
+    assert result_of(outside.send_webhook(tools(open_settings), job)) == {"status": 200}
     (got,) = other.got
     assert (got.path, got.headers["content-type"]) == ("/hook?a=b", "application/json")
     (again,) = intake.check([got.json])
@@ -142,7 +155,9 @@ def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, o
 
 def test_what_a_rule_gives_is_posted_as_it_is_with_its_headers(open_settings: Settings, other: Other) -> None:
     headers = {"Authorization": "Bearer x", "x-who": "José", "x-total": 12.5, "x-missing": None}
-    outside.send_webhook(open_settings, a_job(url=other.url, headers=headers, payload={"a": [1]}, gathered=["e0"]))
+    outside.send_webhook(
+        tools(open_settings), a_job(url=other.url, headers=headers, payload={"a": [1]}, gathered=["e0"])
+    )
     (got,) = other.got
     assert got.json == {"a": [1]}
     assert {name: got.headers.get(name) for name in map(str.lower, headers)} == {
@@ -154,7 +169,7 @@ def test_what_a_rule_gives_is_posted_as_it_is_with_its_headers(open_settings: Se
 
 
 def test_what_a_flow_has_gathered_stands_beside_the_event(open_settings: Settings, other: Other) -> None:
-    outside.send_webhook(open_settings, a_job(url=other.url, headers={}, payload=None, gathered=["e0", "e1"]))
+    outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None, gathered=["e0", "e1"]))
     assert other.got[0].json["gathered"] == ["e0", "e1"]
 
 
@@ -163,7 +178,7 @@ def test_a_signature_vouches_for_id_time_and_body(open_settings: Settings, other
     key = b"0123456789abcdef01234567"
     secret = SecretStr(prefix + base64.b64encode(key).decode())
     signed = open_settings.model_copy(update={"webhook_secret": secret})
-    outside.send_webhook(signed, a_job(url=other.url, headers={}, payload=None))
+    outside.send_webhook(tools(signed), a_job(url=other.url, headers={}, payload=None))
     (got,) = other.got
     said = f"{got.headers['webhook-id']}.{got.headers['webhook-timestamp']}.".encode() + got.body
     mac = base64.b64encode(hmac.new(key, said, hashlib.sha256).digest()).decode()
@@ -173,14 +188,28 @@ def test_a_signature_vouches_for_id_time_and_body(open_settings: Settings, other
 def test_the_signature_is_the_one_of_the_standard() -> None:
     """The example that the libraries of Standard Webhooks are tested with."""
     body = b'{"test": 2432232314}'
-    made = outside.signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
+    at = datetime.fromtimestamp(1614265330, UTC)
+    made = posting.signatures("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", at, body)
     assert made == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_while_a_secret_is_rotated_a_receiver_may_know_the_old_or_the_new(
+    open_settings: Settings, other: Other
+) -> None:
+    old, new = ("whsec_" + base64.b64encode(key).decode() for key in (b"o" * 24, b"n" * 24))
+    both = open_settings.model_copy(update={"webhook_secret": SecretStr(f"{new} {old}")})
+    outside.send_webhook(tools(both), a_job(url=other.url, headers={}, payload=None))
+    (got,) = other.got
+    for secret in (old, new):
+        assert Webhook(secret).verify(got.body, got.headers)["id"] == "e1"
+    with pytest.raises(WebhookVerificationError):
+        Webhook("whsec_" + base64.b64encode(b"x" * 24).decode()).verify(got.body, got.headers)
 
 
 def test_a_secret_that_is_no_key_is_named_and_not_shown(open_settings: Settings, other: Other) -> None:
     bad = open_settings.model_copy(update={"webhook_secret": SecretStr("hush hush!")})
     with pytest.raises(Never, match="IMPRINT_WEBHOOK_SECRET") as refused:
-        outside.send_webhook(bad, a_job(url=other.url, headers={}, payload=None))
+        outside.send_webhook(tools(bad), a_job(url=other.url, headers={}, payload=None))
     assert "hush" not in str(refused.value)
 
 
@@ -192,10 +221,10 @@ def test_only_allowed_hosts_are_called(upgraded: Settings, other: Other, hosts: 
     job = a_job(url=other.url, headers={}, payload=None)
     given = upgraded.model_copy(update={"webhook_hosts": hosts})
     if allowed:
-        outside.send_webhook(given, job)
+        outside.send_webhook(tools(given), job)
     else:
         with pytest.raises(Never, match="IMPRINT_WEBHOOK_HOSTS"):
-            outside.send_webhook(given, job)
+            outside.send_webhook(tools(given), job)
     assert len(other.got) == allowed
 
 
@@ -204,19 +233,19 @@ def test_only_allowed_hosts_are_called(upgraded: Settings, other: Other, hosts: 
 )
 def test_what_is_no_address_is_set_aside_at_once(open_settings: Settings, address: str) -> None:
     with pytest.raises(Never):
-        outside.send_webhook(open_settings, a_job(url=address, headers={}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=address, headers={}, payload=None))
 
 
 @pytest.mark.parametrize("name", ["Host", "webhook-id", "Webhook-Signature", "content-length", "bad name", "x-böse"])
 def test_a_rule_may_not_say_who_gets_it_or_who_vouches_for_it(open_settings: Settings, other: Other, name: str) -> None:
     with pytest.raises(Never):
-        outside.send_webhook(open_settings, a_job(url=other.url, headers={name: "x"}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={name: "x"}, payload=None))
     assert other.got == []
 
 
 def test_a_value_with_a_line_break_makes_no_header_of_its_own(open_settings: Settings, other: Other) -> None:
     with pytest.raises(Never):
-        outside.send_webhook(open_settings, a_job(url=other.url, headers={"x-a": "1\r\nx-b: 2"}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={"x-a": "1\r\nx-b: 2"}, payload=None))
     assert other.got == []
 
 
@@ -224,14 +253,14 @@ def test_a_value_with_a_line_break_makes_no_header_of_its_own(open_settings: Set
 def test_a_refusal_for_now_is_tried_again(open_settings: Settings, other: Other, status: int) -> None:
     other.answers.append((status, {}, b"come back"))
     with pytest.raises(Later, match=f"{status}: come back"):
-        outside.send_webhook(open_settings, a_job(url=other.url, headers={}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 410, 422])
 def test_a_refusal_for_good_is_not(open_settings: Settings, other: Other, status: int) -> None:
     other.answers.append((status, {}, b"x" * 100_000))
     with pytest.raises(Never, match=str(status)) as refused:
-        outside.send_webhook(open_settings, a_job(url=f"{other.url}?token=secret", headers={}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=f"{other.url}?token=secret", headers={}, payload=None))
     assert len(str(refused.value)) < 400
     assert "secret" not in str(refused.value)
 
@@ -239,7 +268,7 @@ def test_a_refusal_for_good_is_not(open_settings: Settings, other: Other, status
 def test_a_redirect_is_not_followed(open_settings: Settings, other: Other) -> None:
     other.answers.append((307, {"location": "http://127.0.0.1:1/"}, b""))
     with pytest.raises(Never, match="not followed"):
-        outside.send_webhook(open_settings, a_job(url=other.url, headers={}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
     assert len(other.got) == 1
 
 
@@ -251,30 +280,32 @@ def test_the_pause_that_the_other_side_asks_for_is_kept(
 ) -> None:
     other.answers.append((503, {"retry-after": said()}, b""))
     with pytest.raises(Later) as refused:
-        outside.send_webhook(open_settings, a_job(url=other.url, headers={}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
     assert refused.value.after is not None
     assert 110 < refused.value.after.total_seconds() <= 121
 
 
 def test_who_cannot_be_reached_or_says_nothing_is_asked_again(open_settings: Settings, other: Other) -> None:
     with pytest.raises(Later, match="cannot be reached"):
-        outside.send_webhook(open_settings, a_job(url=f"http://127.0.0.1:{free_port()}/", headers={}, payload=None))
+        outside.send_webhook(
+            tools(open_settings), a_job(url=f"http://127.0.0.1:{free_port()}/", headers={}, payload=None)
+        )
     other.answers.append((0, {}, b""))
     hasty = open_settings.model_copy(update={"webhook_timeout_seconds": 0.2})
     with pytest.raises(Later, match="Timeout"):
-        outside.send_webhook(hasty, a_job(url=other.url, headers={}, payload=None))
+        outside.send_webhook(tools(hasty), a_job(url=other.url, headers={}, payload=None))
 
 
 def test_cookies_of_one_are_not_sent_for_another(open_settings: Settings, other: Other) -> None:
     other.answers.append((200, {"set-cookie": "who=acme"}, b""))
     for _ in range(2):
-        outside.send_webhook(open_settings, a_job(url=other.url, headers={}, payload=None))
+        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
     assert [got.headers.get("cookie") for got in other.got] == [None, None]
 
 
 def test_a_channel_gets_the_text_the_event_and_its_own_name(upgraded: Settings, other: Other) -> None:
     given = upgraded.model_copy(update={"notify_channels": {"ops": HttpUrl(other.url)}})
-    done = result_of(outside.notify(given, a_job(channel="ops", template="Größe 42 is gone")))
+    done = result_of(notifying.notify(tools(given), a_job(channel="ops", template="Größe 42 is gone")))
     assert done == {"channel": "ops", "delivered": 1, "status": 200}
     assert other.got[0].json == {"text": "Größe 42 is gone", "channel": "ops", "event_id": "e1"}
 
@@ -283,20 +314,20 @@ def test_the_address_of_a_channel_is_a_secret(upgraded: Settings, other: Other) 
     other.answers.append((500, {}, b"no"))
     given = upgraded.model_copy(update={"notify_channels": {"ops": HttpUrl(f"{other.url}/T0/secret")}})
     with pytest.raises(Later, match="'ops' answered 500: no") as refused:
-        outside.notify(given, a_job(channel="ops", template="x"))
+        notifying.notify(tools(given), a_job(channel="ops", template="x"))
     assert "secret" not in str(refused.value)
 
 
 def test_the_log_is_a_channel_that_is_always_there(upgraded: Settings) -> None:
     with capture_logs() as lines:
-        done = result_of(outside.notify(upgraded, a_job(channel="log", template={"a": 1})))
+        done = result_of(notifying.notify(tools(upgraded), a_job(channel="log", template={"a": 1})))
     assert done == {"channel": "log", "delivered": 1}
     assert [(line["event"], line["text"]) for line in lines] == [("notification", '{"a": 1}')]
 
 
 def test_a_channel_that_nobody_set_is_set_aside(upgraded: Settings) -> None:
     with pytest.raises(Never, match="IMPRINT_NOTIFY_CHANNELS"):
-        outside.notify(upgraded, a_job(channel="ops", template="x"))
+        notifying.notify(tools(upgraded), a_job(channel="ops", template="x"))
 
 
 def taken(url: str, queue: str) -> list[Any]:
@@ -316,7 +347,7 @@ def test_a_task_lies_on_the_other_services_queue_as_celery_would_put_it(upgraded
     more = {"celery_broker_url": SecretStr(url.get_secret_value() + "?")} if own else {}
     given = upgraded.model_copy(update={"celery_queues": [queue], **more})
     job = a_job(task="billing.recount", queue=queue, kwargs={"user": "ada", "n": [1, None]})
-    done = result_of(outside.send_task(given, job))
+    done = result_of(outside.send_task(tools(given), job))
     assert done == {"task": "billing.recount", "queue": queue, "task_id": str(job.id)}
     (message,) = taken(url.get_secret_value(), queue)
     assert (message.headers["task"], message.headers["id"], message.headers["root_id"]) == (
@@ -330,7 +361,7 @@ def test_a_task_lies_on_the_other_services_queue_as_celery_would_put_it(upgraded
 
 def test_only_allowed_queues_get_tasks(upgraded: Settings) -> None:
     with pytest.raises(Never, match="IMPRINT_CELERY_QUEUES"):
-        outside.send_task(upgraded, a_job(task="x", queue="io", kwargs={}))
+        outside.send_task(tools(upgraded), a_job(task="x", queue="io", kwargs={}))
 
 
 @pytest.mark.parametrize("scheme", ["redis", "amqp"])
@@ -338,7 +369,7 @@ def test_a_broker_that_is_away_is_asked_again(upgraded: Settings, scheme: str) -
     nowhere = SecretStr(f"{scheme}://127.0.0.1:{free_port()}//")
     given = upgraded.model_copy(update={"celery_queues": ["q"], "celery_broker_url": nowhere})
     with pytest.raises(Later, match="'q' cannot be reached"):
-        outside.send_task(given, a_job(task="x", queue="q", kwargs={}))
+        outside.send_task(tools(given), a_job(task="x", queue="q", kwargs={}))
 
 
 def test_actions_are_carried_out_one_after_another_and_each_at_last(

@@ -75,6 +75,7 @@ def test_the_cleaner_archives_what_has_expired(app: Database, works: Works) -> N
 def test_a_recall_is_counted_once_and_nothing_follows_from_it(app: Database, works: Works) -> None:
     cat = a_memory("Ada has a cat.")
     carry_out(app, cat)
+    works.settle()
     before = told(app)
     for _ in range(3):
         accept(app, event("memory.recalled", {"user_id": "ada", "memory_ids": [str(cat.id)]}))

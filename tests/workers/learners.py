@@ -1,0 +1,55 @@
+"""Agents that no rule calls: a job from an event of the log, carried out as the ledger would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import text
+
+from core import events
+from core.change import Author
+from core.config import Settings
+from core.db import Database
+from core.embed import HashEmbedder
+from core.events import Cause
+from core.llm import Client
+from core.types import Event, Json
+from tests.samples import TENANT, accept
+from workers.ledger import Job, Outcome
+from workers.tools import Tools
+
+Agent = Callable[[Tools, Job], Outcome]
+
+
+def tools_of(settings: Settings, app: Database, model: Client | None = None) -> Tools:
+    return Tools(app, HashEmbedder(), model, settings)
+
+
+def job(event: Event, target: str = "agent", params: Json | None = None) -> Job:
+    dispatch = uuid4()
+    author = Author(target, Cause(event, dispatch), "a_rule", 1)
+    return Job(TENANT, dispatch, target, "run_agent", params or {}, event, author, 1, uuid4())
+
+
+def published(app: Database, document: Json) -> Event:
+    """Put an event on the log, and read it back."""
+    accepted = accept(app, document)
+    with app.tenant(TENANT) as tx:
+        return events.get(tx, accepted.ids[0][0])
+
+
+def carried_out(app: Database, outcome: Outcome) -> Json:
+    with app.tenant(TENANT) as tx:
+        return outcome.write(tx)
+
+
+def ran(tools: Tools, agent: Agent, document: Json, params: Json | None = None) -> Json:
+    """Publish an event, let the agent react to it, and answer with its result."""
+    return carried_out(tools.db, agent(tools, job(published(tools.db, document), agent.__name__, params)))
+
+
+def stored(app: Database, where: str = "true") -> list[Any]:
+    with app.tenant(TENANT) as tx:
+        return list(tx.execute(text(f"SELECT * FROM memories WHERE {where} ORDER BY id")))

@@ -1,0 +1,61 @@
+"""E-mail over SMTP."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from email.message import EmailMessage
+from typing import Final
+from urllib.parse import unquote, urlsplit
+from uuid import UUID
+
+from core.config import Settings
+from core.errors import Later, Never
+
+REFUSED_FROM: Final = 500
+"""SMTP codes from here on are refusals for good (RFC 5321 §4.2.1)."""
+
+
+def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: str) -> None:
+    """Hand a message to the server. Later: it cannot be reached, or says not now. Never: it refuses."""
+    if settings.smtp_url is None:
+        raise Never("No mail server is set. Whoever runs this installation sets IMPRINT_SMTP_URL.")
+    server = urlsplit(settings.smtp_url.get_secret_value())
+    try:
+        with _connected(server.scheme, server.hostname or "", server.port, settings.webhook_timeout_seconds) as smtp:
+            if server.username is not None:
+                smtp.login(unquote(server.username), unquote(server.password or ""))
+            smtp.send_message(_message(settings, dispatch_id, to, subject, words))
+    except (smtplib.SMTPException, OSError) as error:
+        raise _refusal(error) from error
+
+
+def _connected(scheme: str, host: str, port: int | None, timeout: float) -> smtplib.SMTP:
+    """`smtps`: encrypted from the start; `smtp`: from STARTTLS on where the server offers it."""
+    if scheme == "smtps":
+        return smtplib.SMTP_SSL(host, port or 465, timeout=timeout, context=ssl.create_default_context())
+    smtp = smtplib.SMTP(host, port or 587, timeout=timeout)
+    smtp.ehlo()
+    if smtp.has_extn("starttls"):
+        smtp.starttls(context=ssl.create_default_context())
+        smtp.ehlo()
+    return smtp
+
+
+def _message(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: str) -> EmailMessage:
+    message = EmailMessage()
+    message["From"], message["To"] = settings.smtp_from, to
+    # A subject with a line break would begin a header of its own.
+    message["Subject"] = " ".join(subject.split())[:200]
+    # The same at every attempt: a receiver that knows it drops the repeat.
+    message["Message-ID"] = f"<{dispatch_id}@imprint>"
+    message.set_content(words)
+    return message
+
+
+def _refusal(error: Exception) -> Later | Never:
+    """What the server's answer, or its silence, means."""
+    codes = [code for code, _ in error.recipients.values()] if isinstance(error, smtplib.SMTPRecipientsRefused) else []
+    codes += [error.smtp_code] if isinstance(error, smtplib.SMTPResponseException) else []
+    detail = f"The mail server did not take it: {error}"[:300]
+    return Never(detail) if codes and min(codes) >= REFUSED_FROM else Later(detail)

@@ -1,0 +1,177 @@
+"""Telling people: at once, in the morning, or all of an hour together; in the log, by e-mail, or in a chat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from zoneinfo import ZoneInfo
+
+import httpx
+import structlog
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core.db import Tx
+from core.errors import Never
+from core.types import Json
+from rules.standing import LOG
+from workers import endpoints, mail, posting
+from workers.ledger import Job, Outcome
+from workers.posting import Parcel, as_text
+from workers.tools import Tools
+
+log = structlog.get_logger()
+
+NOTICES = 200
+"""Notices in one digest; what is more is counted and not listed."""
+
+
+def notify(tools: Tools, job: Job) -> Outcome:
+    """Tell people now, or keep it for when the rule wants it told, with all that falls due then."""
+    if "due" in job.params:
+        return _send_kept(tools, job)
+    words, now = _said(job.params["template"]), datetime.now(UTC)
+    due = due_at(now, job.params.get("quiet"), job.params.get("digest"))
+    return _keep(tools, job, words, due) if due > now else _send(tools, job, [words])
+
+
+def _said(template: Any) -> str:
+    """The text; of a template that is one field, which the event does not have, nothing."""
+    return "" if template is None else as_text(template)
+
+
+def due_at(now: datetime, quiet: Json | None, digest: Json | None) -> datetime:
+    """When something said at `now` is to be told.
+
+    `quiet` {from, to, timezone}: not within these hours of the day. `digest` {every_seconds} or {at, timezone}:
+    together with all else up to the next full period, or the next such time of day.
+    """
+    due = now
+    if digest and "every_seconds" in digest:
+        every = float(digest["every_seconds"])
+        due = datetime.fromtimestamp((now.timestamp() // every + 1) * every, UTC)
+    elif digest:
+        due = _next(now, digest["at"], digest.get("timezone", "UTC"))
+    return _after(due, quiet) if quiet else due
+
+
+def _after(due: datetime, quiet: Json) -> datetime:
+    zone = quiet.get("timezone", "UTC")
+    clock = due.astimezone(ZoneInfo(zone)).time()
+    begins, ends = time.fromisoformat(quiet["from"]), time.fromisoformat(quiet["to"])
+    within = begins <= clock < ends if begins <= ends else clock >= begins or clock < ends
+    return _next(due, quiet["to"], zone) if within else due
+
+
+def _next(now: datetime, clock: str, zone: str) -> datetime:
+    """The next time after `now` at which clocks of that zone show `clock`."""
+    local = now.astimezone(ZoneInfo(zone))
+    # Of an hour that the clocks show twice, the one that it is now; in UTC, as times of one zone compare by the clock.
+    shown = time.fromisoformat(clock).replace(fold=local.fold)
+    at = datetime.combine(local.date(), shown, local.tzinfo).astimezone(UTC)
+    if at <= now:
+        at = datetime.combine(local.date() + timedelta(days=1), time.fromisoformat(clock), local.tzinfo).astimezone(UTC)
+    return at
+
+
+def _keep(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
+    """Put it with what is due then, and have it sent at that time by an action of its own, which can be called off."""
+    _require_channel(tools, job.params["channel"])
+    kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
+    row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": words, "due": due, "event": job.event.id}
+    sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
+
+    def write(tx: Tx) -> Json:
+        tx.execute(_KEEP, row | {"user": job.event.user_id})
+        return {"channel": kind["channel"], "due_at": due.isoformat()}
+
+    return Outcome(write, [(job.target, sending)], at=due)
+
+
+def _send_kept(tools: Tools, job: Job) -> Outcome:
+    """Send what is due by now of one kind, together. Each of them called for it: the first takes all, for good.
+
+    So a receiver that knows an id has had all that goes with it, and one that fails is not tried once for each notice.
+    """
+    kind = {"channel": job.params["channel"], "mine": f"dispatch:{job.id}"}
+    due = {"digest": job.params["digest"], "due": datetime.fromisoformat(job.params["due"])}
+    with tools.db.tenant(job.tenant_id) as tx:
+        tx.execute(_TAKE, kind | due)
+        rows = tx.execute(_TAKEN, kind).all()
+    if not rows:
+        return Outcome(lambda _tx: {"channel": job.params["channel"], "delivered": 0})
+    sent = _send(tools, job, [row.text for row in rows])
+
+    def write(tx: Tx) -> Json:
+        tx.execute(_SENT, {"ids": [row.id for row in rows]})
+        return sent.write(tx)
+
+    return Outcome(write)
+
+
+def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
+    """Through the channel: the log, a mailbox, or an address that takes `{"text": …}` as Slack does."""
+    channel, words = job.params["channel"], _together(said)
+    address = _require_channel(tools, channel)
+    result: Json = {"channel": channel, "delivered": len(said)}
+    if address is None:
+        log.info("notification", channel=channel, text=words)
+        return Outcome(lambda _tx: result)
+    if address.startswith("mailto:"):
+        to, subject = _mailbox(address, job.params.get("subject"), words)
+
+        def send() -> Json:
+            mail.send(tools.settings, job.id, to, subject, words)
+            return result
+
+        return endpoints.reached(tools, job, channel, send)
+    content = {"text": words, "channel": channel, "event_id": job.event.id}
+    parcel = Parcel(f"The channel {channel!r}", channel, httpx.URL(address), content, {})
+    return posting.deliver(tools, job, parcel, result)
+
+
+def _require_channel(tools: Tools, channel: str) -> str | None:
+    """The address of a channel; None: the log. Never: nobody has set it."""
+    if channel == LOG:
+        return None
+    address = tools.settings.notify_channels.get(channel)
+    if address is None:
+        raise Never(f"There is no channel {channel!r}. Whoever runs this installation adds to IMPRINT_NOTIFY_CHANNELS.")
+    return str(address)
+
+
+def _mailbox(address: str, subject: Any, words: str) -> tuple[str, str]:
+    """Who gets it, and its subject: the rule's, whatever its template became, the channel's, or its first line."""
+    parts = urlsplit(address)
+    of_channel = parse_qs(parts.query).get("subject", [None])[0]
+    first = next(iter(words.splitlines()), "")
+    return unquote(parts.path), as_text(subject or "") or of_channel or first
+
+
+def _together(said: Sequence[str]) -> str:
+    if len(said) == 1:
+        return said[0]
+    shown = "\n".join(f"• {words}" for words in said[:NOTICES])
+    more = f"\n… and {len(said) - NOTICES} more" if len(said) > NOTICES else ""
+    return f"{len(said)} notices\n{shown}{more}"
+
+
+_KEEP = text("""
+    INSERT INTO notices (tenant_id, id, channel, digest, text, user_id, event_id, due_at)
+    VALUES (:tenant, :id, :channel, :digest, :text, :user, :event, :due)
+""")
+
+_TAKE = text("""
+    UPDATE notices n SET digest = :mine
+    WHERE n.channel = :channel AND n.digest = :digest AND n.due_at <= :due AND NOT EXISTS (
+        SELECT FROM events e JOIN dispatches d ON d.event_seq = e.seq
+        WHERE e.id = n.event_id AND d.status = 'cancelled' AND d.params ->> 'notice' = n.id::text)
+""")
+"""But what was called off. Who asks for the same at once waits, and finds it taken."""
+
+_TAKEN = text("SELECT id, text FROM notices WHERE channel = :channel AND digest = :mine ORDER BY at, id")
+
+_SENT = text("DELETE FROM notices WHERE id = ANY(:ids)")
+"""What came in while they were being sent waits for the next call, which was made when it was kept."""

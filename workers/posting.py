@@ -1,0 +1,137 @@
+"""Posting JSON to other services: signed as Standard Webhooks describes it, retried over hours, never inside."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+import httpx
+from standardwebhooks import Webhook
+
+from core.config import Settings
+from core.errors import Later, Never
+from core.remote import retry_after
+from core.types import Json
+from workers import addresses, endpoints
+from workers.ledger import Job, Outcome
+from workers.tools import Tools
+
+RETRIABLE: Final = frozenset({408, 425, 429})
+"""Refusals that speak of the moment and not of what was sent, beside all from 500 on."""
+
+OURS: Final = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+"""Headers that a rule may not set, with all that begin with `webhook-`: they decide who gets it and who vouches."""
+
+HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A name of a header (RFC 9110 §5.6.2)."""
+
+SAID_CHARACTERS: Final = 300
+"""How much of a refusal's text is kept."""
+
+NEVER_RIGHT = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
+"""What httpx refuses to send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What goes where. `who`: the receiver in words, without what may be secret. `address`: its name in `endpoints`."""
+
+    who: str
+    address: str
+    url: httpx.URL
+    content: Any
+    headers: Mapping[str, Any]
+
+
+def deliver(tools: Tools, job: Job, parcel: Parcel, result: Json) -> Outcome:
+    """Post it. Later: not now, with when. Never: refused for good, or given up after failing for days."""
+    return endpoints.reached(
+        tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, job.id, parcel)}
+    )
+
+
+def signatures(secrets: str, message_id: str, at: datetime, body: bytes) -> str:
+    """The `webhook-signature` of Standard Webhooks: one for each secret, so that a receiver may know old or new."""
+    return " ".join(Webhook(_key(secret)).sign(message_id, at, body.decode()) for secret in secrets.split())
+
+
+def _key(secret: str) -> bytes:
+    try:
+        return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except binascii.Error as error:
+        raise Never(
+            "IMPRINT_WEBHOOK_SECRET is not base64. Set it to `whsec_` and 32 random bytes in base64."
+        ) from error
+
+
+def _post(settings: Settings, dispatch_id: UUID, parcel: Parcel) -> int:
+    """The status of what was delivered. Neither failure names the whole address."""
+    body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
+    headers = {**_theirs(parcel.headers), **_signed(settings, dispatch_id, body)}
+    timeout = settings.webhook_timeout_seconds
+    try:
+        with (
+            addresses.client(settings.webhook_private_networks, timeout) as client,
+            client.stream("POST", parcel.url, content=body, headers=list(headers.items())) as answer,
+        ):
+            if answer.is_success:
+                return answer.status_code
+            raise _refusal(parcel.who, answer, _beginning(answer, timeout))
+    except NEVER_RIGHT as error:
+        raise Never(f"{parcel.who} cannot be called: {error}") from error
+    except httpx.TransportError as error:
+        raise Later(f"{parcel.who} cannot be reached: {type(error).__name__} {error}".rstrip()) from error
+
+
+def _theirs(given: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """The rule's headers; one whose template found nothing is left out."""
+    headers = {b"content-type": b"application/json", b"user-agent": b"imprint"}
+    for name, value in given.items():
+        lower = name.lower()
+        if not HEADER.fullmatch(name) or lower in OURS or lower.startswith("webhook-"):
+            raise Never(f"A rule may not set the header {name!r}. Take it out of the rule.")
+        if value is not None:
+            headers[lower.encode()] = as_text(value).encode()
+    return headers
+
+
+def _signed(settings: Settings, dispatch_id: UUID, body: bytes) -> dict[bytes, bytes]:
+    """What Standard Webhooks asks for: the same id at every attempt, the time of this one, and who vouches for it."""
+    at = datetime.now(UTC)
+    headers = {"webhook-id": str(dispatch_id), "webhook-timestamp": str(int(at.timestamp()))}
+    if settings.webhook_secret is not None:
+        secrets = settings.webhook_secret.get_secret_value()
+        headers["webhook-signature"] = signatures(secrets, str(dispatch_id), at, body)
+    return {name.encode(): value.encode() for name, value in headers.items()}
+
+
+def _beginning(answer: httpx.Response, seconds: float) -> str:
+    """The first of what a refusal says; who says it slowly is not listened to for longer than `seconds`."""
+    until, said = time.monotonic() + seconds, b""
+    for part in answer.iter_raw():
+        said += part
+        if len(said) >= SAID_CHARACTERS or time.monotonic() > until:
+            break
+    return " ".join(said.decode(errors="replace").split())[:SAID_CHARACTERS]
+
+
+def _refusal(who: str, answer: httpx.Response, said: str) -> Later | Never:
+    detail = f"{who} answered {answer.status_code}: {said}".rstrip(": ")
+    if answer.status_code in RETRIABLE or answer.is_server_error:
+        return Later(detail, after=retry_after(answer.headers))
+    if answer.is_redirect:
+        return Never(f"{detail}. Redirects are not followed; give the address it leads to.")
+    return Never(detail)
+
+
+def as_text(value: Any) -> str:
+    """A template that was nothing but one field took the type of that field."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
