@@ -13,7 +13,7 @@ from core.types import Event, Evidence, Json, Message
 MEMORY_FIELDS = (
     "id user_id group_id session_id subject kind category topic content structured attribute value importance "
     "confidence trust status occurred_at valid_from valid_to recorded_at updated_at expires_at half_life_days "
-    "last_used_at uses fade_at pinned tags version"
+    "last_used_at uses fade_at pinned tags level version"
 ).split()
 
 

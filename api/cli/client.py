@@ -57,6 +57,9 @@ class Client:
         headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
         return self._ask("POST", path, json=body, headers=headers)
 
+    def delete(self, path: str) -> Any:
+        return self._ask("DELETE", path)
+
     def patch(self, path: str, body: object) -> Any:
         return self._ask("PATCH", path, json=body)
 

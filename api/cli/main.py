@@ -22,6 +22,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "events": ("api.cli.events:commands", "The log: follow it live, trace one event."),
     "rules": ("api.cli.rules:commands", "The rules in force: read them, change them."),
     "memory": ("api.cli.memory:commands", "One memory, and why it exists."),
+    "mirror": ("api.cli.mirror:commands", "The Markdown files of what is remembered: where they are, how they stand."),
+    "user": ("api.cli.user:commands", "Everything that is held of one user."),
     "approvals": ("api.cli.approvals:commands", "What waits for somebody's word: see it, say yes or no."),
     "dead": ("api.cli.dead:commands", "What was given up, with its reason."),
     "doctor": ("api.cli.doctor:doctor", "Look at everything Imprint needs, and say the way out."),

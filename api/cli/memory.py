@@ -6,10 +6,19 @@ import typer
 from rich.markup import escape
 from rich.tree import Tree
 
+from api.cli import decisions, figures
 from api.cli.client import AsJson, moment, out, read, short, show_json
+from api.cli.rebuild import rebuild
+from api.cli.reembed import reembed
 from core.types import Json
 
 commands = typer.Typer(help="One memory, and why it exists.", no_args_is_help=True, add_completion=False)
+commands.command("rebuild")(rebuild)
+commands.command("reembed")(reembed)
+commands.command("decisions")(decisions.decisions)
+commands.command("undo")(decisions.undo)
+commands.command("related")(decisions.related)
+commands.command("stats")(figures.stats)
 
 SHOWN = (
     *("user_id", "subject", "kind", "category", "topic", "attribute", "value"),
@@ -68,4 +77,6 @@ def _add_step(tree: Tree, step: Json) -> None:
 
 
 def _place(source: Json) -> str:
+    if not source["session_id"]:
+        return f"request {source['message_id']}"
     return f"{source['session_id']}, message {source['message_id']}"

@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 
 from api.cli.client import AsJson, err, out, show_json
+from api.cli.scrubbing import scrub_all
 from api.stack.supervisor import Child
 from api.stack.up import up as run_stack
 from core import db, embed, embedders, heartbeat, schema, tenants
@@ -93,6 +94,14 @@ def db_upgrade() -> None:
     for tenant, rules in _upgrade(Settings()).items():
         err.print(f"New default rules in {tenant}: {', '.join(rules)}", highlight=False)
     err.print("The database is up to date.")
+
+
+@db_commands.command("scrub")
+def db_scrub(as_json: AsJson = False) -> None:
+    """Take what was erased out of the files, too; each table is locked while it is written anew."""
+    done = scrub_all(Settings())
+    if as_json:
+        show_json(done.as_json())
 
 
 @key_commands.command("create")

@@ -5,20 +5,55 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 
-from api.http import backtest, dispatches, door, events, memories, rules, search, stats, tenant
+from api.http import (
+    backtest,
+    decisions,
+    dispatches,
+    door,
+    endpoints,
+    erasure,
+    events,
+    memories,
+    profiles,
+    rebuilds,
+    rules,
+    search,
+    stats,
+    tenant,
+    writing,
+)
 from api.http.door import Door
 from api.http.recalls import Recalls
-from core import db, heartbeat, schema
+from core import db, heartbeat, places, schema
 from core.bell import Bell
 from core.config import Settings
 from core.db import Database
 from core.embed import CachedEmbedder, Embedder
 from core.embedders import embedder, identity, require_model
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    events.router,
+    search.router,
+    backtest.router,
+    rules.router,
+    decisions.router,
+    writing.router,
+    memories.router,
+    profiles.router,
+    dispatches.router,
+    endpoints.router,
+    erasure.router,
+    rebuilds.router,
+    stats.router,
+    tenant.router,
+)
+"""In this order: what has a name of its own comes before what takes any id in its place."""
 
 
 def create(settings: Settings, broker_url: str, vectors: Embedder | None = None) -> FastAPI:
@@ -43,8 +78,8 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     )
     app.state.door = opened
     door.install(app)
-    for part in (events, search, backtest, rules, memories, dispatches, stats, tenant):
-        app.include_router(part.router)
+    for router in ROUTERS:
+        app.include_router(router)
     app.add_api_route("/healthz", healthz, tags=["service"])
     app.add_api_route("/readyz", readyz, tags=["service"])
     return app
@@ -69,7 +104,7 @@ def readyz(request: Request) -> Response:
 
 
 def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door:
-    database: Database = db.connect(db.app_url(settings), settings.database_pool)
+    database: Database = places.opened(settings, settings.database_pool)
     try:
         db.require_bound(database)
         schema.require_current(database, identity(settings))

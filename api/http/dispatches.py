@@ -12,7 +12,7 @@ from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from api.http.door import At, Door, Reader, RuleEditor, Writer
+from api.http.door import At, Door, Reader, RuleEditor, Writer, author
 from api.shapes import dispatch_json
 from core import dispatches, metrics
 from core.db import Tx
@@ -141,7 +141,7 @@ def post_replay(at: At, who: Writer, wanted: Replay) -> Json:
 def _decided(at: Door, who: Caller, dispatch_id: UUID, verdict: Verdict, remark: Remark | None) -> Json:
     """Write a verdict down, once: whoever comes second finds it there."""
     comment = remark.comment if remark else None
-    by = f"key:{who.key_id}"
+    by = author(who).name
     error = None if verdict == "approved" else f"Rejected by {by}" + (f": {comment}" if comment else ".")
     values = {"id": dispatch_id, "verdict": verdict, "by": by, "comment": comment, "error": error}
     with at.db.tenant(who.tenant_id) as tx:

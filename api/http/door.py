@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import structlog
@@ -16,9 +16,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.http.hits import Hits
 from api.http.recalls import Recalls
 from core import errors, metrics, tenants
 from core.bell import Bell
+from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.embed import Embedder
@@ -54,6 +56,7 @@ class Door:
     recalls: Recalls
     keys: dict[str, tuple[float, Caller]]
     backlogs: dict[str, tuple[float, int]]
+    hits: Hits = field(default_factory=Hits)
 
 
 async def door(request: Request) -> Door:
@@ -98,6 +101,11 @@ async def body(request: Request) -> bytes:
             raise errors.TooLarge
         parts.append(part)
     return b"".join(parts)
+
+
+def author(who: Caller) -> Author:
+    """The key's holder, as who changes something."""
+    return Author(f"key:{who.key_id}")
 
 
 At = Annotated[Door, Depends(door)]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from api.http.door import At, Body, Door, Reader, RuleEditor
+from api.http.door import At, Body, Door, Reader, RuleEditor, author
 from core import intake, tenants
 from core.db import Tx
 from core.errors import Invalid, NotFound, Problem
@@ -92,7 +92,7 @@ def post_import(at: At, who: RuleEditor, given: Folder) -> Json:
         if given.expect is not None:
             folder.require_as_shown(steps, given.expect)
         plan = _plan_json(tx, steps, allowed)
-        edit = Edit(who.tenant_id, _author(who), given.comment)
+        edit = Edit(who.tenant_id, author(who).name, given.comment)
         applied = [] if given.dry_run else folder.apply(tx, steps, edit, allowed)
     return {"plan": plan, "applied": [{"name": stored.name, "version": stored.version} for stored in applied]}
 
@@ -174,7 +174,7 @@ def patch_rule(
 def delete_rule(at: At, who: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
     """Take a rule out of force; its versions stay."""
     with at.db.tenant(who.tenant_id) as tx:
-        store.delete(tx, who.tenant_id, name, author=_author(who), comment=comment, if_version=_version(if_match))
+        store.delete(tx, who.tenant_id, name, author=author(who).name, comment=comment, if_version=_version(if_match))
 
 
 @router.get("/{name}/versions")
@@ -210,7 +210,7 @@ def post_rollback(
             who.tenant_id,
             name,
             given.version,
-            author=_author(who),
+            author=author(who).name,
             comment=given.comment,
             if_version=_version(if_match),
             allowed=allowed,
@@ -240,7 +240,7 @@ def _saved(
             tx,
             who.tenant_id,
             document,
-            author=_author(who),
+            author=author(who).name,
             comment=comment,
             if_version=if_version,
             allowed=allowed,
@@ -299,10 +299,6 @@ def _rules_to_try(tx: Tx, given: Trial, allowed: Allowed) -> list[tuple[Rule, in
 
 def _allowed(at: Door, tx: Tx, who: Caller) -> Allowed:
     return Allowed.of(at.settings, high_risk=tenants.allows_high_risk(tx, who.tenant_id))
-
-
-def _author(who: Caller) -> str:
-    return f"key:{who.key_id}"
 
 
 def _named(document: Json, name: str) -> Json:

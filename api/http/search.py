@@ -13,7 +13,10 @@ from api.http.door import At, Reader
 from api.http.recalls import Asker
 from api.shapes import source_json, strength
 from core import forget
+from core.asof import Moment
+from core.echo import Served
 from core.errors import Invalid, Problem
+from core.intake import Content, Name
 from core.search import query
 from core.search.query import Found, Method, Question
 from core.types import Category, Json, Kind, Topic
@@ -37,20 +40,26 @@ class SearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    user_id: str | None = None
-    group_id: str | None = None
-    query: Annotated[str, Field(max_length=10_000)]
+    user_id: Name | None = None
+    group_id: Name | None = None
+    query: Annotated[Content, Field(max_length=10_000)]
     limit: Annotated[int, Field(ge=1, le=200)] = 10
     method: Method = "hybrid"
     include: list[Literal["memories", "messages", "documents"]] = ["memories", "messages", "documents"]
     kinds: list[Kind] = []
     categories: list[Category] = []
     topics: list[Topic] = []
-    tags: list[str] = []
-    session_id: str | None = None
+    tags: list[Name] = []
+    session_id: Name | None = None
     time: Span = Span()
     min_similarity: Annotated[float | None, Field(ge=-1, le=1)] = None
     min_importance: Share | None = None
+    trust: Annotated[
+        list[Literal["candidate", "confirmed", "disputed", "quarantined"]],
+        Field(description="Default: all but quarantined; what is rejected is never found"),
+    ] = []
+    as_of: Annotated[AwareDatetime | None, Field(description="What was true then, superseded by now or not")] = None
+    known_at: Annotated[AwareDatetime | None, Field(description="What was recorded then, in its words of then")] = None
     include_archived: Annotated[bool, Field(description="Find what was archived or has expired, too")] = False
     now: AwareDatetime | None = None
     explain: bool = False
@@ -61,17 +70,23 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
     """What is known that matters to the query: memories and messages, each with its sources."""
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")])
-    began, now = time.perf_counter(), asked.now or datetime.now(UTC)
+    began, now = time.perf_counter(), asked.now or asked.known_at or datetime.now(UTC)
     answer = query.search(at.db, who.tenant_id, _question(asked), at.embedder)
-    if at.settings.announce_recalls:
-        served = [str(found.memory.id) for found in answer.results if found.memory is not None]
-        at.recalls.note(Asker(who.tenant_id, asked.user_id, asked.group_id), served)
+    at.hits.note(who.tenant_id, hit=any(found.memory is not None for found in answer.results))
+    asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_served(found) for found in answer.results]
+    at.recalls.note(asker, served, announced=at.settings.announce_recalls)
     formula = at.settings.strength_formula if asked.explain else None
     return {
         "results": [_result(found, now, formula) for found in answer.results],
         "total": answer.total,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
     }
+
+
+def _served(found: Found) -> Served:
+    if found.message is not None:
+        return Served(found.message.content)
+    return Served(found.memory.content, found.memory.id)
 
 
 def _question(asked: SearchRequest) -> Question:
@@ -92,6 +107,8 @@ def _question(asked: SearchRequest) -> Question:
         min_similarity=asked.min_similarity,
         min_importance=asked.min_importance,
         include_archived=asked.include_archived,
+        trust=asked.trust or query.SERVED,
+        moment=Moment(asked.as_of, asked.known_at),
     )
 
 
@@ -111,7 +128,7 @@ def _result(found: Found, now: datetime, formula: str | None) -> Json:
 def _memory(found: Found, now: datetime) -> Json:
     names = (
         "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
-        "subject attribute value status"
+        "subject attribute value status level"
     ).split()
     return {**{name: getattr(found.memory, name) for name in names}, "strength": strength(found.memory, now)}
 

@@ -249,6 +249,7 @@ class Postgres(_Local):
                 self._create_database(db)
         with psycopg.connect(self.admin_url, autocommit=True) as db:
             db.execute("ALTER EXTENSION vector UPDATE")
+            self._let_scrub(db)
         try:
             psycopg.connect(self.url).close()
         except psycopg.OperationalError as error:
@@ -266,6 +267,12 @@ class Postgres(_Local):
         create = sql.SQL("CREATE DATABASE {} OWNER {}")
         db.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(OWNER)))
 
+    def _let_scrub(self, db: psycopg.Connection) -> None:
+        """The owner may have the log of what was erased thrown away (`core.scrub`)."""
+        owner = sql.Identifier(OWNER)
+        db.execute(sql.SQL("GRANT pg_checkpoint TO {}").format(owner))
+        db.execute(sql.SQL("GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO {}").format(owner))
+
     def _settings(self) -> list[str]:
         """The settings as arguments, so that a new version brings its own to data that is already there."""
         settings = {
@@ -278,6 +285,8 @@ class Postgres(_Local):
             "log_timezone": "UTC",
             "log_checkpoints": "off",
             "cluster_name": "imprint",
+            "wal_recycle": "off",  # a file of the log that is kept to be written over keeps what was erased
+            "log_error_verbosity": "terse",  # the detail of an error quotes the row that was refused
             **machine.memory_settings(),
             **({} if self.durable else {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}),
         }

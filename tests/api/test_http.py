@@ -294,8 +294,9 @@ def test_settle_can_hurry_what_waits(door: Doors, works: Works) -> None:
     token = door.post("/v1/events", said("I live in Lisbon.")).json()["settle_token"]
     works.settle(flush=False)
     assert door.get("/v1/settle", params={"token": token, "timeout": 0}).json()["settled"] is False
-    for _ in range(2):  # The message's debounce, and that of the memory which comes of it.
-        assert door.get("/v1/settle", params={"token": token, "timeout": 0, "flush": "true"}).json()["pending"] == 1
+    for waits in (1, 3):  # The message's debounce; of the memory which comes of it sweep, profile and mirror.
+        pending = door.get("/v1/settle", params={"token": token, "timeout": 0, "flush": "true"}).json()["pending"]
+        assert pending == waits
         works.settle(flush=False)
     assert door.get("/v1/settle", params={"token": token, "timeout": 0}).json()["settled"] is True
 
@@ -306,7 +307,7 @@ def remembered(door: Doors, works: Works) -> Json:
     spoken = [said("I live in Lisbon.", id="e1", message_id="m1"), said("Nice day."), said("See you.")]
     door.post("/v1/events", [*spoken, ended(message_count=3, id="end")])
     works.settle()
-    (memory,) = door.get("/v1/memories", params={"user_id": "ada"}).json()["items"]
+    (memory,) = door.get("/v1/memories", params={"user_id": "ada", "category": "fact"}).json()["items"]
     found: Json = memory
     return found
 
@@ -331,7 +332,7 @@ def test_a_trace_leads_from_the_event_to_rules_and_work(door: Doors, remembered:
     trace = door.get("/v1/events/end/trace").json()
     verdicts = {rule["rule"]: rule["verdict"] for rule in trace["rules"]}
     assert verdicts["consolidate_on_session_end"] == "fired"
-    assert [d["target"] for d in trace["dispatches"]] == ["memory_consolidator"]
+    assert [d["target"] for d in trace["dispatches"]] == ["memory_consolidator", "episode_writer"]
     assert trace["event"]["id"] == "end"
 
 
@@ -465,4 +466,4 @@ def test_the_schema_of_a_rule_is_a_json_schema(door: Doors) -> None:
 def test_stats_count_what_there_is(door: Doors, remembered: Json) -> None:
     stats = door.get("/v1/stats").json()
     assert stats["events"]["message.added"] == 3
-    assert sum(row["count"] for row in stats["memories"]) == 1
+    assert {row["category"]: row["count"] for row in stats["memories"]} == {"fact": 1, "episode": 1}

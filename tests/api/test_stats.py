@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+import pytest
+
 from core.db import Database
+from core.events import Announcement, announce
 from tests.doors import OTHER, Doors
-from tests.samples import accept, ended, said
+from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works
 
 
@@ -34,5 +39,48 @@ def test_one_user_is_counted_alone(door: Doors, app: Database, works: Works) -> 
 def test_another_tenant_counts_nothing_of_it(door: Doors, app: Database, works: Works) -> None:
     accept(app, said("I live in Turin."))
     works.settle()
-    empty = {"events": {}, "decisions": [], "dispatches": [], "memories": []}
-    assert door.get("/v1/stats", tenant=OTHER).json() == empty
+    door.post("/v1/search", {"user_id": "ada", "query": "Turin"})
+    stats = door.get("/v1/stats", tenant=OTHER).json()
+    memory = stats.pop("memory")
+    assert stats == {"events": {}, "decisions": [], "dispatches": [], "memories": []}
+    assert (memory["total"], memory["active"], memory["by_status"], memory["verdicts"]) == (0, 0, {}, {})
+    assert memory["recall"] == {"with_memories": 0, "process": {"searches": 0, "with_memories": 0, "hit_rate": None}}
+
+
+def test_how_the_memory_does_is_told(door: Doors, app: Database) -> None:
+    cat = {"user_id": "ada", "content": "Ada has a cat."}
+    for _ in range(2):
+        door.post("/v1/memories", cat)
+    for user in ("ada", "ada", "bob"):
+        door.post("/v1/search", {"user_id": user, "query": "cat"})
+    memory = door.get("/v1/stats").json()["memory"]
+    assert (memory["by_kind"], memory["by_trust"]) == ({"semantic": 1}, {"confirmed": 1})
+    assert memory["verdicts"] == {"confirm": {"count": 1, "undone": 0}}
+    assert memory["growth"][-1]["added"] == 1
+    assert memory["recall"]["process"] == {
+        "searches": 3,
+        "with_memories": 2,
+        "hit_rate": pytest.approx(2 / 3, abs=1e-3),
+    }
+    for what in ("search", "write"):
+        percentiles = memory["latency_ms"][what]
+        assert 0 < percentiles["p50"] <= percentiles["p95"] <= percentiles["p99"]
+    bob = door.get("/v1/stats?user_id=bob").json()["memory"]
+    assert (bob["total"], bob["verdicts"]) == (0, {})
+
+
+def test_announced_searches_are_counted_whatever_else_calls_itself_so(door: Doors, app: Database) -> None:
+    now = datetime.now(UTC)
+    forged = event("memory.recalled", {"user_id": "ada", "searches": 99})
+    odd = event("memory.recalled", {"user_id": "ada", "searches": "many"}, source="imprint", time=now.isoformat())
+    accept(app, forged, odd)
+    said_ = [Announcement(str(n), "memory.recalled", now, {"user_id": "ada", "searches": 2}) for n in (1, 2)]
+    with app.tenant(TENANT) as tx:
+        announce(tx, TENANT, said_)
+    assert door.get("/v1/stats").json()["memory"]["recall"]["with_memories"] == 4
+    assert door.get("/v1/stats?user_id=bob").json()["memory"]["recall"]["with_memories"] == 0
+
+
+def test_a_user_that_can_be_none_is_refused_with_its_place(door: Doors) -> None:
+    refused = door.get("/v1/stats", params={"user_id": ""})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/user_id")

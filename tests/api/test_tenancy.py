@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from fastapi import FastAPI
@@ -23,7 +23,7 @@ from rules import defaults
 from tests.databases import beside
 from tests.doors import OTHER, Doors, opened
 from tests.rules.samples import a_document
-from tests.samples import TENANT, ended, event, said
+from tests.samples import NOON, TENANT, ended, event, said
 from tests.works import at_work
 from workers import router
 
@@ -38,13 +38,17 @@ class Belongings:
     user: str
     rule: str
     memory: str
+    change: str
     dispatch: str
     held: str
+    rebuild: str
+    receipt: str
     token: str
 
     @property
     def ids(self) -> list[str]:
-        return [self.event, self.session, self.user, self.rule, self.memory, self.dispatch, self.held]
+        mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
+        return [*mine, self.rebuild, self.receipt]
 
 
 Case = Callable[[Belongings], Json]
@@ -77,7 +81,16 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"user_id": a.user, "group_id": "g", "query": a.word, "explain": True, "limit": 200}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "method": "vector", "session_id": a.session}},
         lambda a: {"json": {"group_id": "g", "query": a.word, "method": "keyword", "include_archived": True}},
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "as_of": NOON, "trust": ["candidate", "quarantined"]}},
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "known_at": "2999-01-01T00:00:00Z"}},
     ],
+    ("get", "/v1/rebuilds"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+    ("post", "/v1/rebuilds"): [lambda a: {"json": {"user_id": a.user}}],
+    ("get", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
+    ("post", "/v1/rebuilds/{rebuild_id}/apply"): [lambda a: {"rebuild_id": a.rebuild}],
+    ("delete", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
+    ("get", "/v1/endpoints"): [lambda _: {}],
+    ("post", "/v1/endpoints/enable"): [lambda _: {"json": {"address": "ops"}}],
     ("get", "/v1/rules"): [lambda _: {}],
     ("get", "/v1/rules/schema"): [lambda _: {}],
     ("post", "/v1/rules"): [lambda a: {"json": a_document(name=a.rule, tags=["theirs"])}],
@@ -108,14 +121,77 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/tenant"): [lambda _: {}],
     ("patch", "/v1/tenant"): [lambda _: {"json": {"allow_high_risk": True}}],
     ("delete", "/v1/rules/{name}"): [lambda a: {"name": a.rule}],
-    ("get", "/v1/memories"): [lambda _: {}, lambda a: {"params": {"user_id": a.user, "include_archived": True}}],
-    ("get", "/v1/memories/{memory_id}"): [lambda a: {"memory_id": a.memory}],
+    ("get", "/v1/memories"): [
+        lambda _: {},
+        lambda a: {"params": {"user_id": a.user, "include_archived": True}},
+        lambda a: {"params": {"user_id": a.user, "known_at": "2999-01-01T00:00:00Z", "q": a.word}},
+        lambda a: {"params": {"session_id": a.session, "as_of": "2999-01-01T00:00:00Z", "order": "importance"}},
+    ],
+    ("post", "/v1/memories"): [
+        lambda a: {"json": {"user_id": a.user, "content": f"I live in {a.word}."}},
+        lambda a: {
+            "json": {
+                "user_id": a.user,
+                "content": "x y",
+                "evidence": [{"session_id": f"{a.session}-1", "message_id": "m2"}],
+            }
+        },
+    ],
+    ("post", "/v1/memories/batch"): [
+        lambda a: {
+            "json": {"memories": [{"user_id": a.user, "content": "I have a cat."}]},
+            "headers": {"idempotency-key": a.event},
+        },
+    ],
+    ("get", "/v1/memories/decisions"): [
+        lambda _: {},
+        lambda a: {"params": {"user_id": a.user}},
+        lambda a: {"params": {"memory_id": a.memory}},
+    ],
+    ("post", "/v1/memories/decisions/{change_id}/undo"): [
+        lambda a: {"change_id": a.change},
+        lambda a: {"change_id": a.change, "json": {"reason": "x", "keep": True}},
+    ],
+    ("post", "/v1/memories/merge"): [
+        lambda a: {"json": {"ids": [a.memory, str(UUID(int=0))]}},
+        lambda a: {"json": {"ids": [str(UUID(int=0)), a.memory], "content": "Mine."}},
+    ],
+    ("post", "/v1/memories/{memory_id}/undo"): [
+        lambda a: {"memory_id": a.memory},
+        lambda a: {"memory_id": a.memory, "json": {"version": 1, "reason": "x"}},
+    ],
+    ("get", "/v1/memories/{memory_id}/related"): [
+        lambda a: {"memory_id": a.memory},
+        lambda a: {"memory_id": a.memory, "params": {"depth": 2, "include_archived": True}},
+    ],
+    ("get", "/v1/memories/{memory_id}"): [
+        lambda a: {"memory_id": a.memory},
+        lambda a: {"memory_id": a.memory, "params": {"known_at": "2999-01-01T00:00:00Z"}},
+    ],
+    ("patch", "/v1/memories/{memory_id}"): [
+        lambda a: {"memory_id": a.memory, "json": {"content": "Mine."}},
+        lambda a: {"memory_id": a.memory, "json": {"tags": ["x"]}, "headers": {"if-match": '"1"'}},
+    ],
+    ("post", "/v1/memories/{memory_id}/review"): [
+        lambda a: {"memory_id": a.memory, "json": {"verdict": "reject"}},
+        lambda a: {"memory_id": a.memory, "json": {"verdict": "confirm", "version": 1}},
+    ],
     ("get", "/v1/memories/{memory_id}/history"): [lambda a: {"memory_id": a.memory}],
     ("get", "/v1/memories/{memory_id}/why"): [lambda a: {"memory_id": a.memory}],
+    ("get", "/v1/receipts/key"): [lambda _: {}],
+    ("get", "/v1/receipts/{receipt_id}"): [lambda a: {"receipt_id": a.receipt}],
     ("post", "/v1/memories/{memory_id}/restore"): [lambda a: {"memory_id": a.memory}],
     ("post", "/v1/memories/{memory_id}/pin"): [
         lambda a: {"memory_id": a.memory},
         lambda a: {"memory_id": a.memory, "json": {"pinned": True, "reason": "x", "version": 1}},
+    ],
+    ("get", "/v1/users/{user_id}/profile"): [
+        lambda a: {"user_id": a.user},
+        lambda a: {"user_id": a.user, "params": {"fresh": True}},
+    ],
+    ("get", "/v1/groups/{group_id}/profile"): [
+        lambda _: {"group_id": "g"},
+        lambda _: {"group_id": "g", "params": {"fresh": True}},
     ],
     ("get", "/v1/sessions/{session_id}/messages"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}"): [lambda a: {"session_id": a.session}],
@@ -134,13 +210,22 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda _: {"json": {}},
     ],
     ("get", "/v1/stats"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+    # Last: without the policies nothing would be left to try the others on.
+    ("delete", "/v1/memories/{memory_id}"): [
+        lambda a: {"memory_id": a.memory},
+        lambda a: {"memory_id": a.memory, "params": {"evidence": True}},
+    ],
+    ("delete", "/v1/users/{user_id}"): [lambda a: {"user_id": a.user}],
 }
 """How each route is tried with what belongs to someone else. A new route needs its line here."""
 
-OWN = {"/healthz", "/readyz", "/v1/rules/schema", "/v1/tenant"}
+OWN = {"/healthz", "/readyz", "/v1/rules/schema", "/v1/receipts/key", "/v1/tenant"}
 """What shows nothing of any tenant but the caller's own name."""
 
-MAKES = {("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")}
+MAKES = {
+    *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
+    *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
+}
 """Routes that make things of the caller's own."""
 
 WRITES = ("post", "put", "patch", "delete")
@@ -159,8 +244,16 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     ]
     spoken += [said(f"{word} again {n}", session=session, user=user, group_id="g") for n in range(3)]
     doors.post("/v1/events", [*spoken, ended(session, user, message_count=4)])
+    again = [said(f"I work at {word.capitalize()}.", session=f"{session}-1", user=user, message_id="m2", group_id="g")]
+    home = f"I live in {word.capitalize()}."
+    again += [said(home, session=f"{session}-1", user=user, group_id="g") for _ in range(2)]
+    doors.post("/v1/events", [*again, ended(f"{session}-1", user, message_count=3)])
     doors.post("/v1/events", event(payload={"session_id": f"no-{word}", "user_id": user}))
+    doors.post("/v1/events", said("x", session=f"{session}-gone", user=f"{user}-gone"))
+    receipt = doors.ask("DELETE", f"/v1/users/{user}-gone").json()["receipt"]["id"]
     with at_work(settings) as works:
+        works.settle()
+        rebuild = doors.post("/v1/rebuilds", {"user_id": user}).json()["id"]
         works.settle()
         waiting = [
             said(f"{word} waits", session=session, user=user),
@@ -169,13 +262,37 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         token = doors.post("/v1/events", waiting[0]).json()["settle_token"]
         router.route(works.router)
     token = doors.post("/v1/events", waiting[1]).json()["settle_token"] or token
+    _fail_outside(settings, f"https://{word}.example.com/hook")
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]
+    decided = doors.get("/v1/memories/decisions").json()["items"]
     assert memories
+    assert decided
     assert dead
     assert held
-    return Belongings(word, one, session, user, rule, memories[0]["id"], dead[0]["id"], held[0]["id"], token)
+    return Belongings(
+        word,
+        one,
+        session,
+        user,
+        rule,
+        memories[0]["id"],
+        decided[0]["change_id"],
+        dead[0]["id"],
+        held[0]["id"],
+        rebuild,
+        receipt,
+        token,
+    )
+
+
+def _fail_outside(settings: Settings, address: str) -> None:
+    app = db.connect(db.app_url(settings), 1)
+    with app.tenant(TENANT) as tx:
+        values = {"tenant": TENANT, "address": address}
+        tx.execute(text("INSERT INTO endpoints (tenant_id, address) VALUES (:tenant, :address)"), values)
+    app.close()
 
 
 def state_of(app: Database, tenant: str) -> dict[str, tuple[int, str]]:
@@ -239,7 +356,9 @@ def counted(what: str, answer: Json) -> Iterator[str]:
         yield f"{what} lists what belongs to someone else"
     if answer.get("pending"):
         yield f"{what} waits for someone else"
-    if any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")):
+    if any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")) or answer.get(
+        "memory", {}
+    ).get("total"):
         yield f"{what} counts what belongs to someone else"
 
 

@@ -1,0 +1,88 @@
+"""What was made of statements, taking it back, and what has to do with a memory."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from api.cli.client import AsJson, connected, err, moment, out, read, short, show_json
+from core.types import Json
+
+User = Annotated[str | None, typer.Option(help="Only of this user.")]
+Kind = Annotated[str | None, typer.Option(help="Only of this kind: merge, confirm, supersede, ignore …")]
+Memory = Annotated[str | None, typer.Option(help="Only about this memory.")]
+Limit = Annotated[int, typer.Option(min=1, max=500)]
+Near = Annotated[int, typer.Option(min=1, max=100)]
+Depth = Annotated[int, typer.Option(min=1, max=2, help="How many steps away.")]
+MemoryId = Annotated[str | None, typer.Argument(help="The memory whose latest change is taken back.")]
+ChangeId = Annotated[str | None, typer.Option("--change", help="Or a change, as `decisions` shows it.")]
+Version = Annotated[int | None, typer.Option(help="Of the memory: the change that made this version.")]
+Reason = Annotated[str, typer.Option(help="Kept in the history.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Of a change: keep what was taken in as a memory of its own.")]
+
+
+def decisions(
+    user: User = None, kind: Kind = None, memory: Memory = None, limit: Limit = 50, as_json: AsJson = False
+) -> None:
+    """What was made of each statement that met something known or was not kept, newest first."""
+    items = read("/v1/memories/decisions", user_id=user, kind=kind, memory_id=memory, limit=limit)["items"]
+    if as_json:
+        show_json(items)
+        return
+    if not items:
+        err.print("Nothing was decided.")
+        return
+    table = Table("change", "when", "verdict", "said", "reason")
+    for item in items:
+        verdict = item["kind"] + (" (undone)" if item["undone_by"] else "")
+        said, reason = escape(short(item["said"] or "–")), escape(short(item["reason"]))
+        table.add_row(item["change_id"], moment(item["at"]), verdict, said, reason)
+    out.print(table)
+
+
+def undo(
+    memory_id: MemoryId = None,
+    change: ChangeId = None,
+    version: Version = None,
+    reason: Reason = "",
+    keep: Keep = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take back a memory's latest change, or any change by its id."""
+    if (memory_id is None) == (change is None):
+        raise typer.BadParameter("Name a memory, or a change with --change.")
+    with connected() as client:
+        if change:
+            done = client.post(f"/v1/memories/decisions/{change}/undo", {"reason": reason, "keep": keep})
+        else:
+            done = client.post(f"/v1/memories/{memory_id}/undo", {"reason": reason, "version": version})
+    if as_json:
+        show_json(done)
+        return
+    for one in done["memories"]:
+        out.print(f"{one['id']} [dim]{one['status']}, v{one['version']}[/] {escape(one['content'])}", soft_wrap=True)
+    err.print(f"Undone. `imprint memory undo --change {done['change_id']}` takes this back.")
+
+
+def related(memory_id: str, depth: Depth = 1, limit: Near = 20, as_json: AsJson = False) -> None:
+    """What has to do with a memory, most first, and how."""
+    items = read(f"/v1/memories/{memory_id}/related", depth=depth, limit=limit)["items"]
+    if as_json:
+        show_json(items)
+        return
+    if not items:
+        err.print("Nothing has to do with it.")
+    for item in items:
+        way = " → ".join(_hop(hop) for hop in item["path"])
+        out.print(
+            f"{item['score']:.2f} {escape(item['content'])} [dim]{way}, {item['id']}[/]",
+            soft_wrap=True,
+            highlight=False,
+        )
+
+
+def _hop(hop: Json) -> str:
+    return f"{hop['by']} it" if hop["outward"] is False else str(hop["by"])

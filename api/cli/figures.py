@@ -1,0 +1,104 @@
+"""`imprint memory stats`: the figures of a memory on a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from api.cli.client import AsJson, moment, out, read, short, show_json
+from core.types import Json
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def stats(
+    user: Annotated[str | None, typer.Option(help="Of this user alone.")] = None, as_json: AsJson = False
+) -> None:
+    """How the memory does: how much there is, how it grows, what fades next, what it costs."""
+    told = read("/v1/stats", **({"user_id": user} if user else {}))["memory"]
+    if as_json:
+        show_json(told)
+        return
+    for table in tables(told):
+        out.print(table)
+
+
+def tables(told: Json) -> Iterator[Table]:
+    """What `GET /v1/stats` says of the memory, as tables."""
+    yield _means(told)
+    yield _counts(told)
+    yield _latency(told["latency_ms"])
+    if told["verdicts"]:
+        yield _table("Verdicts", ("verdict", "count", "undone"), _verdicts(told["verdicts"]))
+    if told["model"]["by_model"]:
+        names = ("model", "calls", "failed", "input_tokens", "output_tokens", "cost")
+        rows = [[str(one[name]) for name in names] for one in told["model"]["by_model"]]
+        yield _table(f"Model calls, {told['days']} days", [name.replace("_", " ") for name in names], rows)
+    if told["fading"]["weakest"]:
+        title = f"Fades within {told['days']} days: {told['fading']['count']:,}"
+        yield _table(title, ("when", "strength", "memory"), _weakest(told["fading"]["weakest"]))
+
+
+def bars(numbers: Sequence[float]) -> str:
+    """Numbers as a line of bars; the highest is full, and what is more than nothing shows."""
+    most = max(numbers, default=0)
+    return "".join(BARS[max(int(n > 0), round(n / most * (len(BARS) - 1)))] if most else BARS[0] for n in numbers)
+
+
+def _means(told: Json) -> Table:
+    recall, process = told["recall"], told["recall"]["process"]
+    days = [day["added"] for day in told["growth"]]
+    rows = [
+        ("memories", f"{told['total']:,}, of which {told['active']:,} active"),
+        ("mean importance", _number(told["mean_importance"])),
+        ("mean age", _number(told["mean_age_days"], " days")),
+        ("mean uses", _number(told["mean_uses"])),
+        ("never used", _share(told["never_used"])),
+        ("growth", f"{bars(days)} {sum(days):,} in {told['days']} days"),
+        ("searches with a memory", f"{recall['with_memories']:,} in {told['days']} days"),
+        (
+            "recall hit-rate",
+            f"{_share(process['hit_rate'])} of {process['searches']:,} searches of this server process",
+        ),
+    ]
+    return _table("Memory", ("", ""), rows)
+
+
+def _counts(told: Json) -> Table:
+    """Four lists side by side."""
+    names = ("kind", "category", "trust", "status")
+    columns = [[f"{name} {count:,}" for name, count in told[f"by_{by}"].items()] for by in names]
+    return _table("Counts", names, zip_longest(*columns, fillvalue=""))
+
+
+def _latency(told: Json) -> Table:
+    rows = [(what, *(_number(of[name], " ms") for name in ("p50", "p95", "p99"))) for what, of in told.items()]
+    return _table("Latency of this server process", ("", "p50", "p95", "p99"), rows)
+
+
+def _verdicts(told: Mapping[str, Json]) -> Iterator[Sequence[str]]:
+    return ((kind, f"{of['count']:,}", f"{of['undone']:,}") for kind, of in told.items())
+
+
+def _weakest(told: Sequence[Json]) -> Iterator[Sequence[str]]:
+    return ((moment(one["fade_at"])[:10], f"{one['strength']:.2f}", escape(short(one["content"]))) for one in told)
+
+
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    table = Table(*headings, title=title, title_justify="left", show_header=any(headings))
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _number(value: float | None, unit: str = "") -> str:
+    return "–" if value is None else f"{value:,.2f}{unit}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"

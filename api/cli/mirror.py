@@ -1,0 +1,140 @@
+"""The Markdown mirror from the command line: where it is, how it stands, have it brought level now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from api.cli.client import AsJson, err, moment, out, show_json
+from core import db, events
+from core.config import Settings
+from core.db import Tx
+from core.errors import Later, Misconfigured
+from core.events import Announcement
+from core.mirror import arrange, edits, state
+from core.mirror.edits import Edit
+from core.mirror.layout import FILES
+from core.mirror.state import Mirror, State
+from core.types import Json
+
+commands = typer.Typer(
+    help="The Markdown files of what is remembered: where they are, how they stand.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+Tenant = Annotated[str, typer.Option(help="Whose users.")]
+User = Annotated[str | None, typer.Option("--user", help="One user; else all that have memories or files.")]
+
+
+@commands.command("where")
+def where(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
+    """Where the files are: the folder of all, or that of one user."""
+    settings = Settings()
+    root = _root(settings)
+    path = root if user is None else Mirror(root, tenant, user).folder
+    if as_json:
+        show_json({"path": str(path), "git": settings.mirror_git})
+    else:
+        out.print(str(path), soft_wrap=True, highlight=False, markup=False)
+
+
+@commands.command("show")
+def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
+    """How the files stand: level, edited, refused with its reason, missing, or none yet."""
+    root = _root(Settings())
+    with _tenant(tenant) as tx:
+        rows = [row for one in _users(tx, user) for row in _standing(tx, Mirror(root, tenant, one))]
+    if as_json:
+        show_json(rows)
+        return
+    table = Table("user", "file", "memories", "level since", "stands")
+    for row in rows:
+        since = moment(row["synced_at"])
+        table.add_row(escape(row["user_id"]), row["file"], str(row["memories"]), since, escape(row["stands"]))
+    out.print(table)
+
+
+@commands.command("sync")
+def sync(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
+    """Have edits read and files written now, by the workers; edits are noticed without this, too."""
+    root = _root(Settings())
+    with _tenant(tenant) as tx:
+        users = _users(tx, user)
+        saves = [save for one in users for save in _saves(tx, Mirror(root, tenant, one))]
+        edited = edits.announce(tx, tenant, saves)
+        events.announce(tx, tenant, [_request(one) for one in users])
+    if as_json:
+        show_json({"users": users, "edited": edited})
+    else:
+        err.print(f"Asked for {len(users)} mirrors; edited files: {edited}.", highlight=False)
+
+
+def _request(user_id: str) -> Announcement:
+    payload: Json = {"user_id": user_id}
+    return Announcement(str(uuid7()), "mirror.requested", datetime.now(UTC), payload, f"user:{user_id}")
+
+
+def _saves(tx: Tx, mirror: Mirror) -> Iterator[Edit]:
+    for file, seen in state.load(tx, mirror).seen.items():
+        if seen is not None:
+            yield Edit(mirror.user_id, file, seen)
+
+
+def _standing(tx: Tx, mirror: Mirror) -> Iterator[Json]:
+    """How each file of a user stands."""
+    synced = {row.file: row.synced_at.isoformat() for row in tx.execute(_SYNCED, {"user": mirror.user_id})}
+    try:
+        stands, said = state.load(tx, mirror), ""
+    except Later as error:
+        stands, said = None, error.detail
+    for file in FILES:
+        place = {"user_id": mirror.user_id, "file": file, "path": str(mirror.path(file))}
+        memories = arrange.counted(stands.now[file]) if stands else 0
+        word = _word(stands, file) if stands else said
+        yield {**place, "synced_at": synced.get(file), "memories": memories, "stands": word}
+
+
+def _word(stands: State, file: str) -> str:
+    if file in stands.refused:
+        return f"refused: {stands.refused[file]}"
+    seen, agreed = stands.seen[file], stands.agreed.get(file)
+    if seen is None:
+        return "missing" if agreed else "none"
+    return "level" if agreed and agreed.text == seen.text else "edited"
+
+
+def _users(tx: Tx, user: str | None) -> list[str]:
+    return [user] if user is not None else list(tx.execute(_USERS).scalars())
+
+
+def _root(settings: Settings) -> Path:
+    if settings.mirror_dir is None:
+        raise Misconfigured("There is no mirror: set IMPRINT_MIRROR_DIR to a folder, for the workers too.")
+    return settings.mirror_dir.absolute()
+
+
+@contextmanager
+def _tenant(tenant_id: str) -> Iterator[Tx]:
+    database = db.connect(db.app_url(Settings()), 1)
+    try:
+        with database.tenant(tenant_id) as tx:
+            yield tx
+    finally:
+        database.close()
+
+
+_USERS = text("""
+    SELECT user_id FROM memories WHERE status = 'active' UNION SELECT user_id FROM mirrors ORDER BY user_id
+""")
+
+_SYNCED = text("SELECT file, synced_at FROM mirrors WHERE user_id = :user")

@@ -1,0 +1,125 @@
+"""`imprint memory rebuild`: a user's memories anew from the log, the difference, and taking it over or not."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from api.cli.client import AsJson, Client, Refused, connected, out, show_json
+from core.errors import ImprintError
+from core.types import Json
+
+POLL_SECONDS = 0.5
+SHOWN = 20
+"""Statements shown of each kind of difference; `--json` has all of them."""
+
+User = Annotated[str | None, typer.Option("--user", help="Whose memories.")]
+Rules = Annotated[
+    Path | None, typer.Option("--rules", help="A folder of rules, or a file with one; default: those in force.")
+]
+AsOf = Annotated[str | None, typer.Option("--as-of", help="By what had happened up to this day or time.")]
+Extractor = Annotated[str | None, typer.Option("--extractor", help="`offline` or `llm`; default: as configured.")]
+Embedding = Annotated[str | None, typer.Option("--embedding", help="`local`, `openai` or `hash`, for judging.")]
+Apply = Annotated[str | None, typer.Option("--apply", help="Take over the rebuild of this id.")]
+Drop = Annotated[str | None, typer.Option("--drop", help="Let the rebuild of this id go.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Take it over at once.")]
+
+
+class NotRebuilt(ImprintError):
+    """The rebuild cannot be made."""
+
+
+def rebuild(
+    user: User = None,
+    rules: Rules = None,
+    as_of: AsOf = None,
+    extractor: Extractor = None,
+    embedding: Embedding = None,
+    apply: Apply = None,
+    drop: Drop = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """A user's memories anew from the log, beside those that stand: see what would change, then take it over or not."""
+    if sum(value is not None for value in (user, apply, drop)) != 1:
+        raise typer.BadParameter("give one of --user, --apply and --drop")
+    with connected() as client:
+        if apply is not None:
+            _tell(client.post(f"/v1/rebuilds/{apply}/apply", {}), as_json=as_json)
+        elif drop is not None:
+            _tell(client.delete(f"/v1/rebuilds/{drop}"), as_json=as_json)
+        else:
+            asked = {"user_id": user, "as_of": _moment(as_of), "extractor": extractor, "embedding": embedding}
+            _make(client, {**asked, "rules": _documents(rules)}, yes=yes, as_json=as_json)
+
+
+def _make(client: Client, asked: Json, *, yes: bool, as_json: bool) -> None:
+    made = client.post("/v1/rebuilds", {name: value for name, value in asked.items() if value is not None})
+    while made["status"] == "running":
+        time.sleep(POLL_SECONDS)
+        _require_alive(client, made["id"])
+        made = client.get(f"/v1/rebuilds/{made['id']}")
+    if as_json:
+        show_json(made)
+    else:
+        _show(made)
+    if yes:
+        _tell(client.post(f"/v1/rebuilds/{made['id']}/apply", {}), as_json=as_json)
+
+
+def _require_alive(client: Client, rebuild_id: str) -> None:
+    """The worker may have given up; then it says why."""
+    try:
+        trace = client.get(f"/v1/events/{rebuild_id}/trace")
+    except Refused:
+        return
+    dead = [d for d in trace.get("dispatches", ()) if d["status"] == "dead"]
+    if dead:
+        raise NotRebuilt(f"{dead[0]['target']} gave up: {dead[0]['error']}")
+
+
+def _documents(path: Path | None) -> list[Any] | None:
+    if path is None:
+        return None
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    try:
+        return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    except (OSError, ValueError) as error:
+        raise NotRebuilt(f"The rules in {path} cannot be read: {error}") from None
+
+
+def _moment(value: str | None) -> str | None:
+    if value is None:
+        return None
+    try:
+        return datetime.fromisoformat(value).astimezone().isoformat()
+    except ValueError:
+        said = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
+        raise typer.BadParameter(said, param_hint="--as-of") from None
+
+
+def _show(made: Json) -> None:
+    found = made["difference"]
+    for word, sign, kind in (("added", "+", "green"), ("gone", "-", "red")):
+        for item in found[word][:SHOWN]:
+            out.print(f"[{kind}]{sign} {escape(item['content'])}[/]", soft_wrap=True, highlight=False)
+    for item in found["changed"][:SHOWN]:
+        words = f"[yellow]~ {escape(item['from'])} → {escape(item['to'])}[/]"
+        out.print(words, soft_wrap=True, highlight=False)
+    numbers = ", ".join(f"{len(found[word])} {word}" for word in ("added", "gone", "changed"))
+    out.print(f"{numbers}, {found['same']} the same, {found['kept']} left alone.", highlight=False)
+    out.print(f"Nothing has changed yet. imprint memory rebuild --apply {made['id']}", soft_wrap=True, highlight=False)
+
+
+def _tell(answer: Json, *, as_json: bool) -> None:
+    if as_json:
+        show_json(answer)
+        return
+    counts = answer.get("changes")
+    out.print(f"{answer['status'].capitalize()}{f': {counts}' if counts else ''}.", highlight=False)

@@ -1,0 +1,100 @@
+"""`imprint memory reembed`: the vectors of another embedding model, made beside those in use."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from sqlalchemy import create_engine
+
+from api.cli.client import err, out
+from core import db, places, tenants
+from core.config import Settings
+from core.db import Database
+from core.embed import CachedEmbedder, Embedder
+from core.embedders import embedder, identity, require_model
+from core.errors import ImprintError
+from core.places import Model
+
+Finish = Annotated[bool, typer.Option("--finish", help="Every process runs with the new model: let the old one's go.")]
+
+
+class NothingToFinish(ImprintError):
+    """There is only one model's vectors."""
+
+
+def reembed(finish: Finish = False) -> None:
+    """Make the vectors of the model that IMPRINT_EMBEDDING names here, beside those that are in use.
+
+    Searching and writing go on. Then start every process anew with that setting, one after another, and run this with
+    --finish.
+    """
+    settings = Settings()
+    require_model(settings)
+    model, makes = Model(*identity(settings)), embedder(settings)
+    place, free = _taken(settings, model)
+    if free:
+        # A process that went on with the model of an earlier change has left vectors there, which would be compared.
+        _clear(settings, place)
+    database = db.connect(db.app_url(settings), 2, places.SCHEMAS[place])
+    made = _fill(settings, database, makes)
+    database.close()
+    out.print(f"{made:,} vectors by {model} made.", highlight=False)
+    if finish:
+        _finish(settings, place)
+    else:
+        words = f"Start every process anew with IMPRINT_EMBEDDING={settings.embedding}, then: imprint memory reembed"
+        out.print(f"{words} --finish", soft_wrap=True, highlight=False)
+
+
+def _taken(settings: Settings, model: Model) -> tuple[str, bool]:
+    """The model's place, and whether that was nobody's until now."""
+    owner = create_engine(db.owner_url(settings))
+    try:
+        with owner.begin() as tx:
+            free = places.of(tx, model) is None
+            return places.take(tx, model), free
+    finally:
+        owner.dispose()
+
+
+def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
+    cached = CachedEmbedder(makes, settings.embedding_cache)
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} vectors"), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task("vectors", total=None)
+
+        def told(count: int) -> None:
+            progress.advance(task, count)
+
+        return sum(places.fill(database, tenant, cached, told) for tenant in _tenants(settings))
+
+
+def _finish(settings: Settings, mine: str) -> None:
+    """Nobody finds the old vectors from here on; then they go."""
+    old = next(place for place in places.NAMES if place != mine)
+    owner = create_engine(db.owner_url(settings))
+    with owner.begin() as tx:
+        model = places.leave(tx, old)
+    owner.dispose()
+    if model is None:
+        raise NothingToFinish("There are the vectors of one model only: nothing is left to finish.")
+    out.print(f"{_clear(settings, old):,} vectors by {model} removed.", highlight=False)
+
+
+def _clear(settings: Settings, place: str) -> int:
+    """Remove every tenant's vectors from a place; how many."""
+    database = db.connect(db.app_url(settings), 2, places.SCHEMAS[place])
+    try:
+        return sum(places.clear(database, tenant) for tenant in _tenants(settings))
+    finally:
+        database.close()
+
+
+def _tenants(settings: Settings) -> list[str]:
+    queue = db.connect(db.router_url(settings), 1)
+    with queue.queue() as tx:
+        known = tenants.names(tx)
+    queue.close()
+    return known

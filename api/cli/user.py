@@ -1,0 +1,88 @@
+"""One user: erasing everything that is held of them, and checking the receipt."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+from rich.markup import escape
+
+from api.cli.client import AsJson, connected, err, out, read, show_json
+from api.cli.scrubbing import scrub_all
+from core import receipts
+from core.config import Settings
+from core.errors import ImprintError
+from core.types import Json
+
+commands = typer.Typer(help="Everything that is held of one user.", no_args_is_help=True, add_completion=False)
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Scrub = Annotated[bool, typer.Option("--scrub", help="Then have the files written anew, as `imprint db scrub` does.")]
+Key = Annotated[str | None, typer.Option("--key", help="The public key in base64; default: the server's.")]
+
+
+class Unconfirmed(ImprintError):
+    """Nothing was erased. Answer with the user's name, or give `--yes`."""
+
+
+class NotGenuine(ImprintError):
+    """The signature is not that of this receipt, or of another key: it was changed, or is not from there."""
+
+
+@commands.command("erase")
+def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = False) -> None:
+    """Erase a user for good: messages, memories, files and the log. The answer is a signed receipt."""
+    if not yes:
+        _confirm(user)
+    with connected() as client:
+        receipt = client.delete(f"/v1/users/{quote(user, safe='')}")
+    if scrub:
+        scrub_all(Settings())
+    if as_json:
+        show_json(receipt)
+        return
+    body = receipt["receipt"]
+    out.print(f"Erased at {body['at']}, receipt {body['id']}.", highlight=False)
+    for table, rows in body["counts"].items():
+        out.print(f"  {rows:>9,} {table}", highlight=False)
+    if not scrub:
+        err.print("What was deleted stays on the disk until `imprint db scrub` has run.", highlight=False)
+
+
+@commands.command("verify-receipt")
+def verify_receipt(file: Path, key: Key = None) -> None:
+    """Check a receipt's signature: with the server's key, or with one that you have kept."""
+    receipt = _read(file)
+    if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
+        raise NotGenuine
+    body = receipt["receipt"]
+    out.print(f"Genuine: {escape(str(body['scope']))} erased at {escape(str(body['at']))}.", highlight=False)
+
+
+def _confirm(user: str) -> None:
+    """Ask for the name once more. Unconfirmed: it is another one, or nobody is there to answer."""
+    if not sys.stdin.isatty():
+        raise Unconfirmed
+    answer = typer.prompt(f"Erase everything that is held of {user!r}? This cannot be undone. Type the name", err=True)
+    if answer != user:
+        raise Unconfirmed
+
+
+def _key_of_server() -> str:
+    return str(read("/v1/receipts/key")["public_key"])
+
+
+def _read(file: Path) -> Json:
+    try:
+        receipt: Any = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NotGenuine(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        receipt = None
+    if not isinstance(receipt, dict) or not {"receipt", "signature"} <= receipt.keys():
+        raise NotGenuine(f"{file} is no receipt: it has to be JSON with `receipt` and `signature`.")
+    return receipt

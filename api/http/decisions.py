@@ -1,0 +1,196 @@
+"""What was made of statements, and how to take it back: verdicts, undo, merging by hand, what is related."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from fastapi import Body as JsonBody
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.http.door import At, Door, Reader, Writer, author
+from api.http.statements import Content
+from api.shapes import memory_json
+from core import joining, memories, related, undo, verdicts
+from core.tenants import Caller
+from core.types import Json
+from core.verdicts import Wanted
+
+router = APIRouter(prefix="/v1/memories", tags=["memory"])
+
+Limit = Annotated[int, Query(ge=1, le=500)]
+
+Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "undo"]
+
+Reason = Annotated[str, Field(max_length=2_000, description="Kept in the history")]
+
+
+class UndoRequest(BaseModel):
+    """Why a change is taken back."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Reason = ""
+    keep: bool = Field(
+        False, description="Of a confirmation or a merge: keep what was taken in as a memory of its own."
+    )
+
+
+class UndoLatestRequest(BaseModel):
+    """Which change of a memory is taken back, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Reason = ""
+    version: int | None = Field(
+        None, ge=1, description="The version whose change is undone; without it the latest that is no undo and stands."
+    )
+
+
+class MergeRequest(BaseModel):
+    """Which memories are one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[UUID] = Field(min_length=2, max_length=joining.MOST, description="The first stays, with its id.")
+    content: Content | None = Field(None, description="What it says from now on; without it what the first says.")
+    reason: Reason = "Merged by hand."
+
+
+@router.get("/decisions")
+def get_decisions(
+    at: At,
+    who: Reader,
+    user_id: str | None = None,
+    kind: Kind | None = None,
+    memory_id: UUID | None = None,
+    undone: bool | None = None,
+    after: UUID | None = None,
+    limit: Limit = 50,
+) -> Json:
+    """Verdicts on statements that met something known or were not kept, newest first, each with its reason and undo."""
+    wanted = Wanted(user_id, kind, memory_id, undone)
+    with at.db.tenant(who.tenant_id) as tx:
+        rows = verdicts.find(tx, wanted, before=after, limit=limit)
+        concerned = verdicts.concerned(tx, rows)
+    items = [_decision_json(row, concerned[row.id]) for row in rows]
+    return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
+
+
+@router.post("/decisions/{change_id}/undo")
+def post_undo(at: At, who: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None) -> Json:
+    """Take a change back, all that it wrote at once; of any kind: its id stands in a memory's history.
+
+    An undo is a change too: undoing it brings back what it took.
+    """
+    asked = asked or UndoRequest()
+    return _undone(at, who, change_id, reason=asked.reason, keep=asked.keep)
+
+
+@router.post("/merge")
+def post_merge(at: At, who: Writer, asked: MergeRequest) -> Json:
+    """Make several memories of one user one, by hand: the first stays for all, the others are archived.
+
+    What the judge would have forbidden is done, for a person says so, and said in `warnings`.
+    """
+    joined = joining.join(
+        at.db,
+        at.embedder,
+        who.tenant_id,
+        asked.ids,
+        author(who),
+        content=asked.content,
+        reason=asked.reason,
+        secrets=at.settings.secrets,
+    )
+    (memory,) = _shown(at, who, [joined.memory_id])
+    return {
+        "memory": memory,
+        "absorbed": joined.absorbed,
+        "change_id": joined.change_id,
+        "undo": _undo_path(joined.change_id),
+        "warnings": joined.warnings,
+    }
+
+
+@router.post("/{memory_id}/undo")
+def post_undo_latest(
+    at: At, who: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
+) -> Json:
+    """Take back the latest change of a memory, or the one that made a version; asked again, the one before."""
+    asked = asked or UndoLatestRequest()
+    with at.db.tenant(who.tenant_id) as tx:
+        change_id = undo.last_of(tx, memory_id, asked.version)
+    return _undone(at, who, change_id, reason=asked.reason)
+
+
+@router.get("/{memory_id}/related")
+def get_related(
+    at: At,
+    who: Reader,
+    memory_id: UUID,
+    depth: Annotated[int, Query(ge=1, le=2)] = 1,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    include_archived: bool = False,
+) -> Json:
+    """What has to do with a memory, most first: over relations, shared evidence, slots and subjects, with the way."""
+    with at.db.tenant(who.tenant_id) as tx:
+        found = related.of(tx, memory_id, depth=depth, limit=limit, archived=include_archived)
+        ids = [one.id for one in found]
+        rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
+    items = [
+        memory_json(rows[one.id], evidence.get(one.id, []))
+        | {"score": round(one.score, 4), "path": [_hop_json(hop) for hop in one.path]}
+        for one in found
+        if one.id in rows  # It may have been erased since.
+    ]
+    return {"items": items, "next": None}
+
+
+def _undone(at: Door, who: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:
+    done = undo.carry_out(at.db, at.embedder, who.tenant_id, change_id, author(who), reason=reason, keep=keep)
+    return {
+        "change_id": done.change_id,
+        "undoes": done.undoes,
+        "undo": _undo_path(done.change_id),
+        "memories": _shown(at, who, done.memory_ids),
+    }
+
+
+def _undo_path(change_id: UUID) -> str:
+    return f"/v1/memories/decisions/{change_id}/undo"
+
+
+def _shown(at: Door, who: Caller, ids: Any) -> list[Json]:
+    """Memories as they stand now that they were changed, which the rules are to hear of."""
+    at.bell.ring()
+    with at.db.tenant(who.tenant_id) as tx:
+        rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
+    return [memory_json(rows[one], evidence.get(one, [])) for one in ids if one in rows]
+
+
+def _hop_json(hop: related.Link) -> Json:
+    return {"from": hop.source, "by": hop.by, "to": hop.target, "outward": hop.outward}
+
+
+def _decision_json(row: Any, concerned: list[Any]) -> Json:
+    """A verdict: what was said, what it met, what came of it, and how to take it back."""
+    author = row.author
+    return {
+        "change_id": row.id,
+        "kind": row.kind,
+        "reason": row.reason,
+        "user_id": row.user_id,
+        "group_id": row.group_id,
+        "said": row.candidate.get("content"),
+        "sources": row.candidate.get("evidence", []),
+        "memories": [{"id": m.id, "content": m.content, "status": m.status, "trust": m.trust} for m in concerned],
+        "author": author.get("name"),
+        "rule": {"name": author["rule"], "version": author.get("rule_version")} if author.get("rule") else None,
+        "dispatch_id": row.dispatch_id,
+        "at": row.at,
+        "undoes": row.candidate.get("undoes"),
+        "undo": None if row.undone_by else _undo_path(row.id),
+        "undone_by": row.undone_by,
+    }

@@ -1,0 +1,140 @@
+"""Erasing a memory or a user, and the signed receipts that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Final
+from uuid import UUID
+
+import structlog
+from fastapi import APIRouter, Depends, Query
+from psycopg.errors import DeadlockDetected
+from sqlalchemy.exc import OperationalError
+
+from api.http.door import At, Door, Reader, Writer, author, scope
+from core import erase, erase_user, receipts
+from core.db import Tx
+from core.erase import Erased
+from core.errors import Conflict, Later, NotFound
+from core.mirror import state, writing
+from core.receipts import Receipt, Scope
+from core.tenants import Caller
+from core.types import Json
+
+router = APIRouter(prefix="/v1", tags=["erasure"])
+
+log = structlog.get_logger()
+
+Admin = Annotated[Caller, Depends(scope("admin"))]
+WithEvidence = Annotated[bool, Query(description="The messages that it cites lose their text, too")]
+
+ATTEMPTS: Final = 5
+"""How often an erasure begins again where someone keeps writing what it is to erase."""
+
+
+@router.delete("/memories/{memory_id}")
+def delete_memory(at: At, who: Writer, memory_id: UUID, evidence: WithEvidence = False) -> Json:
+    """Erase a memory, what says the same and what was drawn from it, for good. The answer is a signed receipt.
+
+    A second time there is nothing any more: 404, which names the receipt.
+    """
+
+    def carry_out(tx: Tx) -> Erased:
+        return erase.memory(tx, who.tenant_id, memory_id, author(who), evidence=evidence)
+
+    try:
+        done, receipt = _erased(at, who, "memory", str(memory_id), carry_out)
+    except NotFound as error:
+        raise _gone(at, who, memory_id) or error from None
+    _write_mirror(at, who.tenant_id, done.user_id)
+    return receipt.as_json()
+
+
+@router.delete("/users/{user_id:path}")
+def delete_user(at: At, who: Admin, user_id: str) -> Json:
+    """Erase everything that is held of a user, for good. The answer is a signed receipt.
+
+    A second time there is nothing left to erase, and the receipt counts nothing. 404: nothing was ever held of them;
+    a name that was mistyped gets no receipt.
+    """
+
+    def carry_out(tx: Tx) -> Erased:
+        done = erase_user.user(tx, who.tenant_id, user_id, author(who), at.settings)
+        if not done.counts and receipts.of_subject(tx, who.tenant_id, "user", user_id) is None:
+            raise NotFound(f"Nothing is held of a user {user_id!r}, and nothing was erased. Is the name right?")
+        return done
+
+    return _erased(at, who, "user", user_id, carry_out)[1].as_json()
+
+
+@router.get("/receipts/key")
+def get_key(at: At, _who: Reader) -> Json:
+    """The public key that receipts are checked with."""
+    sign = receipts.signer(at.settings)
+    return {"algorithm": "Ed25519", "public_key": sign.public_key, "key_id": sign.key_id}
+
+
+@router.get("/receipts/{receipt_id}")
+def get_receipt(at: At, who: Reader, receipt_id: UUID) -> Json:
+    """A receipt as it was signed."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return receipts.get(tx, receipt_id).as_json()
+
+
+def _erased(
+    at: Door, who: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased]
+) -> tuple[Erased, Receipt]:
+    """Erase and write the receipt in one transaction; begin again where someone has written in between."""
+    sign, attempts = receipts.signer(at.settings), 0
+    while True:
+        try:
+            with at.db.tenant(who.tenant_id) as tx:
+                done = carry_out(tx)
+                receipt = receipts.issue(
+                    tx,
+                    who.tenant_id,
+                    sign,
+                    scope=what,
+                    subject=subject,
+                    counts=done.counts,
+                    tombs=done.tombstones,
+                    requested_by=author(who).name,
+                )
+        except (Conflict, OperationalError) as error:
+            attempts += 1
+            if attempts == ATTEMPTS or not _is_passing(error):
+                raise
+        else:
+            at.bell.ring()
+            return done, receipt
+
+
+def _is_passing(error: Conflict | OperationalError) -> bool:
+    """Whether the next attempt may get through: someone has written in between, or waited for us as we for them."""
+    return isinstance(error, Conflict) or isinstance(error.orig, DeadlockDetected)
+
+
+def _gone(at: Door, who: Caller, memory_id: UUID) -> NotFound | None:
+    """Why there is no such memory, where it was erased."""
+    with at.db.tenant(who.tenant_id) as tx:
+        receipt = receipts.of_subject(tx, who.tenant_id, "memory", str(memory_id))
+    if receipt is None:
+        return None
+    said = receipt.body
+    return NotFound(f"Memory {memory_id} was erased at {said['at']}; see /v1/receipts/{said['id']}.")
+
+
+def _write_mirror(at: Door, tenant_id: str, user_id: str) -> None:
+    """Take the erased lines out of the user's files at once. Where someone is writing them, an agent does it after."""
+    mirror = state.of(at.settings, tenant_id, user_id)
+    if mirror is None:
+        return
+    try:
+        with at.db.tenant(tenant_id) as tx:
+            written = writing.write(tx, mirror, datetime.now(UTC))
+    except (Conflict, Later) as error:
+        log.info("mirror.later", reason=str(error))
+        return
+    if at.settings.mirror_git:
+        writing.record(mirror, written)

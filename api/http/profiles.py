@@ -1,0 +1,83 @@
+"""Profiles of users and of groups."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import JSONResponse
+
+from api.http.door import At, Door, Reader, author
+from core import portrait, profile
+from core.errors import NotFound
+from core.profile import Owner, Profile
+from core.tenants import Caller
+
+router = APIRouter(prefix="/v1", tags=["memory"])
+
+Fresh = Annotated[bool, Query(description="Build it now, from what is known at this moment")]
+Least = Annotated[float, Query(ge=0, le=1, description="Leave out what is less sure than this")]
+Held = Annotated[str | None, Header(alias="If-None-Match", description="The ETag of the profile that you hold")]
+
+
+@router.get("/users/{user_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
+def get_user_profile(
+    at: At,
+    who: Reader,
+    user_id: str,
+    fresh: Fresh = False,
+    min_confidence: Least = 0.0,
+    held: Held = None,
+) -> Response:
+    """What is known of a user: slots, lists, preferences, habits, goals, topics, each with its memories."""
+    owner = Owner(user_id=user_id)
+    return _answer(owner, _found(at, who, owner, fresh=fresh), min_confidence, held)
+
+
+@router.get("/groups/{group_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
+def get_group_profile(
+    at: At,
+    who: Reader,
+    group_id: str,
+    fresh: Fresh = False,
+    min_confidence: Least = 0.0,
+    held: Held = None,
+) -> Response:
+    """What is known of a group by what was said in it: members, shared topics, decisions, events and facts."""
+    owner = Owner(group_id=group_id)
+    return _answer(owner, _found(at, who, owner, fresh=fresh), min_confidence, held)
+
+
+def _found(at: Door, who: Caller, owner: Owner, *, fresh: bool) -> Profile:
+    found = profile.current(at.db, who.tenant_id, owner, author(who), fresh=fresh)
+    if found is None or not found.attributes:
+        raise NotFound(
+            f"Nothing is known of {owner.key} yet. Publish what was said with POST /v1/events, or keep a memory, and "
+            "ask again; `?fresh=true` does not wait for a rule to build it."
+        )
+    return found
+
+
+def _answer(owner: Owner, found: Profile, least: float, held: str | None) -> Response:
+    """The profile, or 304 where the caller holds it already."""
+    tag = _tag(found)
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if held is not None and tag in {one.strip().removeprefix("W/") for one in held.split(",")}:
+        return Response(status_code=304, headers=headers)
+    shown = portrait.confident(found.attributes, least) if least else found.attributes
+    answer = {
+        **owner.as_json(),
+        "version": found.version,
+        "built_at": found.built_at.isoformat(),
+        "until": found.until and found.until.isoformat(),
+        "attributes": shown,
+    }
+    return JSONResponse(answer, headers=headers)
+
+
+def _tag(found: Profile) -> str:
+    """The version, and what it says: an owner who was erased begins at version 1 again."""
+    said = json.dumps(found.attributes, sort_keys=True).encode()
+    return f'"{found.version}-{zlib.crc32(said):08x}"'

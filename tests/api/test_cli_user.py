@@ -1,0 +1,99 @@
+"""`imprint user erase` asks before it erases, and `verify-receipt` knows a receipt that was changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.config import Settings
+from core.db import Database
+from core.types import Json
+from tests.commands import Imprint
+from tests.core.changing import Bench, an_add
+from tests.core.erasing import holding
+from tests.samples import accept, said
+
+USER = "yolanda"
+
+
+@pytest.fixture
+def receipt(imprint: Imprint, app: Database) -> Json:
+    """Of a user who was erased on the command line."""
+    accept(app, said("I live in Lisbon.", user=USER))
+    Bench(app, USER).apply(an_add("Yolanda lives in Lisbon."))
+    answer: Json = imprint("user", "erase", USER, "--yes", "--json").json
+    return answer
+
+
+def test_a_user_is_erased_and_the_receipt_is_genuine(
+    imprint: Imprint, app: Database, receipt: Json, tmp_path: Path
+) -> None:
+    assert receipt["receipt"]["counts"]["messages"] == 1
+    assert holding(app, "Lisbon") == []
+    file = tmp_path / "receipt.json"
+    file.write_text(json.dumps(receipt, indent=4))
+    checked = imprint("user", "verify-receipt", str(file))
+    assert checked.code == 0
+    assert "Genuine: user erased at" in checked.out
+
+
+def _changed(receipt: Json) -> str:
+    return json.dumps(receipt | {"receipt": receipt["receipt"] | {"counts": {}}})
+
+
+def _other_key(receipt: Json) -> str:
+    return json.dumps(receipt | {"signature": "A" * 86 + "=="})
+
+
+@pytest.mark.parametrize(
+    "made", [_changed, _other_key, lambda _: "no JSON", lambda _: "[1]", lambda r: json.dumps(r["receipt"])]
+)
+def test_what_is_not_genuine_fails(
+    imprint: Imprint, receipt: Json, tmp_path: Path, made: Callable[[Json], str]
+) -> None:
+    file = tmp_path / "receipt.json"
+    file.write_text(made(receipt))
+    checked = imprint("user", "verify-receipt", str(file))
+    assert checked.code == 1
+    assert "NotGenuine" in checked.err
+
+
+def test_a_receipt_can_be_checked_with_a_key_that_was_kept(imprint: Imprint, receipt: Json, tmp_path: Path) -> None:
+    file = tmp_path / "receipt.json"
+    file.write_text(json.dumps(receipt))
+    assert imprint("user", "verify-receipt", str(file), "--key", "A" * 43 + "=").code == 1
+
+
+def test_without_an_answer_nothing_is_erased(imprint: Imprint, app: Database) -> None:
+    accept(app, said("I live in Lisbon.", user=USER))
+    refused = imprint("user", "erase", USER)
+    assert refused.code == 1
+    assert "Nothing was erased" in refused.err
+    assert "messages" in holding(app, "Lisbon")
+
+
+def test_a_scrub_can_follow_at_once(
+    imprint: Imprint, app: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("database_url", "broker_url"):
+        monkeypatch.setenv(f"IMPRINT_{name.upper()}", getattr(settings, name).get_secret_value())
+    accept(app, said("I live in Lisbon.", user=USER))
+    erased = imprint("user", "erase", USER, "--yes", "--scrub")
+    assert erased.code == 0
+    assert "tables written anew" in erased.err
+    assert "1 messages" in erased.out
+    assert imprint("db", "scrub", "--json").json["notes"] == []
+
+
+def test_people_are_told_what_stays_on_the_disk(imprint: Imprint, app: Database) -> None:
+    accept(app, said("I live in Lisbon.", user=USER))
+    assert "imprint db scrub" in imprint("user", "erase", USER, "--yes").err
+
+
+def test_a_mistyped_name_fails(imprint: Imprint) -> None:
+    refused = imprint("user", "erase", "yolnada", "--yes")
+    assert refused.code == 1
+    assert "Is the name right?" in refused.err
