@@ -69,8 +69,9 @@ def test_every_memory_says_why_it_is_there(run: Run) -> None:
     memories = [r for question in run.answer["questions"] for r in question["results"] if r["type"] == "memory"]
     assert memories
     for memory in memories:
-        assert memory["why"]["rule"] in {"consolidate_on_session_end v1", "extract_while_chatting v1"}
-        assert memory["why"]["agent"] in {"memory_consolidator", "memory_extractor"}
+        rules = {"consolidate_on_session_end v1", "extract_while_chatting v1", "write_episodes v1"}
+        assert memory["why"]["rule"] in rules
+        assert memory["why"]["agent"] in {"memory_consolidator", "memory_extractor", "episode_writer"}
 
 
 def test_all_that_was_published_was_worked_once(run: Run) -> None:

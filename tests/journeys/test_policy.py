@@ -55,7 +55,8 @@ def hook() -> Iterator[Hook]:
 
 @pytest.fixture(scope="module")
 def stand(hook: Hook) -> Iterator[Stand]:
-    with stack(embedding="hash", webhook_hosts='["127.0.0.1"]', webhook_secret="whsec_dGVzdA==") as running:
+    here = {"webhook_hosts": '["127.0.0.1"]', "webhook_private_networks": '["127.0.0.0/8"]'}
+    with stack(embedding="hash", webhook_secret="whsec_dGVzdA==", **here) as running:
         yield running
 
 

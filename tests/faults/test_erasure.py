@@ -1,0 +1,69 @@
+"""A user is erased while people talk and workers learn: nothing hangs, and in the end nothing is left."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from core.config import Settings
+from core.db import Database
+from core.errors import Conflict
+from tests.core.erasing import holding, user_erased
+from tests.samples import accept_all, ended, said
+from tests.works import Works
+
+SECONDS = 6
+WHO = "yolanda"
+
+
+@contextlib.contextmanager
+def _beside(work: Callable[[], object], times: int, pause: float) -> Iterator[list[Exception]]:
+    """Do something over and over in threads of its own; what went wrong."""
+    over, failed = threading.Event(), list[Exception]()
+
+    def repeat() -> None:
+        while not over.wait(pause):
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 - shown at the end
+                failed.append(error)
+
+    threads = [threading.Thread(target=repeat) for _ in range(times)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield failed
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.slow
+def test_erasing_someone_who_is_talked_with_and_learnt_from(app: Database, works: Works, settings: Settings) -> None:
+    turn = iter(range(10_000))
+
+    def talk() -> None:
+        n = next(turn)
+        spoken = [said(f"I live in City{n}.", session=f"g{n % 2}", user=who, group_id="g") for who in (WHO, "bob")]
+        accept_all(app, [*spoken, ended(f"g{n % 2}", "bob", message_count=3)])
+
+    done, until = 0, time.monotonic() + SECONDS
+    with _beside(talk, 1, 0.3) as unsaid, _beside(works.settle, 2, 0.01) as unworked:
+        while time.monotonic() < until:
+            # What the door begins again for.
+            with contextlib.suppress(Conflict, OperationalError):
+                user_erased(app, settings, WHO)
+                done += 1
+            time.sleep(0.2)
+    assert done > SECONDS
+    assert (unsaid, unworked) == ([], [])
+    for _ in range(2):
+        works.settle()
+        user_erased(app, settings, WHO)
+    assert holding(app, WHO) == []
