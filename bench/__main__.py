@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench import accept, backtest, clock, edit, flow, route, searchable, sweep
+from bench import accept, backtest, clock, edit, erase, flow, route, searchable, sweep
 from bench.stand import show, stack
 
 HARNESS = Path("../shared/eval/recall.py")
@@ -18,9 +18,9 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--harness", type=Path, default=HARNESS)
     asked = parser.parse_args()
-    for bench in (accept, route, flow, clock, backtest, edit, sweep, searchable):
+    for bench in (accept, route, flow, clock, backtest, edit, sweep, erase, searchable):
         show(bench.__doc__, bench.run())
-    for name in ("decide", "compare"):
+    for name in ("decide", "compare", "judge", "guard", "write", "dedup"):
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
     if asked.locomo.exists() and asked.harness.exists():
         recall(asked.harness, asked.locomo)

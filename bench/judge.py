@@ -1,10 +1,11 @@
 """How well the judge tells one statement from another: precision, recall, false merges, by threshold.
 
-    python -m bench.judge [--half held-out|built-on] [--mistakes]
+    python -m bench.judge [--half held-out|built-on] [--mistakes] [--model right|same]
 
 Right is a pair for which the judge says what its label says: one statement (confirm, merge), the same slot with another
 value (supersede), or neither. Precision and recall are over the first two together. Half of the pairs, by a hash of
-their statement, was not looked at while the judge was built.
+their statement, was not looked at while the judge was built. `--model`: with a model that is asked what the judge
+leaves open, and is always right, or always says that two statements are the same.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from uuid import UUID
 
 from bench.judge_pairs import Pair, made
 from core.embed import LocalEmbedder
-from core.judge import USUAL, Kind, Known, Thresholds, conflicting, judge
+from core.judge import USUAL, Kind, Known, Thresholds, Verdict, Word, conflicting, judge, opined, unclear
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SAME = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}
 SUPERSEDED = {Kind.SUPERSEDE, Kind.PREDATES}
+WORDS = {"same": Word.SAME, "supersede": Word.SUPERSEDES, "other": Word.DIFFERENT}
 CURVE = (0.80, 0.85, 0.88, 0.90, 0.92, 0.94, 0.95, 0.96, 0.98)
 
 
@@ -56,11 +58,18 @@ def cosines(pairs: Sequence[Pair]) -> list[float]:
     return [float(vectors[p.first.content] @ vectors[p.second.content]) for p in pairs]
 
 
-def verdict(pair: Pair, cosine: float, thresholds: Thresholds = USUAL) -> Kind:
-    """What the judge says to the second statement where the first is known."""
+def verdict(pair: Pair, cosine: float, thresholds: Thresholds = USUAL, model: str | None = None) -> Kind:
+    """What the judge says to the second statement where the first is known, with a model's word where that is open."""
     c = pair.first
     known = Known(UUID(int=1), 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, cosine, c.category)
-    return judge(pair.second, [known], thresholds).kind
+    judged = judge(pair.second, [known], thresholds)
+    if model is None or judged.kind is not Kind.ADD:
+        return judged.kind
+    asked = unclear(pair.second, [known], thresholds)
+    said: Verdict | None = opined(
+        pair.second, [(one, WORDS[pair.expected] if model == "right" else Word.SAME) for one in asked]
+    )
+    return (said or judged).kind
 
 
 def outcome(kind: Kind) -> str:
@@ -126,11 +135,12 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, default=DATA / "locomo_dev.json")
     parser.add_argument("--longmemeval", type=Path, default=DATA / "longmemeval_s_dev.json.gz")
     parser.add_argument("--half", choices=("held-out", "built-on"), help="only this half")
+    parser.add_argument("--model", choices=("right", "same"), help="with a model that is right, or says `same` of all")
     parser.add_argument("--mistakes", action="store_true", help="print each pair of the half built on that went wrong")
     asked = parser.parse_args()
     pairs = [p for p in made(asked.locomo, asked.longmemeval) if asked.half in (None, HALVES[p.held_out])]
     near = cosines(pairs)
-    outcomes = [outcome(verdict(p, c)) for p, c in zip(pairs, near, strict=True)]
+    outcomes = [outcome(verdict(p, c, model=asked.model)) for p, c in zip(pairs, near, strict=True)]
     lines = ["| pairs | number | precision | recall | false merges of near-misses |", "| --- | --- | --- | --- | --- |"]
     for name in ("all", *HALVES.values()):
         kept = [at for at, p in enumerate(pairs) if name in ("all", HALVES[p.held_out])]

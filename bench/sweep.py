@@ -16,7 +16,7 @@ import psycopg
 
 from bench.stand import database, show, timed
 from core import db, tenants, upkeep
-from core.changes import Author
+from core.change import Author
 from core.config import Settings
 from core.db import Database
 

@@ -1,0 +1,248 @@
+"""The write path: statements judged and committed a second by one worker, for a user who has 10,000 memories.
+
+    python -m bench.write [--others 1000000] [--known 10000] [--candidates 1200]
+
+To reach: 300 a second in batches as the consolidator makes them, and beside 1,000,000 memories of others 0.7 of that.
+Without a model for language; vectors are those of the local model, made before the clock runs and shown apart. Every
+tenth statement was said before. The floor is a bare INSERT of as many rows with the same texts and vectors into a plain
+table, committed in the same batches. The others' memories are copies of the user's, row by row for one after another,
+each with its row of the search index, without history and evidence; there the user measured is one of them, so that
+their rows lie scattered over the whole table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from sqlalchemy import text
+
+from bench.stand import database, show
+from core import changes, db, gateway, nearest, tenants
+from core.change import Add, Author, Owner
+from core.db import Database
+from core.embed import LocalEmbedder
+from core.gateway import Gateway
+from core.search.index import vector_literal
+from core.types import Candidate, Category, Evidence, Topic
+
+BATCH: Final = 15
+"""Statements of one extraction."""
+
+SINGLE: Final = 8
+"""For so many statements that come in batches, one comes alone."""
+
+FILLED: Final = 500
+TENANT: Final = "bench"
+AUTHOR: Final = Author("memory_consolidator")
+MORNING: Final = datetime(2026, 1, 1, 8, tzinfo=UTC)
+
+DID: Final = (
+    "bought a used bicycle from;had dinner with;planned a trip to the coast with;repaired an old radio with;"
+    "lost a game of chess to;painted the kitchen with;borrowed a book about birds from;went hiking with;"
+    "argued about politics with;cooked lasagne for;wrote a long letter to;sold the piano to;is learning Greek with;"
+    "shares an office with;started a podcast with;adopted two cats together with;prefers to travel with;"
+    "owes some money to;rehearses on Thursdays with;moved the wardrobe with;grows tomatoes with;met the mayor through;"
+    "missed the last train because of;celebrated the new year with;is worried about;"
+    "collects stamps like;translated a poem for;ran ten kilometres with;baked a walnut cake for;quit smoking thanks to"
+).split(";")
+WHO: Final = (
+    "Bob;Carla;her sister;Dr. Chen;Marek;the neighbours;Ines;a colleague from Porto;Tom;her grandmother;Yusuf;"
+    "the landlord;Professor Lindqvist;Kenji;an old school friend;Olga;the twins;her dentist;Nadia;Father Brown"
+).split(";")
+WHERE: Final = (
+    "in Lisbon;near the old mill;at the harbour;in the garden;at the station;on the roof;in a small café;at work;"
+    "in the mountains;by the river;at the library;in Sintra;at a wedding;in the hospital;on the night train"
+).split(";")
+WHEN: Final = (
+    "in May;on a rainy Sunday;last autumn;before the concert;during the holidays;after the storm;in 2019;"
+    "two weeks ago;on her birthday;every other Friday;at six in the morning;in the spring of 2024"
+).split(";")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Vectors that were made before."""
+
+    name: str
+    dimension: int
+    vectors: dict[str, NDArray[np.float32]]
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([self.vectors[one] for one in texts])
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the measurements share."""
+
+    app: Database
+    gate: Gateway
+    admin: psycopg.Connection
+
+
+def statement(n: int) -> str:
+    """The nth of 108,000 statements, neighbours unlike each other."""
+    n = n * 7_919 % (len(DID) * len(WHO) * len(WHERE) * len(WHEN))
+    n, did = divmod(n, len(DID))
+    n, who = divmod(n, len(WHO))
+    when, where = divmod(n, len(WHERE))
+    return f"Ada {DID[did]} {WHO[who]} {WHERE[where]} {WHEN[when]}."
+
+
+def candidate(n: int) -> Candidate:
+    said = statement(n)
+    at = MORNING + timedelta(minutes=n)
+    return Candidate(
+        said, Category.FACT, Topic.PERSONAL, "Ada", (Evidence(f"s{n // BATCH}", f"m{n}", f"e{n}", said),), at
+    )
+
+
+def run(known: int, candidates: int, others: int) -> dict[str, float]:
+    """Rates a second, alone in the table and, if `others`, among so many memories of others."""
+    rounds = 2 if others else 1
+    texts = [statement(n) for n in range(known + rounds * candidates)]
+    began = time.perf_counter()
+    vectors = LocalEmbedder().embed(texts)
+    embedded = len(texts) / (time.perf_counter() - began)
+    prepared = Prepared(LocalEmbedder.name, LocalEmbedder.dimension, dict(zip(texts, vectors, strict=True)))
+    with database() as (settings, postgres):
+        app = db.connect(db.app_url(settings), 2)
+        with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
+            bench = Bench(app, gateway.usual(app, prepared, settings), admin)
+            fill(bench, known)
+            figures = {"memories of the user": float(known), "embedding alone, texts/s": embedded}
+            alone = measure(bench, Owner("ada"), known, candidates)
+            figures |= {f"alone in the table: {name}": value for name, value in alone.items()}
+            if others:
+                crowd(bench, known, others)
+                among = measure(bench, Owner("u7"), known + candidates, candidates)
+                figures |= {f"among {others:,} of others: {name}": value for name, value in among.items()}
+                shares = {name: among[name] / alone[name] for name in among if "/s" in name and "floor" not in name}
+                figures |= {f"of that alone (to reach: 0.7): {name}": share for name, share in shares.items()}
+        both = 1 / (1 / alone["in batches, memories/s (to reach: 300)"] + 1 / embedded)
+        app.close()
+        return figures | {"alone in the table, embedding included, memories/s": both}
+
+
+def fill(bench: Bench, known: int) -> None:
+    """Give the user memories through the door, unjudged."""
+    with bench.app.tenant(TENANT) as tx:
+        tenants.ensure(tx, TENANT)
+    for start in range(0, known, FILLED):
+        mine = [candidate(n) for n in range(start, min(start + FILLED, known))]
+        vectors = bench.gate.embedder.embed([one.content for one in mine])
+        adds = [Add(one, "Filled in.", vector) for one, vector in zip(mine, vectors, strict=True)]
+        with bench.app.tenant(TENANT) as tx:
+            changes.apply(tx, TENANT, Owner("ada"), adds, AUTHOR)
+    bench.admin.execute("VACUUM ANALYZE")
+
+
+def crowd(bench: Bench, known: int, others: int) -> None:
+    """Give the memories to as many others as it takes; rows of one user lie far from each other."""
+    for statement in (_COPIES, _MEMORIES, _INDEX):
+        bench.admin.execute(statement, {"users": max(8, round(others / known))})
+    bench.admin.execute("VACUUM ANALYZE")
+    bench.admin.execute("CHECKPOINT")
+
+
+def measure(bench: Bench, owner: Owner, first: int, count: int) -> dict[str, float]:
+    """Rates over statements that nobody has said yet, but every tenth."""
+    said = [candidate(n) if n % 10 else again(n - first) for n in range(first, first + count)]
+    alone, batched = said[: count // SINGLE], said[count // SINGLE :]
+    judge_all(bench, owner, batched[:BATCH], BATCH)  # Connections and caches are those of a process at work.
+    batched = batched[BATCH:]
+    assert used_index(bench, owner)
+    floor = rate(batched, lambda: insert_all(bench, batched, BATCH))
+    many = rate(batched, lambda: judge_all(bench, owner, batched, BATCH))
+    floor_one = rate(alone, lambda: insert_all(bench, alone, 1))
+    one = rate(alone, lambda: judge_all(bench, owner, alone, 1))
+    return {
+        "floor: bare INSERT in batches, rows/s": floor,
+        "in batches, memories/s (to reach: 300)": many,
+        "times the floor's time, in batches": floor / many,
+        "floor: bare INSERT one by one, rows/s": floor_one,
+        "one at a time, memories/s": one,
+    }
+
+
+def again(n: int) -> Candidate:
+    """What is known already, said in another session."""
+    known = candidate(n)
+    return replace(known, evidence=tuple(replace(one, session_id="again") for one in known.evidence))
+
+
+def judge_all(bench: Bench, owner: Owner, said: Sequence[Candidate], size: int) -> None:
+    for start in range(0, len(said), size):
+        wanted = gateway.judged(bench.gate, TENANT, owner, said[start : start + size])
+        with bench.app.tenant(TENANT) as tx:
+            changes.apply(tx, TENANT, owner, wanted, AUTHOR)
+
+
+def insert_all(bench: Bench, said: Sequence[Candidate], size: int) -> None:
+    bench.admin.execute(_PLAIN)
+    vectors = bench.gate.embedder.embed([one.content for one in said])
+    rows = [(one.content, one.occurred_at, vector_literal(v)) for one, v in zip(said, vectors, strict=True)]
+    for start in range(0, len(rows), size):
+        with bench.admin.transaction(), bench.admin.cursor() as cursor:
+            cursor.executemany(_INSERT, rows[start : start + size])
+
+
+def rate(said: Sequence[Candidate], work: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    work()
+    return len(said) / (time.perf_counter() - began)
+
+
+def used_index(bench: Bench, owner: Owner) -> bool:
+    """Whether what looks for changes of vectors goes by the user's rows, where that is less than the whole table."""
+    values = {"user": owner.user_id, "dimension": bench.gate.embedder.dimension, "horizon": "1000"}
+    with bench.app.tenant(TENANT) as tx:
+        users = tx.execute(text("SELECT count(DISTINCT user_id) FROM memories")).scalar_one()
+        plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest.CHANGED.text}"), values).scalars())
+    return users == 1 or "search_index_of_user" in plan
+
+
+_PLAIN = """
+    DROP TABLE IF EXISTS plain;
+    CREATE TABLE plain (id uuid PRIMARY KEY DEFAULT uuidv7(), content text, at timestamptz, embedding halfvec)
+"""
+_INSERT = "INSERT INTO plain (content, at, embedding) VALUES (%s, %s, %s::halfvec)"
+_COPIES = """
+    CREATE UNLOGGED TABLE copies AS
+    SELECT uuidv7() AS id, m.id AS source, 'u' || n AS user_id
+    FROM (SELECT id FROM memories ORDER BY id) AS m CROSS JOIN generate_series(1, %(users)s) AS n
+"""
+_MEMORIES = """
+    INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust, status,
+                          occurred_at, fade_half_life, fade_at)
+    SELECT tenant_id, c.id, c.user_id, subject, kind, category, topic, content, statement_key, trust, status,
+           occurred_at, fade_half_life, fade_at
+    FROM copies c JOIN memories m ON m.id = c.source ORDER BY c.id
+"""
+_INDEX = """
+    INSERT INTO search_index (tenant_id, type, session_id, ref, user_id, occurred_at, terms, own_terms, embedding)
+    SELECT tenant_id, type, session_id, c.id::text, c.user_id, occurred_at, terms, own_terms, embedding
+    FROM copies c JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = c.source::text
+    ORDER BY c.id
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--known", type=int, default=10_000, help="memories of the user")
+    parser.add_argument("--candidates", type=int, default=1_200, help="statements judged in each measurement")
+    parser.add_argument("--others", type=int, default=1_000_000, help="memories of others; 0: none")
+    asked = parser.parse_args()
+    show(__doc__, run(asked.known, asked.candidates, asked.others))
+
+
+if __name__ == "__main__":
+    main()
