@@ -118,6 +118,26 @@ class Settings(BaseSettings):
     llm_input_price: float = Field(0, ge=0, description="Price of a million tokens asked, in your currency.")
     llm_output_price: float = Field(0, ge=0, description="Price of a million tokens answered, in your currency.")
     llm_timeout_seconds: Positive = Field(60, description="Longest wait for one model call, seconds.")
+    llm_requests_per_minute: Positive | None = Field(
+        None, description="Requests a minute that all workers together may put to the model; none: as many as they can."
+    )
+    llm_tokens_per_minute: Positive | None = Field(None, description="Tokens a minute, likewise.")
+    llm_breaker_failures: Count = Field(
+        5, description="Refusals in a row after which nobody asks the model for a while; the work waits."
+    )
+    llm_breaker_seconds: Positive = Field(30, description="How long that while is, seconds.")
+    llm_tokens_per_day: Count | None = Field(
+        None, description="Tokens a day (UTC) that a tenant may spend on models; work beyond it waits for the next day."
+    )
+    llm_cost_per_day: Positive | None = Field(None, description="Money a day, likewise, by the prices above.")
+    extractor: str = Field(
+        "auto",
+        pattern=r"^[a-z0-9_.-]+$",
+        description="Who extracts: `offline`, `llm`, or what a package brings; `auto`: `llm` where there is one.",
+    )
+    prompts: Literal["production", "eval"] = Field(
+        "production", description="Which set of prompts; `eval` keeps relative dates beside absolute ones."
+    )
 
     embedding: Literal["local", "openai", "hash"] = Field(
         "local", description="Who makes vectors; `hash` is for tests."
@@ -131,6 +151,24 @@ class Settings(BaseSettings):
     extract_messages: Count = Field(
         200, description="Messages one extraction reads at the most; the rest follows at once."
     )
+    window_messages: Count = Field(10, description="Messages that a model reads at once.")
+    window_stride: Count = Field(5, description="Messages from the beginning of one window to that of the next.")
+    window_novelty: float = Field(
+        0.35, ge=0, le=1, description="How new a window must be against what is known of the user to be read."
+    )
+    window_characters: int = Field(
+        20, ge=0, description="Characters under which a message says too little; a Chinese one counts as three."
+    )
+    unit_gap_seconds: Positive = Field(1800, description="Silence after which a new unit of talk begins, seconds.")
+    session_idle_seconds: Positive = Field(
+        24 * 3600, description="Silence after which a session that nobody ended is ended, seconds."
+    )
+    recent_messages: Count = Field(100, description="Newest messages of a session that are kept at hand.")
+    summarize_messages: Count = Field(200, description="Messages from which a session is summarised.")
+    summarize_tokens: Count = Field(8000, description="Tokens from which a session is summarised.")
+    context_tokens: Count = Field(8000, description="Tokens of a context for which neither limit nor model is given.")
+    document_bytes: Count = Field(4 * 1024 * 1024, description="Bytes of one document at the most.")
+    passage_tokens: Count = Field(300, description="Tokens of one passage of a document at the most.")
     merge_similarity: float = Field(
         0.95, gt=0, le=1, description="Cosine from which words that share their beginning may count as the same."
     )

@@ -86,6 +86,18 @@ heartbeats = Table(
     comment="When each kind of process last said that it works.",
 )
 
+providers = Table(
+    "providers",
+    metadata,
+    Column("name", Text, primary_key=True, comment="Host and model: who counts requests and tokens."),
+    Column("requests", Double, nullable=False, comment="Left in the bucket at `filled_at`; below zero: owed."),
+    Column("tokens", Double, nullable=False, comment="Likewise."),
+    _time("filled_at", null=False),
+    _count("failures"),
+    Column("open_until", DateTime(timezone=True), comment="Until then nobody asks; then one tries."),
+    comment="Providers of models: what may still be asked this minute, and whether the breaker is open.",
+)
+
 tenants = Table(
     "tenants",
     metadata,
@@ -177,7 +189,9 @@ sessions = Table(
     _count("token_count"),
     Column("extracted_to", Integer, nullable=False, server_default=text("0"), comment="Last position extracted."),
     Column("indexed_to", Integer, nullable=False, server_default=text("0"), comment="Last position indexed."),
+    _json("state", empty="{}"),
     Index("sessions_of_user", "tenant_id", "user_id"),
+    Index("sessions_open", "tenant_id", "last_at", postgresql_where=text("ended_at IS NULL")),
     Index(
         "sessions_unindexed",
         "tenant_id",
@@ -206,6 +220,133 @@ messages = Table(
     _number("importance"),
     _json("extras"),
     UniqueConstraint("tenant_id", "session_id", "id"),
+)
+
+hidden_messages = Table(
+    "hidden_messages",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("message_id", Text, primary_key=True),
+    Column("reason", Text),
+    _json("author", empty="{}"),
+    _time("at", now=True),
+    comment="Messages that an agent does not want to see again until they are restored; they are kept as they are.",
+)
+
+working = Table(
+    "working",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("value", JSONB, nullable=False),
+    _time("updated_at", now=True),
+    _time("expires_at"),
+    Index("working_expiring", "tenant_id", "expires_at", postgresql_where=text("expires_at IS NOT NULL")),
+    comment="What an agent keeps at hand while a session lasts: any JSON, gone with the end of the session.",
+)
+
+units = Table(
+    "units",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("session_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("from_position", Integer, nullable=False),
+    Column("to_position", Integer, nullable=False),
+    Column("boundary", Text, nullable=False, comment="Why it begins here: start, gap, shift, marker or length."),
+    Column("subject", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("narrative", Text, nullable=False),
+    _texts("participants"),
+    _texts("keywords"),
+    _json("facts", empty="[]"),
+    _time("started_at", null=False),
+    _time("ended_at", null=False),
+    Column("prompt", Text, comment="The prompt a model retold it by; null: by rules."),
+    _time("updated_at", now=True),
+    UniqueConstraint("tenant_id", "session_id", "from_position"),
+    comment="Slices of conversations, each on one topic.",
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("to_position", Integer, primary_key=True, comment="It stands for all messages up to this one."),
+    Column("content", Text, nullable=False),
+    _json("key_messages", empty="[]"),
+    _count("token_count"),
+    Column("prompt", Text, comment="The prompt of the model that wrote it; null: by rules."),
+    _time("at", now=True),
+    comment="Rolling summaries of long sessions; the last one holds what those before it said.",
+)
+
+plans = Table(
+    "plans",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("goal", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    _json("steps", empty="[]"),
+    Column("current", Text, comment="Id of the step that is being worked on."),
+    Column("event_id", Text, nullable=False, comment="The event that said so last."),
+    Column("event_seq", BigInteger, nullable=False, comment="Its place in the log: an older one changes nothing."),
+    Column("version", Integer, nullable=False, server_default=text("1")),
+    _time("updated_at", now=True),
+    Index("plans_of_user", "tenant_id", "user_id"),
+)
+
+contexts = Table(
+    "contexts",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("reader", Text, primary_key=True, comment="Whose memories, and under which limit, the context shows."),
+    Column("from_position", Integer, primary_key=True, comment="The first message that it shows verbatim."),
+    Column("memory_ids", ARRAY(Uuid), nullable=False, comment="In the order in which they are shown."),
+    Column("passages", ARRAY(Text), nullable=False, server_default=text("'{}'")),
+    _time("at", now=True),
+    comment="What a session's contexts keep showing until their window moves, so that a model's cache stays warm.",
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text, comment="Whose it is; with neither user nor group it is the whole tenant's."),
+    Column("group_id", Text),
+    Column("title", Text, nullable=False),
+    Column("uri", Text, comment="Where it comes from; the same one again is a new version of the same document."),
+    Column("media_type", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    _json("metadata", empty="{}"),
+    Column("version", Integer, nullable=False, server_default=text("1")),
+    _time("created_at", now=True),
+    _time("updated_at", now=True),
+    Index("documents_of_user", "tenant_id", "user_id"),
+    Index("documents_uri", "tenant_id", "uri", postgresql_where=text("uri IS NOT NULL")),
+)
+
+passages = Table(
+    "passages",
+    metadata,
+    _tenant(),
+    Column("document_id", Uuid, primary_key=True),
+    Column("position", Integer, primary_key=True, comment="1, 2, … in reading order."),
+    _texts("headings"),
+    Column("content", Text, nullable=False),
+    Column("from_char", Integer, nullable=False, comment="Where in the document it begins, in characters."),
+    Column("to_char", Integer, nullable=False),
 )
 
 rules = Table(
@@ -615,9 +756,9 @@ search_index = Table(
     "search_index",
     metadata,
     _tenant(),
-    Column("type", Text, primary_key=True, comment="message or memory"),
-    Column("session_id", Text, primary_key=True, comment="Empty for a memory."),
-    Column("ref", Text, primary_key=True, comment="The message's id in its session, or the memory's id."),
+    Column("type", Text, primary_key=True, comment="message, memory or document"),
+    Column("session_id", Text, primary_key=True, comment="Empty for a memory; of a passage its document's id."),
+    Column("ref", Text, primary_key=True, comment="The message's id in its session, the memory's id, the passage."),
     Column("position", Integer, nullable=False, server_default=text("0")),
     Column("user_id", Text),
     Column("group_id", Text),
@@ -630,6 +771,12 @@ search_index = Table(
     Column("embedding_next", HALFVEC, comment="By the other of two models, where there are two; see core.places."),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),
     Index("search_index_of_group", "tenant_id", "group_id", "type", postgresql_where=text("group_id IS NOT NULL")),
+    Index(
+        "search_index_shared",
+        "tenant_id",
+        "session_id",
+        postgresql_where=text("type = 'document' AND user_id IS NULL AND group_id IS NULL"),
+    ),
     Index("search_index_unembedded", "tenant_id", "session_id", postgresql_where=text("embedding IS NULL")),
 )
 

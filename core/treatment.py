@@ -31,6 +31,11 @@ def _nameless(column: str) -> str:
     return f"'erased:' || md5(:pepper || {column})"
 
 
+def _of_sessions(table: str) -> TextClause:
+    """What is kept of the sessions in which the user spoke, alone or with others."""
+    return text(f"DELETE FROM {table} WHERE session_id = ANY(:alone) OR session_id = ANY(:shared)")
+
+
 _MINE = "(SELECT id FROM memories WHERE user_id = :user)"
 
 _SEQS = "cast(:seqs AS bigint[])"
@@ -101,6 +106,26 @@ STEPS: Final = (
         "deleted",
         text("DELETE FROM notices WHERE user_id = :user OR event_id = ANY(:events)"),
     ),
+    Step(
+        "documents",
+        "the user's own: deleted",
+        text("DELETE FROM documents WHERE user_id = :user"),
+    ),
+    Step(
+        "passages",
+        "deleted, with their documents",
+        text("DELETE FROM passages p WHERE NOT EXISTS (SELECT FROM documents d WHERE d.id = p.document_id)"),
+    ),
+    Step(
+        "units",
+        "of all sessions in which the user spoke: deleted, those with others are cut anew",
+        _of_sessions("units"),
+    ),
+    Step("summaries", "likewise", _of_sessions("summaries")),
+    Step("plans", "deleted", text("DELETE FROM plans WHERE user_id = :user OR session_id = ANY(:alone)")),
+    Step("contexts", "of all sessions in which the user spoke: deleted", _of_sessions("contexts")),
+    Step("working", "of all sessions in which the user spoke: deleted", _of_sessions("working")),
+    Step("hidden_messages", "likewise: what was hidden is shown again", _of_sessions("hidden_messages")),
     Step("messages", "deleted", text("DELETE FROM messages WHERE session_id = ANY(:alone)")),
     Step(
         "messages",
@@ -124,7 +149,10 @@ STEPS: Final = (
     Step(
         "sessions",
         "with others: stay, and are the user's no longer",
-        text("UPDATE sessions SET user_id = NULL WHERE id = ANY(:shared) AND user_id = :user"),
+        text("""
+            UPDATE sessions SET user_id = CASE WHEN user_id <> :user THEN user_id END, state = '{}'
+            WHERE id = ANY(:shared)
+        """),
     ),
     Step("decisions", "deleted", text(f"DELETE FROM decisions WHERE event_seq = ANY({_SEQS})")),
     Step(

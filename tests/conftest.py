@@ -67,7 +67,7 @@ def upgraded(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Sett
 def settings(upgraded: Settings) -> Settings:
     """The settings, on a database with no rows but the tenant `acme` and its default rules."""
     owner = create_engine(db.owner_url(upgraded))
-    names = ", ".join(["tenants", "heartbeats", *(table.name for table in TENANT_TABLES)])
+    names = ", ".join(["tenants", "heartbeats", "providers", *(table.name for table in TENANT_TABLES)])
     with owner.begin() as tx:
         tx.execute(text(f"TRUNCATE {names} RESTART IDENTITY"))
     owner.dispose()

@@ -136,7 +136,7 @@ def test_the_tenant_stands_first_in_every_primary_key() -> None:
 
 def test_no_table_is_without_a_tenant_but_those_that_are_known() -> None:
     without = {table.name for table in metadata.sorted_tables} - {table.name for table in TENANT_TABLES}
-    assert without == {"deployment", "heartbeats", "tenants"}
+    assert without == {"deployment", "heartbeats", "providers", "tenants"}
 
 
 def test_the_owner_too_sees_no_row(owner: Connection) -> None:

@@ -1,0 +1,61 @@
+"""What every extractor keeps to: windows of a conversation in, statements worth keeping out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.config import Settings
+from core.llm import OnCall
+from core.types import Candidate, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Messages read at once: what is new among them, and what was said before, which only tells what it means."""
+
+    before: Sequence[Message]
+    fresh: Sequence[Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """A slice of talk on one topic as a reader tells it: the messages by id, and what they come to."""
+
+    message_ids: Sequence[str]
+    subject: str
+    summary: str
+    narrative: str
+    keywords: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is worth keeping of a window; `units` where the extractor tells the talk as well."""
+
+    candidates: Sequence[Candidate]
+    units: Sequence[Retold] = ()
+
+
+class Extractor(Protocol):
+    """Reads one window.
+
+    Every candidate cites messages of `window.fresh`, the one that says it first. Later: it cannot answer now. Never: it
+    will not answer for this window, which the caller sets aside while the other windows go on.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the setting `extractor` calls it."""
+
+    @property
+    def prompt(self) -> str | None:
+        """Name and version of the prompt it reads by; None: by rules."""
+
+    def read(self, window: Window, on_call: OnCall) -> Reading:
+        """What the window's fresh messages say that is worth keeping."""
+
+
+Open = Callable[[Settings], Extractor]
+"""Makes an extractor of the settings; what a package names under the entry points `imprint.extractors`."""
