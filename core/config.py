@@ -139,8 +139,10 @@ class Settings(BaseSettings):
         "production", description="Which set of prompts; `eval` keeps relative dates beside absolute ones."
     )
 
-    embedding: Literal["local", "openai", "hash"] = Field(
-        "local", description="Who makes vectors; `hash` is for tests."
+    embedding: str = Field(
+        "local",
+        pattern=r"^[a-z0-9_.-]+$",
+        description="Who makes vectors: `local`, `openai`, or what a package brings; `hash` is for tests.",
     )
     embedding_base_url: HttpUrl | None = Field(None, description="OpenAI-compatible endpoint for embeddings.")
     embedding_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")

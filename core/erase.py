@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, lineage, memories, telling, tombstones, traces
+from core import changes, lineage, memories, plans, summarise, telling, tombstones, traces, units
 from core.change import Author, Owner, Restore
 from core.db import Tx
 from core.errors import Conflict
@@ -29,7 +29,8 @@ ERASED = "memory.erased"
 class Erased:
     """What went: whose it was, which memories, rows by table, and how many hashes keep it away.
 
-    `rederive`: memories that stay, from which something was drawn that had to go with what was erased.
+    `rederive`: memories that stay, from which something was drawn that had to go with what was erased. `sessions`:
+    where messages lost their text, which whoever keeps some at hand lets go of.
     """
 
     user_id: str
@@ -37,6 +38,7 @@ class Erased:
     rederive: Sequence[UUID] = ()
     counts: Counter[str] = field(default_factory=Counter)
     tombstones: int = 0
+    sessions: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ def memory(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence:
     if not locked.issuperset(owned):
         raise Conflict("Someone has learnt from this meanwhile. Erase it again.")
     laid = tombstones.lay(tx, tenant_id, owner.user_id, _statements(tx, sorted(found.said)))
+    cited = tx.execute(_CITED, {"ids": sorted(found.said)}).all() if evidence else []
     counts: Counter[str] = Counter()
     for user_id, ids in owned.items():
         silenced = sorted(found.said) if evidence and user_id == owner.user_id else []
@@ -69,7 +72,8 @@ def memory(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence:
         if user_id != owner.user_id:
             told(tx, tenant_id, ids[0], Erased(user_id, ids), author)
     _restore(tx, tenant_id, owner, found, author)
-    done = Erased(owner.user_id, owned[owner.user_id], sorted(found.parts), counts, laid)
+    places = sorted({row.session_id for row in cited})
+    done = Erased(owner.user_id, owned[owner.user_id], sorted(found.parts), counts, laid, places)
     told(tx, tenant_id, memory_id, done, author)
     return done
 
@@ -116,7 +120,7 @@ def remove(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], *, silence
     counts: Counter[str] = Counter()
     if silenced:
         traces.call_back(tx)
-        counts += _silence(tx, user_id, silenced, asked)
+        counts += _silence(tx, tenant_id, user_id, silenced, asked)
     for table, statement in _STEPS:
         counts[table] += tx.execute(statement, values).rowcount
     for shadow_id in tx.execute(_SHADOWS, values).scalars():
@@ -140,7 +144,7 @@ def _ignored(tx: Tx, tenant_id: str, user_id: str, values: dict[str, Any]) -> li
     return [row.id for row, is_same in zip(rows, same, strict=True) if is_same]
 
 
-def _silence(tx: Tx, user_id: str, ids: Sequence[UUID], asked: list[str]) -> Counter[str]:
+def _silence(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], asked: list[str]) -> Counter[str]:
     """Take the text out of the messages that are cited, and the quotes of them that others hold."""
     cited = [(row.session_id, row.message_id) for row in tx.execute(_CITED, {"ids": list(ids)})]
     places = {"user": user_id, "sessions": [s for s, _ in cited], "messages": [m for _, m in cited]}
@@ -150,6 +154,9 @@ def _silence(tx: Tx, user_id: str, ids: Sequence[UUID], asked: list[str]) -> Cou
     counts["verdicts"] = tx.execute(_UNQUOTE_VERDICTS, places).rowcount
     counts["memory_versions"] = tx.execute(_UNGROUND, places).rowcount
     counts["search_index"] = reindex.forget(tx, [(row.session_id, row.id, row.position) for row in silenced])
+    counts["units"] = units.forget_messages(tx, cited)
+    counts["summaries"] = summarise.forget_messages(tx, tenant_id, cited)
+    counts["plans"] = plans.forget_messages(tx, sorted({row.session_id for row in silenced}))
     return counts
 
 
@@ -202,7 +209,9 @@ _CITED = text("SELECT DISTINCT session_id, message_id FROM evidence WHERE memory
 _PLACES = "SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[]))"
 
 _SILENCE = text(f"""
-    UPDATE messages SET content = '', extras = NULL WHERE (session_id, id) IN ({_PLACES})
+    UPDATE messages SET content = '', extras = CASE WHEN jsonb_exists(extras, 'participants')
+        THEN jsonb_build_object('participants', extras -> 'participants') END
+    WHERE (session_id, id) IN ({_PLACES})
     RETURNING session_id, id, position, event_id
 """)
 

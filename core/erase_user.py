@@ -57,7 +57,8 @@ def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Setting
     for step in STEPS:
         counts[step.table] += tx.execute(step.statement, values).rowcount
     reindex.weigh_anew(tx, gone)
-    done = Erased(user_id, counts=+counts, tombstones=tombstones.lay_user(tx, tenant_id, user_id))
+    laid = tombstones.lay_user(tx, tenant_id, user_id)
+    done = Erased(user_id, counts=+counts, tombstones=laid, sessions=[*alone, *shared])
     forget_names(tx)
     if done.counts:
         telling.tell(tx, tenant_id, author, [Emission(ERASED, {"user_id": user_id}, subject=f"user:{user_id}")])

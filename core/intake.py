@@ -51,6 +51,10 @@ class SessionPayload(Payload):
     group_id: Name | None = None
 
 
+class SessionStarted(SessionPayload):
+    state: Json | None = None
+
+
 class SessionEnded(SessionPayload):
     message_count: int | None = Field(None, ge=0)
 
@@ -64,12 +68,20 @@ class MessageAdded(SessionPayload):
     participants: list[Name] | None = None
     importance: Share | None = None
     tool_calls: list[Json] | None = None
+    tool_name: Name | None = None
+    tool_call_id: Name | None = None
     tags: list[Name] | None = None
     metadata: Json | None = None
 
 
 class ToolResultAdded(SessionPayload):
     content: Content
+    message_id: Name | None = None
+    agent_id: Name | None = None
+    tool_name: Name | None = None
+    tool_call_id: Name | None = None
+    tags: list[Name] | None = None
+    metadata: Json | None = None
 
 
 class PlanUpdated(SessionPayload):
@@ -95,7 +107,7 @@ class FeedbackGiven(Payload):
 
 
 PAYLOADS: Mapping[str, type[Payload]] = {
-    "session.started": SessionPayload,
+    "session.started": SessionStarted,
     "message.added": MessageAdded,
     "tool.result.added": ToolResultAdded,
     "plan.updated": PlanUpdated,
@@ -220,13 +232,18 @@ def _refuse_unstorable(events: Sequence[Incoming]) -> None:
     """Refuse what PostgreSQL cannot keep; all payloads are looked at together first, for nearly all are fine."""
     if _fault_of([event.payload for event in events], depth=len(events)) is None:
         return
-    faults = ((index, _fault_of(event.payload, depth=0)) for index, event in enumerate(events))
+    faults = ((index, unstorable(event.payload)) for index, event in enumerate(events))
     problems = [Problem(f"/{index}/payload", fault) for index, fault in faults if fault is not None]
     if problems:
         raise Invalid(problems)
 
 
-def _fault_of(value: Json | list[Json], depth: int) -> str | None:
+def unstorable(value: object) -> str | None:
+    """Why PostgreSQL cannot keep a value as JSON; None: it can."""
+    return _fault_of(value, depth=0)
+
+
+def _fault_of(value: object, depth: int) -> str | None:
     """Why a value cannot be kept as JSON; `depth` brackets of it are known to be harmless."""
     try:
         text = ENCODER.encode(value)
@@ -245,7 +262,7 @@ def _fault_of(value: Json | list[Json], depth: int) -> str | None:
 _NESTED = f"nested deeper than {NESTING} levels; flatten it"
 
 
-def _is_nested(payload: Json | list[Json]) -> bool:
+def _is_nested(payload: object) -> bool:
     """Whether lists and objects stand in each other deeper than is allowed; walked without recursion."""
     level: list[Any] = [payload]
     for _ in range(NESTING):

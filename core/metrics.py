@@ -58,6 +58,18 @@ MODEL_CALLS = Counter("imprint_model_calls_total", "Calls of a language model", 
 MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens that a language model counted", ["model", "direction"])
 
 
+ADMISSIONS = Counter(
+    "imprint_model_admissions_total", "Dispatches that came to the gate of the model, by what it said", ["outcome"]
+)
+
+BREAKER_OPEN = Gauge(
+    "imprint_model_breaker_open",
+    "1: the provider refuses, and nobody asks it for a while",
+    ["provider"],
+    multiprocess_mode="mostrecent",
+)
+
+
 def listen(host: str, port: int) -> None:
     """Show the metrics at `/metrics` on a port of their own: this process's, or of all that count in the shared folder.
 

@@ -10,19 +10,26 @@ from typing import Any
 from sqlalchemy import text
 from uuid_utils import uuid7
 
+from core import states, working
 from core.db import Tx, recordset
 from core.errors import NotFound
 from core.intake import Incoming
 from core.text import token_estimate
 from core.types import Json, Message
 
-SESSION_EVENTS = frozenset({"session.started", "message.added", "session.ended"})
-EXTRAS = ("participants", "tool_calls", "tags", "metadata")
+SPOKEN = frozenset({"message.added", "tool.result.added"})
+"""Events that add a message to the transcript."""
+
+SESSION_EVENTS = SPOKEN | {"session.started", "session.ended"}
+EXTRAS = ("participants", "tool_calls", "tool_name", "tool_call_id", "tags", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where a session stands: how long it is, and how far it was extracted and indexed (positions)."""
+    """Where a session stands: how long it is, and how far it was extracted and indexed (positions).
+
+    `ended_at`: None while it is open; who speaks on after the end opens it again. `state`: see `core.states`.
+    """
 
     id: str
     user_id: str | None
@@ -34,15 +41,19 @@ class Session:
     started_at: datetime
     last_at: datetime
     ended_at: datetime | None
+    state: Json
 
 
 @dataclass(slots=True)
-class Length:
-    """How long a session is while a batch is added to it."""
+class Opened:
+    """A session that a batch speaks of, locked: how it stands while the batch is added to it."""
 
     messages: int
     tokens: int
+    ended_at: datetime | None
+    is_new: bool
     more_tokens: int = 0
+    is_heard: bool = False
 
     def grow(self, content: str) -> None:
         tokens = token_estimate(content)
@@ -50,9 +61,17 @@ class Length:
         self.tokens += tokens
         self.more_tokens += tokens
 
+    def end(self, at: datetime) -> None:
+        self.ended_at = at if self.ended_at is None else max(self.ended_at, at)
 
-def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Length]:
-    """Create or lock every session the batch speaks of; answers how long each is."""
+    def go_on(self, at: datetime) -> None:
+        """Open again what has ended, unless this was said before the end and only comes late."""
+        if self.ended_at is not None and at >= self.ended_at:
+            self.ended_at = None
+
+
+def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Opened]:
+    """Create or lock every session the batch speaks of; answers how each stands."""
     spans: dict[str, dict[str, Any]] = {}
     for event in batch:
         if event.event_type in SESSION_EVENTS:
@@ -62,28 +81,29 @@ def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Len
     if not rows:
         return {}
     opened = tx.execute(_OPEN, {"tenant": tenant_id, "rows": recordset(rows)})
-    return {row.id: Length(row.message_count, row.token_count) for row in opened}
+    return {row.id: Opened(row.message_count, row.token_count, row.ended_at, row.is_new) for row in opened}
 
 
-def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], lengths: Mapping[str, Length]) -> None:
-    """Write the messages among newly accepted events, each with the next position of its session."""
-    added = [(seq, e) for seq, e in events if e.event_type == "message.added"]
-    if not added:
-        return
-    known = _known_ids(tx, added)
-    rows = []
-    for seq, event in added:
-        session_id, message_id = event.payload["session_id"], event.payload.get("message_id")
-        if message_id is not None and (session_id, message_id) in known:
-            continue  # The same message under another event id: it is in the transcript already.
-        known.add((session_id, message_id))
-        lengths[session_id].grow(event.payload["content"])
-        rows.append(_row(seq, event, lengths[session_id]))
+def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, Opened]) -> None:
+    """What newly accepted events make of their sessions: messages, each with the next position, state and end."""
+    heard = [(seq, e) for seq, e in events if e.event_type in SESSION_EVENTS]
+    known = _known_ids(tx, [e for _, e in heard if e.event_type in SPOKEN])
+    rows: list[Json] = []
+    for seq, event in heard:
+        one = opened[event.payload["session_id"]]
+        one.is_heard = True
+        if event.event_type == "session.ended":
+            one.end(event.time)
+        elif event.event_type == "session.started":
+            one.go_on(event.time)
+        elif _is_unheard_of(event, known):
+            one.grow(event.payload["content"])
+            one.go_on(event.time)
+            rows.append(_row(seq, event, one))
     if rows:
         tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(rows)})
-        spoken = sorted({row["session_id"] for row in rows})
-        grown = [{"id": s, "count": lengths[s].messages, "tokens": lengths[s].more_tokens} for s in spoken]
-        tx.execute(_GROW, {"rows": recordset(grown)})
+    _write(tx, opened)
+    _at_the_edges(tx, [e for _, e in heard])
 
 
 def get(tx: Tx, session_id: str) -> Session:
@@ -91,19 +111,27 @@ def get(tx: Tx, session_id: str) -> Session:
     row = tx.execute(text("SELECT * FROM sessions WHERE id = :id"), {"id": session_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no session {session_id!r} in this tenant.")
-    return _session(row)
+    return session_of(row)
 
 
 def unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
     """Those of the sessions that have messages the search index does not know yet."""
     rows = tx.execute(_UNINDEXED, {"ids": list(session_ids)})
-    return [_session(row) for row in rows]
+    return [session_of(row) for row in rows]
 
 
 def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
     """Messages in order, beginning behind the position `after`."""
     rows = tx.execute(_TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
     return [message_of(row) for row in rows]
+
+
+def message(tx: Tx, session_id: str, message_id: str) -> Message:
+    """One message of a session; NotFound: there is none with that id."""
+    row = tx.execute(_MESSAGE, {"session": session_id, "message": message_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
+    return message_of(row)
 
 
 def extracted(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
@@ -133,7 +161,8 @@ def message_of(row: Any) -> Message:
     )
 
 
-def _session(row: Any) -> Session:
+def session_of(row: Any) -> Session:
+    """A row of `sessions` as a Session."""
     return Session(**{name: getattr(row, name) for name in Session.__slots__})
 
 
@@ -148,56 +177,90 @@ def _stretch(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
             "group_id": payload.get("group_id"),
             "started_at": event.time,
             "last_at": event.time,
-            "ended_at": None,
         },
     )
     span["started_at"] = min(span["started_at"], event.time)
     span["last_at"] = max(span["last_at"], event.time)
-    if event.event_type == "session.ended":
-        span["ended_at"] = event.time
 
 
-def _known_ids(tx: Tx, added: Sequence[tuple[int, Incoming]]) -> set[tuple[str, str | None]]:
-    named = [(e.payload["session_id"], e.payload["message_id"]) for _, e in added if e.payload.get("message_id")]
+def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
+    """Messages among these that are in the transcript already."""
+    named = [(e.payload["session_id"], e.payload["message_id"]) for e in added if e.payload.get("message_id")]
     if not named:
         return set()
     rows = tx.execute(_KNOWN, {"sessions": [s for s, _ in named], "ids": [m for _, m in named]})
     return {(row.session_id, row.id) for row in rows}
 
 
-def _row(seq: int, event: Incoming, length: Length) -> dict[str, Any]:
+def _is_unheard_of(event: Incoming, known: set[tuple[str, str]]) -> bool:
+    """False: the same message under another event id; it is in the transcript already, as it came first."""
+    message_id = event.payload.get("message_id")
+    if message_id is None:
+        return True
+    place = (event.payload["session_id"], message_id)
+    if place in known:
+        return False
+    known.add(place)
+    return True
+
+
+def _write(tx: Tx, opened: Mapping[str, Opened]) -> None:
+    """Write down how the sessions stand now. One that only repeats have named was deleted, and is not made anew."""
+    heard = [
+        {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
+        for name, one in sorted(opened.items())
+        if one.is_heard
+    ]
+    if heard:
+        tx.execute(_STAND, {"rows": recordset(heard)})
+    unheard = [name for name, one in opened.items() if one.is_new and not one.is_heard]
+    if unheard:
+        tx.execute(_UNMAKE, {"ids": unheard})
+
+
+def _at_the_edges(tx: Tx, heard: Sequence[Incoming]) -> None:
+    """What a session begins with, and what goes with its end."""
+    for event in heard:
+        if event.event_type == "session.started" and event.payload.get("state"):
+            states.merge(tx, event.payload["session_id"], event.payload["state"], "/payload/state")
+    ended = sorted({e.payload["session_id"] for e in heard if e.event_type == "session.ended"})
+    if ended:
+        working.clear(tx, ended)
+
+
+def _row(seq: int, event: Incoming, one: Opened) -> Json:
     payload = event.payload
     extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}
+    is_tool = event.event_type == "tool.result.added"
     return {
         "session_id": payload["session_id"],
-        "position": length.messages,
+        "position": one.messages,
         "id": payload.get("message_id") or str(uuid7()),
         "event_seq": seq,
         "event_id": event.id,
         "user_id": payload["user_id"],
         "group_id": payload.get("group_id"),
         "agent_id": payload.get("agent_id"),
-        "role": payload["role"],
-        "speaker": payload.get("speaker"),
+        "role": "tool" if is_tool else payload["role"],
+        "speaker": payload.get("tool_name" if is_tool else "speaker"),
         "content": payload["content"],
-        "token_count": length.tokens,
+        "token_count": one.tokens,
         "occurred_at": event.time.isoformat(),
-        "importance": payload.get("importance"),
+        "importance": None if is_tool else payload.get("importance"),
         "extras": extras or None,
     }
 
 
 _OPEN = text("""
-    INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at, ended_at)
+    INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at)
     SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
-        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz, ended_at timestamptz)
+        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz)
     ON CONFLICT (tenant_id, id) DO UPDATE SET
         started_at = least(s.started_at, excluded.started_at),
-        last_at = greatest(s.last_at, excluded.last_at),
-        ended_at = coalesce(greatest(s.ended_at, excluded.ended_at), s.ended_at)
-    RETURNING id, message_count, token_count
+        last_at = greatest(s.last_at, excluded.last_at)
+    RETURNING id, message_count, token_count, ended_at, (xmax = 0) AS is_new
 """)
-"""Create the sessions, or lock those that exist, and widen their span of time."""
+"""Create the sessions, or lock those that exist, and widen their span of time. A row without xmax was inserted."""
 
 _KNOWN = text("""
     SELECT session_id, id FROM messages
@@ -215,17 +278,21 @@ _INSERT = text("""
         importance float8, extras jsonb)
 """)
 
-_GROW = text("""
-    UPDATE sessions SET message_count = grown.count, token_count = token_count + grown.tokens
-    FROM json_to_recordset(cast(:rows AS json)) AS grown (id text, count int, tokens int)
-    WHERE sessions.id = grown.id
+_STAND = text("""
+    UPDATE sessions SET message_count = h.count, token_count = token_count + h.tokens, ended_at = h.ended_at
+    FROM json_to_recordset(cast(:rows AS json)) AS h (id text, count int, tokens int, ended_at timestamptz)
+    WHERE sessions.id = h.id
 """)
+
+_UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
 
 _UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE "C"')
 
 _TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
 """)
+
+_MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :message")
 
 _EXTRACTED = text("UPDATE sessions SET extracted_to = :new WHERE id = :session AND extracted_to = :old")
 

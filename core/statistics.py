@@ -181,7 +181,7 @@ _VERDICTS = text("""
 
 _SUMS = """
     SELECT c.model, count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-           sum(c.cost) AS cost, count(*) FILTER (WHERE c.outcome <> 'ok') AS failed
+           sum(c.cost) AS cost, count(*) FILTER (WHERE split_part(c.outcome, '+', 1) <> 'ok') AS failed
     FROM model_calls c
 """
 

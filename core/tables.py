@@ -310,7 +310,7 @@ contexts = Table(
     _tenant(),
     Column("session_id", Text, primary_key=True),
     Column("reader", Text, primary_key=True, comment="Whose memories, and under which limit, the context shows."),
-    Column("from_position", Integer, primary_key=True, comment="The first message that it shows verbatim."),
+    Column("from_position", Integer, nullable=False, comment="The first message that it shows as it was said."),
     Column("memory_ids", ARRAY(Uuid), nullable=False, comment="In the order in which they are shown."),
     Column("passages", ARRAY(Text), nullable=False, server_default=text("'{}'")),
     _time("at", now=True),

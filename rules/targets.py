@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from core import plugins
+
 _MEMORY_EVENTS: Final = (
     "memory.created",
     "memory.updated",
@@ -16,6 +18,7 @@ _MEMORY_EVENTS: Final = (
 )
 
 TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(plugins.names(plugins.AGENTS), ()),
     "memory_extractor": _MEMORY_EVENTS,
     "memory_consolidator": _MEMORY_EVENTS,
     "memory_deduplicator": ("memory.merged",),
@@ -25,6 +28,10 @@ TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "memory_compressor": ("memory.created", "memory.compressed", "memory.archived"),
     "pattern_finder": ("memory.created", "memory.updated"),
     "profile_builder": ("profile.updated",),
+    "unit_writer": (),
+    "session_summarizer": ("session.summarized",),
+    "plan_tracker": (),
+    "session_closer": ("session.ended",),
     "episode_writer": ("memory.created", "memory.updated", "memory.quarantined", "memory.write.important"),
     "skill_learner": ("memory.created", "memory.updated", "memory.quarantined"),
     "conflict_resolver": ("memory.updated", "memory.superseded"),
@@ -72,6 +79,14 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "profile.updated": ("user_id", "group_id", "version", "changed"),
     "rebuild.requested": ("user_id", "rebuild_id"),
     "rebuild.ready": ("user_id", "rebuild_id", "added", "gone", "changed"),
+    "session.ended": ("session_id", "user_id", "group_id", "message_count", "reason"),
+    "session.summarized": ("session_id", "user_id", "group_id", "to_position", "messages", "tokens"),
+    "session.erased": ("session_id", "user_id", "by"),
+    "message.hidden": ("session_id", "message_id", "by", "reason"),
+    "message.restored": ("session_id", "message_id", "by"),
+    "document.added": ("user_id", "group_id", "document_id", "version", "passages"),
+    "document.updated": ("user_id", "group_id", "document_id", "version", "passages"),
+    "document.deleted": ("user_id", "group_id", "document_id", "version", "passages"),
     "rule.changed": ("rule", "version", "author", "comment", "change"),
     "clock.ticked": ("rule", "version", "due_at", "timezone", "user_id"),
     "approval.requested": ("dispatch_id", "rule", "version", "target", "params", "expires_at", "may_decide"),

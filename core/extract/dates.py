@@ -217,8 +217,6 @@ def _span(match: re.Match[str], base: datetime) -> Resolved:
         return _season(base, span, step)
     if span == "weekend":
         saturday = _midnight(base) + timedelta(days=5 - base.weekday() + 7 * (step if step >= 0 else -1))
-        if step < 0 and base.weekday() == 6:
-            saturday += timedelta(days=0)
         return saturday, Precision.WEEK, f"on the weekend of {_day_name(saturday)}"
     return _shifted(base, step, span)
 

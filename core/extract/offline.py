@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.extract import dates, english, patterns_en, patterns_zh, rewrite, sentences, worth
-from core.extract.reading import Slot, Tables, Theme
+from core.extract import answers, dates, english, patterns_en, patterns_zh, rewrite, sentences, worth
+from core.extract.reading import Cue, Slot, Tables, Theme
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
 ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "agent", "chatgpt", "claude", "gemini", "copilot", "system"})
@@ -28,6 +28,7 @@ class _Talk:
     speaker: str
     addressee: str | None
     names: frozenset[str]
+    asked: str | None
     answers: bool
     novelty: float
 
@@ -70,7 +71,7 @@ def _own_words(message: Message) -> str:
 def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
     names = {m.speaker for m in messages if m.speaker and speaker_of(m)}
     seen: set[str] = set()
-    asked = False
+    before: Message | None = None
     for message in messages:
         words = set(_WORD.findall(_own_words(message).lower()))
         speaker = speaker_of(message)
@@ -78,14 +79,25 @@ def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
             others = sorted(names - {speaker})
             addressee = others[0] if len(others) == 1 else None
             novelty = len(words - seen) / len(words) if words else 0.0
-            yield _Talk(message, speaker, addressee, frozenset(others), asked, novelty)
+            asks = before is not None and ("?" in before.content or "？" in before.content)
+            yield _Talk(message, speaker, addressee, frozenset(others), _question(before, speaker), asks, novelty)
         seen |= words
-        asked = "?" in message.content or "？" in message.content
+        before = message
+
+
+def _question(before: Message | None, speaker: str) -> str | None:
+    """What someone else asked right before; tools and systems ask nothing."""
+    if before is None or before.role not in {"user", "assistant"} or speaker_of(before) == speaker:
+        return None
+    return answers.question_in(before.content)
 
 
 def _of_message(talk: _Talk) -> list[Candidate]:
     text = _own_words(talk.message)
-    said = [one for place, quote in enumerate(sentences.split(text)) if (one := _said(quote, place, talk))]
+    answer = _answer(text, talk)
+    quotes = [quote for quote in sentences.split(text) if answer is None or quote != answer.quote]
+    said = [one for place, quote in enumerate(quotes, 1) if (one := _said(quote, place, talk))]
+    said = [answer, *said] if answer else said
     instructions = [one for one in said if _tables(one).instruction.search(one.plain)]
     told = [one for one in said if one not in instructions]
     # People who talk to each other encourage ("never give up"); only an assistant is given standing instructions.
@@ -97,8 +109,15 @@ def _tables(one: _Said) -> Tables:
     return patterns_zh.TABLES if one.chinese else patterns_en.TABLES
 
 
-def _said(quote: str, place: int, talk: _Talk) -> _Said | None:
-    asserted = sentences.asserted(quote)
+def _answer(text: str, talk: _Talk) -> _Said | None:
+    """What the message says as an answer to what was asked, if that fills a slot."""
+    answer = answers.read(talk.asked, text) if talk.asked else None
+    said = _said(answer.quote, 0, talk, answer.statement) if answer else None
+    return said if said and said.slots else None
+
+
+def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> _Said | None:
+    asserted = sentences.asserted(stated or quote)
     if asserted is None:
         return None
     chinese = sentences.is_chinese(asserted)
@@ -110,8 +129,15 @@ def _said(quote: str, place: int, talk: _Talk) -> _Said | None:
     if not plain or (read and not slots):
         return None
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
-    found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays)  # no year is theirs
+    if birthdays:  # neither it nor the day that it is not has a year
+        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied(plain, one))
     return _Said(quote, place, plain, chinese, found, tuple(slots), talk)
+
+
+def _denied(plain: str, one: dates.Found) -> set[str]:
+    """The day of a date that "not" stands before."""
+    before = plain[: one.start].rstrip()
+    return {f"{one.when:%m-%d}"} if before.endswith((" not", "不是")) else set()
 
 
 def _is_own_name(slot: Slot, speaker: str) -> bool:
@@ -132,7 +158,7 @@ def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
     wanted = bool(statements) and worth.of([one.plain for one in statements], setting) >= worth.THRESHOLD
     groups: list[list[_Said]] = []
     for one in statements:
-        leans = not one.chinese and bool(worth.ANAPHORIC.search(one.plain))
+        leans = not one.chinese and not one.slots and bool(worth.ANAPHORIC.search(one.plain))
         if leans and wanted and groups and len(groups[-1]) == 1 and groups[-1][0].place == one.place - 1:
             groups[-1].append(one)
         elif not leans and (one.slots or (wanted and worth.is_worth_a_line(one.plain))):
@@ -147,9 +173,9 @@ def _states(one: _Said) -> bool:
 def _candidates(group: list[_Said]) -> list[Candidate]:
     """One statement as it was said for the first attribute; a name and each further attribute in its own sentence."""
     base = _statement(group)
-    by_attribute: dict[tuple[str, str | None], list[Slot]] = {}
+    by_attribute: dict[tuple[str, str | None, bool], list[Slot]] = {}
     for slot in group[0].slots:
-        by_attribute.setdefault((slot.attribute, slot.about), []).append(slot)
+        by_attribute.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
     filled = [(_filled(base, slots), slots) for slots in by_attribute.values()]
     return [
         replace(c, content=_plainly(c, s, chinese=group[0].chinese))
@@ -161,13 +187,15 @@ def _candidates(group: list[_Said]) -> list[Candidate]:
 
 def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
     """An attribute and its value as a short sentence."""
-    stated = (patterns_zh if chinese else patterns_en).TABLES.stated
+    tables = (patterns_zh if chinese else patterns_en).TABLES
+    stated = tables.stated
     attribute, pattern = slots[0].attribute, slots[0].pattern
     form: str = stated.get(attribute) or stated.get(attribute.split(".")[0]) or stated[""]
     if pattern.negated:
         form = stated[f"not {attribute}"]
     value = ("、" if chinese else " and ").join(slot.value for slot in slots)
-    what = attribute.split(".")[-1].replace("_", " ")
+    last = attribute.split(".")[-1]
+    what = tables.words.get(last, last.replace("_", " "))
     return form.format(who=candidate.subject, value=value, a_value=rewrite.with_article(value), what=what)
 
 
@@ -215,8 +243,8 @@ def _statement(group: list[_Said]) -> Candidate:
     first = group[0]
     tables = _tables(first)
     cue = next((c for c in tables.categories if c.regex.search(first.plain)), None)
-    category = cue.category if cue else Category.FACT
     found = [one for said in group for one in said.found]
+    category = _category(first, cue, found)
     return Candidate(
         _content(group), category, _topic(first.plain, tables.themes), first.talk.speaker, _evidence(group),
         found[0].when if found else first.talk.message.occurred_at,
@@ -225,6 +253,14 @@ def _statement(group: list[_Said]) -> Candidate:
         corrects=bool(tables.correction.search(first.plain) or tables.correction.search(first.quote)),
         structured={"date_precision": found[0].precision.value} if found else {},
     )  # fmt: skip
+
+
+def _category(said: _Said, cue: Cue | None, found: Sequence[dates.Found]) -> Category:
+    """By its cue; what is told with a day to come, and no other sign, is a plan ("We are flying on 3 June")."""
+    ahead = bool(found) and all(one.when > said.talk.message.occurred_at for one in found)
+    if ahead and (cue is None or cue.category is Category.EVENT):
+        return Category.PLAN
+    return cue.category if cue else Category.FACT
 
 
 def _topic(plain: str, themes: Sequence[Theme]) -> Topic:

@@ -21,21 +21,29 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Retold:
-    """A slice of talk on one topic as a reader tells it: the messages by id, and what they come to."""
+    """A slice of talk on one topic as a reader tells it: the messages by id, and what they come to.
+
+    `prompt`: name and version of the prompt by which a model told it; None: by rules.
+    """
 
     message_ids: Sequence[str]
     subject: str
     summary: str
     narrative: str
     keywords: Sequence[str] = ()
+    prompt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is worth keeping of a window; `units` where the extractor tells the talk as well."""
+    """What is worth keeping of a window; `units` where the extractor tells the talk as well.
+
+    `refused`: statements that were read and cannot be kept, such as those that rest on nothing in the window.
+    """
 
     candidates: Sequence[Candidate]
     units: Sequence[Retold] = ()
+    refused: int = 0
 
 
 class Extractor(Protocol):
@@ -51,7 +59,11 @@ class Extractor(Protocol):
 
     @property
     def prompt(self) -> str | None:
-        """Name and version of the prompt it reads by; None: by rules."""
+        """Name and version of the prompt it reads by; None: by rules.
+
+        Who reads by a prompt pays for every window: it is given small ones, and none that says nothing or nothing new.
+        Who reads by rules is given all that is new at once, and tells for itself what is worth keeping.
+        """
 
     def read(self, window: Window, on_call: OnCall) -> Reading:
         """What the window's fresh messages say that is worth keeping."""

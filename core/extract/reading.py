@@ -59,7 +59,10 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What one language's sentences say: everything that reads a sentence, beside its slots."""
+    """What one language's sentences say: everything that reads a sentence, beside its slots.
+
+    `stated`: how an attribute reads as a sentence; `words`: what the last part of its name is called there.
+    """
 
     slots: Callable[[str], list[Slot]]
     instruction: re.Pattern[str]
@@ -68,3 +71,4 @@ class Tables:
     categories: tuple[Cue, ...]
     themes: tuple[Theme, ...]
     stated: Mapping[str, str]
+    words: Mapping[str, str]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from core.extract.patterns_zh import KIN as KIN_ZH
+from core.extract.tables_zh.words import KIN as KIN_ZH
 
 _ADVERBS = (
     "really just also always never usually often still currently recently actually only even already mostly sometimes "
@@ -268,7 +268,7 @@ def third_person_zh(sentence: str, name: str, addressee: str | None = None) -> s
         lambda m: f"{name}的{m.group()[2:]}" if m.group() != "我们家" else f"{name}家",
         text,
     )
-    text = re.sub(rf"我们?(?=(?:{KIN_ZH}))|我(?=(?:家|公司|生日|名字))", f"{name}的", text)
+    text = re.sub(rf"我们?(?=(?:{KIN_ZH}))|我(?=(?:家[乡人里庭]|公司|生日|名字))", f"{name}的", text)
     text = text.replace("我们俩", f"{name}和同伴").replace("我们", f"{name}和其他人").replace("咱们", f"{name}和其他人")
     text = re.sub(r"我自己", name, text)
     text = text.replace("我", name)

@@ -36,7 +36,7 @@ _REPORTED = re.compile(
     r"\b(?:says?|said|told (?:me|us|him|her|them)|claims?|claimed|thinks?|thought|believes?|asked (?:me )?(?:if|"
     r"whether))"
     r"(?: that)? (?:I|my|we)\b|^(?:he|she|they|someone|somebody|people|everyone|[A-Z]\w+) (?:says?|said|told|"
-    r"claims?)\b",
+    r"claims?)\b|\bas (?:the (?:song|saying|poem|quote|line) (?:says|goes)|they say)\b",
 )
 _HYPOTHETICAL_EN = re.compile(
     r"^(?:even )?(?:if|what if|suppose|supposing|imagine|assume|assuming|say|let's say|let us say|pretend|unless|"
@@ -45,6 +45,8 @@ _HYPOTHETICAL_EN = re.compile(
     r"|\b(?:I|we) wish\b|\bif only\b|\b(?:would|could|should|might) have\b|\bif (?:I|we|it|he|she|they|you|my)\b"
     r"|\b(?:I|we) (?:would|could|might|may)(?! like| love| rather| never| always| really| not)\b"
     r"|\bhypothetical|\bin (?:my|a|the) (?:dreams?|story|novel|game|movie|another life|alternate)\b|\bin theory\b"
+    r"|\b(?:let us|let['’]s) (?:pretend|imagine|assume|suppose|say)\b|\bI['’]d (?:(?:only|really|probably|just) )?"
+    r"(?:be|have|go|do|make|take|get|move|buy|live|work|die|quit|become|choose|pick)\b"
     r"|\bpretend(?:ing)? (?:to be|that|I)\b|\bas if\b|\bas though\b|\bfor (?:example|instance)\b|"
     r"\bdreamed (?:that|of|I)\b"
     r"|\bI (?:almost|nearly) \w+ed\b|\bmaybe (?:I|we)\b|\bperhaps (?:I|we)\b|\bjust kidding\b|\bkidding\b",
@@ -111,6 +113,12 @@ _STATED_ITSELF = re.compile(
 """Words before a colon that are a statement and not a lead-in: "My writing is going well:"."""
 
 
+_REQUEST_ZH = re.compile(
+    r"^(?:请|麻烦你?|帮忙)?(?:帮我|给我|替我)?(?:写|翻译|总结|生成|起草|解释|列出|列|介绍|修改|润色|查|画|把)(?!完|了)[^，,]*$"
+)
+_STANDING_ZH = re.compile(r"以后|每次|总是|一直|始终|从现在|今后")
+
+
 def is_chinese(text: str) -> bool:
     """Whether `text` is to be read as Chinese: Han characters make up a fifth of it or more."""
     return len(_CJK.findall(text)) * 5 >= len(text.strip()) > 0
@@ -146,6 +154,8 @@ def asserted(sentence: str) -> str | None:
             return None
         sentence = tail["said"].strip()
     if chinese:
+        if _REQUEST_ZH.match(sentence) and not _STANDING_ZH.search(sentence):
+            return None
         return None if _QUESTION_ZH.search(sentence) or is_hypothetical(sentence) or is_quoted(sentence) else sentence
     if _REQUEST.match(sentence) or (_QUESTION_EN.match(sentence) and not sentence.endswith((".", "!"))):
         return None
@@ -183,7 +193,7 @@ def is_quoted(sentence: str) -> bool:
     return bool(_SPEECH_EN.search(outside)) or sum(map(len, quotes)) * 2 > len(sentence)
 
 
-_REQUEST_ZH = re.compile(r"^(?:请|麻烦|能不能|可以)?(?:帮我|给我|替我|推荐|告诉我|教我)[^，,。]*[，,]\s*(?=我)")
+_BESIDES_ZH = re.compile(r"^(?:请|麻烦|能不能|可以)?(?:帮我|给我|替我|推荐|告诉我|教我)[^，,。]*[，,]\s*(?=我)")
 _LEAD_ZH = re.compile(
     r"^(?:对了|嗯+|哦+|啊|不过|但是|而且|所以|然后|另外|还有|顺便说一下|说实话|老实说|是的|好的|"
     r"哈哈+|没错)[，,、！!\s]*"
@@ -196,4 +206,5 @@ _ELIDED_ZH = re.compile(
 
 def cleaned_zh(sentence: str) -> str:
     """Chinese without what leads into a statement, and with the 我 put back that speech leaves out."""
-    return _ELIDED_ZH.sub("我", _REQUEST_ZH.sub("", _LEAD_ZH.sub("", sentence)), count=1)
+    sentence = sentence.replace("本人", "我")
+    return _ELIDED_ZH.sub("我", _BESIDES_ZH.sub("", _LEAD_ZH.sub("", sentence)), count=1)

@@ -12,7 +12,8 @@ _NOT_NAMES = frozenset(
     "another not so very really just all in on at to of and or but for with from good great fine ok "
     "okay happy sad tired sorry "
     "sure back busy ready done glad excited well better best moved going doing being such what how who which one two "
-    "everyone everything something someone nothing same different both each more less much many few "
+    "still far somewhere anywhere nowhere does did everyone everything something someone nothing same different "
+    "both each more less much many few "
     "lot lots fun work school "
     "bed town downtown church college university student teacher nurse amazing awesome love "
     "he she they we you i everybody somebody nobody today tomorrow yesterday music dance art nature life now".split()
@@ -89,6 +90,7 @@ _TEENS = {
     w: n
     for n, w in enumerate("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), 10)
 }
+_MONTHS = frozenset("January February March April May June July August September October November December".split())
 _SMALL_WORDS = frozenset("of de da do das dos del della la le les el los the upon and und van von den & for".split())
 
 
@@ -106,11 +108,16 @@ def _is_name(value: str, most: int) -> bool:
 
 def person(value: str) -> str | None:
     """A name: one to three capitalised words that are no common word."""
-    cut = re.match(r"[^\W\d_][\w'’-]*(?: [A-Z][\w'’-]*){0,2}", value)
+    cut = re.match(
+        r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[^\W\d_][\w'’-]*(?: (?:(?:d[aeo]s?|del|della|di|la|van|von|der|den|bin|"
+        r"al) ){0,2}"
+        r"[A-Z][\w'’-]*){0,3}",
+        value,
+    )
     if not cut:
         return None
     name = cut.group()
-    return name if _is_name(name, 3) and name.lower() not in LANGUAGES | COUNTRIES else None
+    return name if _is_name(name, 6) and name.lower() not in LANGUAGES | COUNTRIES else None
 
 
 def own_name(value: str) -> str | None:
@@ -132,6 +139,8 @@ def place(value: str) -> str | None:
     cut = re.sub(
         r"^(?:the (?=city of|town of|USA?\b|UK\b|Netherlands|Philippines|Bay)|city of |town of )", "", cut
     ).strip()
+    if cut in _MONTHS:
+        return None
     if cut.lower() in COUNTRIES:
         return cut if cut[0].isupper() else cut.title()
     return cut if _is_name(cut, 5) else None
@@ -158,7 +167,7 @@ def school(value: str) -> str | None:
         r"Princeton)\b",
         cut,
     )
-    return cut if looks and _is_name(cut, 7) else None
+    return cut if looks and (_is_name(cut, 7) or re.match(r"University of [A-Z]", cut)) else None
 
 
 def field(value: str) -> str | None:
@@ -212,6 +221,12 @@ def occupation(value: str) -> str | None:
     return None if vague & {w.lower() for w in words} else cut
 
 
+def is_role(value: str) -> bool:
+    """Whether the last of a few words is a known occupation ("teaching assistant")."""
+    words = value.lower().split()
+    return 1 <= len(words) <= 4 and words[-1] in _ROLE_HEADS
+
+
 def thing(value: str) -> str | None:
     """Something one can name in a few words."""
     cut = _without_article(value)
@@ -226,7 +241,7 @@ _EMPTY_LIKES = re.compile(
     r"^(?:it|that|this|them|these|those|him|her|you|your|how|what|when|hearing|having you|seeing you|to hear|"
     r"to know|to see (?:you|your|it)|"
     r"to (?:chat|catch up|talk|think|say|ask|share)\b|everything|something|anything|nothing|all (?:of|the)|your|"
-    r"everyone|myself|yourself|me|us|being able|that you|one|"
+    r"everyone|everywhere|myself|yourself|me|us|being able|that you|one|not\b|"
     r"and|or|is|are|so|as|to be|my|our|their|his|some|having|[-–—])\b|^[-–—]",
     re.IGNORECASE,
 )

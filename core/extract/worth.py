@@ -131,7 +131,14 @@ MESSAGE: tuple[Cue, ...] = (
 )
 
 SMALL_TALK = re.compile(
-    r"\bmy (?:god|goodness|gosh|bad|pleasure|apologies|condolences|dear)\b|\bI (?:\w+ )?(?:hope|appreciate|agree|"
+    r"\bmy (?:god|goodness|gosh|bad|pleasure|apologies|condolences|dear)\b|\bmy (?:guess|question|point|bet|"
+    r"answer|advice|"
+    r"suggestion|recommendation|understanding) (?:is|was|would)\b|\bour (?:planet|world|universe|solar system|"
+    r"sun|species|"
+    r"ancestors)\b|\bmy (?:code|script|function|program|query|screen|browser|build) (?:throws|"
+    r"fails|failed|crash\w+|does not|did not|is not|keeps|shows|gives|returns|prints)\b|\bI will (?:have|"
+    r"take) the\b|\bhate to (?:say|admit|ask|bother|interrupt)\b|\ba (?:bit|little) (?:lost|confused|stuck|"
+    r"late)\b|^(?:never|seldom|rarely) (?:have|had|did|do|was) (?:I|we)\b|\bI (?:\w+ )?(?:hope|appreciate|agree|"
     r"bet|wonder|see|hear|wish|guess so|know (?:what|how|that|it|you|right)|understand|suppose|can imagine|"
     r"can tell|can see|could not agree|completely get|get it|got this|told you)\b(?! that my)"
     r"|\bI am (?:\w+ )?(?:glad|sorry|proud|sure|here for|there for|all ears|jealous|curious|impressed|rooting|"
@@ -205,7 +212,8 @@ _FINITE = re.compile(
 _ADDRESSED = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
 _BROKEN = re.compile(
     r"^going to be\b|^(?:mostly|mainly|partly|just|only|especially|probably|maybe|still) (?:with|for|of|by|from|about|"
-    r"because|to)\b|^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|why)\b(?!.*,)|\b(?:and|"
+    r"because|to)\b|^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|"
+    r"why)\b(?!.*,)|\b(?:and|"
     r"but|or|to|the|a|my|because|so|that)[.!]?$",
     re.IGNORECASE,
 )
@@ -217,7 +225,11 @@ STATEMENT_ZH: tuple[Cue, ...] = (
         r"女友)",
     ),
     _cue("new or recent", 0.4, r"刚|最近|昨|今天|今早|新|第一次|又"),
-    _cue("a date", 0.4, r"上周|上个?月|去年|前年|明年|下周|下个?月|周[一二三四五六日末]|\d+月|\d+年|年前|个月前"),
+    _cue(
+        "a date",
+        0.4,
+        r"明天|后天|上周|上个?月|去年|前年|明年|下周|下个?月|周[一二三四五六日末]|\d+月|\d+年|年前|个月前",
+    ),
     _cue("a plan", 0.6, r"打算|计划|准备|想去|想学|要去|要参加|目标|梦想|报名"),
     _cue("a habit", 0.6, r"每(?:天|周|个?月|年|晚|早|次)|经常|一直|习惯|平时|常常|总是|从不"),
     _cue("a step taken", 0.5, r"搬|换|买|卖|开始|加入|参加|决定|毕业|尝试|学会|辞|升|领养|完成|拿到|获得|考"),
@@ -249,6 +261,9 @@ _SMALL_TALK_ZH = re.compile(
 )
 
 
+_OF_OTHERS_ZH = re.compile(r"[他她它]们?(?!和我|跟我|给我|送我)|[你您]")
+
+
 def is_statement(plain: str) -> bool:
     """Whether `plain` (English) states something of its speaker that can be understood alone: not a courtesy."""
     return (
@@ -265,7 +280,12 @@ def is_statement(plain: str) -> bool:
 
 def is_statement_zh(plain: str) -> bool:
     """The same for Chinese: it speaks of oneself, says more than a few words, and is no courtesy."""
-    return len(plain) >= 6 and bool(_SELF_ZH.search(plain)) and not _SMALL_TALK_ZH.search(plain)
+    return (
+        len(plain) >= 6
+        and bool(_SELF_ZH.search(plain))
+        and not _OF_OTHERS_ZH.match(plain)
+        and not _SMALL_TALK_ZH.search(plain)
+    )
 
 
 def weigh(statement: str) -> float:

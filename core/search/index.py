@@ -1,11 +1,12 @@
-"""The search index: one row for each message and each memory, with its words at once and its vector when it is made."""
+"""The search index: one row for each message, memory and passage, with its words at once and its vector when made."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,9 @@ BATCH = 200
 DOCUMENTS = 0
 """The term under which the number of documents itself is counted; no word has this id."""
 
+EVERYONES = "passages"
+"""The name under which the terms of passages are counted that are the whole tenant's."""
+
 EMBED_BATCH = 64
 """Texts embedded by one dispatch: half a second of one core."""
 
@@ -51,7 +55,7 @@ class Row:
     session_id: str
     ref: str
     position: int
-    user_id: str
+    user_id: str | None
     group_id: str | None
     occurred_at: datetime
     weights: Mapping[int, float]
@@ -63,12 +67,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A row that has no vector yet, and the text to make it from."""
+    """A row that has no vector yet, and the text to make it from.
+
+    `at`: its time. A passage in whose place another stands meanwhile has another one.
+    """
 
     type: str
     session_id: str
     ref: str
     text: str
+    at: datetime
 
 
 def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]) -> None:
@@ -81,8 +89,7 @@ def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, ent
         rows.append(
             Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
         )
-    # The messages they were drawn from count their words already.
-    _put(tx, tenant_id, rows, counted=[])
+    put(tx, tenant_id, rows)  # The messages they were drawn from count their words already.
 
 
 def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
@@ -110,23 +117,23 @@ def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequen
         if not sessions.indexed(tx, session.id, old=session.indexed_to, new=rows[-1].position):
             raise Conflict("Another worker has indexed this session meanwhile.")
     new = [row for session, rows in planned for row in rows if row.position > session.indexed_to]
-    _put(tx, tenant_id, [row for _, rows in planned for row in rows], counted=new)
+    put(tx, tenant_id, [row for _, rows in planned for row in rows])
+    count_up(tx, tenant_id, counted(new))
 
 
 def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:
-    """Rows of these sessions that lack a vector, a batch at most; another salt picks others first.
+    """Rows of these sessions, or documents, that lack a vector, a batch at most; another salt picks others first.
 
     Nothing is locked while the model computes, so two workers could choose the same rows; salted, they rarely do.
     """
     rows = tx.execute(_UNEMBEDDED, {"sessions": list(session_ids), "limit": EMBED_BATCH, "salt": salt})
-    return [Unembedded("message", row.session_id, row.id, embedded_text(row.content, row.speaker)) for row in rows]
+    return [_unembedded(row) for row in rows]
 
 
 def lacking(tx: Tx, after: tuple[str, str, str], limit: int) -> list[Unembedded]:
     """Rows of a tenant that have no vector, in the order of their keys, from behind one; a page at most."""
     values = {"type": after[0], "session": after[1], "ref": after[2], "limit": limit}
-    rows = tx.execute(_LACKING, values)
-    return [Unembedded(row.type, row.session_id, row.ref, embedded_text(row.content, row.speaker)) for row in rows]
+    return [_unembedded(row) for row in tx.execute(_LACKING, values)]
 
 
 def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
@@ -135,6 +142,7 @@ def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]
         "types": [row.type for row in rows],
         "sessions": [row.session_id for row in rows],
         "refs": [row.ref for row in rows],
+        "moments": [row.at for row in rows],
         "vectors": [vector_literal(v) for v in vectors],
     }
     tx.execute(_VECTORS, values)
@@ -143,6 +151,11 @@ def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]
 def embedded_text(content: str, speaker: str | None) -> str:
     """What a message's vector is made from: who says it belongs to it, for people are asked about by name."""
     return f"{speaker}: {content}" if speaker else content
+
+
+def passage_text(title: str, headings: Sequence[str], content: str) -> str:
+    """What a passage's vector is made from: what it stands under says what it is about."""
+    return f"{' › '.join(dict.fromkeys((title, *headings)))}\n{content}"
 
 
 def vector_literal(vector: NDArray[np.float32]) -> str:
@@ -159,6 +172,34 @@ def sparse_literal(weights: Mapping[int, float]) -> str:
 def owners(user_id: str | None, group_id: str | None) -> list[str]:
     """The names under which term counts are kept."""
     return [f"user:{user_id}"] * (user_id is not None) + [f"group:{group_id}"] * (group_id is not None)
+
+
+def shelves(user_id: str | None, group_id: str | None) -> list[str]:
+    """The names under which those of passages are kept: apart, so that messages weigh what they did without them."""
+    return [f"passages:{owner}" for owner in owners(user_id, group_id)] or [EVERYONES]
+
+
+def counted(rows: Iterable[Any]) -> Counter[tuple[str, int]]:
+    """In how many of these rows each term stands, by owner; and how many rows there are."""
+    counts: Counter[tuple[str, int]] = Counter()
+    for row in rows:
+        for owner in (shelves if row.type == "document" else owners)(row.user_id, row.group_id):
+            counts.update((owner, term) for term in (*row.own_terms, DOCUMENTS))
+    return counts
+
+
+def count_up(tx: Tx, tenant_id: str, counts: Mapping[tuple[str, int], int]) -> None:
+    """Add to the document frequencies; in one order, so that two writers of one user wait instead of deadlocking."""
+    if counts:
+        pairs = sorted(counts)
+        values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
+        tx.execute(_COUNT, {"tenant": tenant_id, **values})
+
+
+def put(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
+    """Write rows; of one that is there already the weights alone."""
+    if rows:
+        tx.execute(_PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])})
 
 
 def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) -> Row:
@@ -182,11 +223,10 @@ def _beside(place: int, distance: int, count: int) -> list[int]:
     return [at for at in (place - distance, place + distance) if 0 <= at < count]
 
 
-def _put(tx: Tx, tenant_id: str, rows: Sequence[Row], counted: Sequence[Row]) -> None:
-    if not rows:
-        return
-    tx.execute(_PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])})
-    _count(tx, tenant_id, counted)
+def _unembedded(row: Any) -> Unembedded:
+    passage = row.type == "document"
+    said = passage_text(row.title, row.headings, row.content) if passage else embedded_text(row.content, row.speaker)
+    return Unembedded(row.type, row.session_id, row.ref, said, row.occurred_at)
 
 
 def _as_json(row: Row) -> dict[str, object]:
@@ -196,18 +236,6 @@ def _as_json(row: Row) -> dict[str, object]:
         "terms": sparse_literal(row.weights),
         "embedding": None if row.vector is None else vector_literal(row.vector),
     }
-
-
-def _count(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
-    """Add to the document frequencies; in one order, so that two writers of one user wait instead of deadlocking."""
-    counts: Counter[tuple[str, int]] = Counter()
-    for row in rows:
-        for owner in owners(row.user_id, row.group_id):
-            counts.update((owner, term) for term in (*row.own_terms, DOCUMENTS))
-    if counts:
-        pairs = sorted(counts)
-        values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
-        tx.execute(_COUNT, {"tenant": tenant_id, **values})
 
 
 _PUT = text("""
@@ -227,25 +255,38 @@ _COUNT = text("""
     ON CONFLICT (tenant_id, owner, term) DO UPDATE SET documents = c.documents + excluded.documents
 """)
 
-_UNEMBEDDED = text("""
-    SELECT i.session_id, m.id, m.content, m.speaker FROM search_index i
-    JOIN messages m ON m.session_id = i.session_id AND m.id = i.ref
-    WHERE i.type = 'message' AND i.embedding IS NULL AND i.session_id = ANY(:sessions)
+_TEXTS = """
+    SELECT i.type, i.session_id, i.ref, i.occurred_at, coalesce(m.content, k.content, p.content) AS content, m.speaker,
+           p.headings, d.title
+    FROM search_index i
+    LEFT JOIN messages m ON i.type = 'message' AND m.session_id = i.session_id AND m.id = i.ref
+    LEFT JOIN memories k ON k.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+    LEFT JOIN passages p ON p.document_id = CASE WHEN i.type = 'document' THEN cast(i.session_id AS uuid) END
+                        AND p.position = i.position
+    LEFT JOIN documents d ON d.id = p.document_id
+    WHERE i.embedding IS NULL AND coalesce(m.content, k.content, p.content) IS NOT NULL
+"""
+"""Rows without a vector, with what it is made from."""
+
+_UNEMBEDDED = text(f"""
+    {_TEXTS} AND i.type <> 'memory' AND i.session_id = ANY(:sessions)
     ORDER BY hashtext(i.ref || :salt) LIMIT :limit
 """)
 
-_LACKING = text("""
-    SELECT i.type, i.session_id, i.ref, coalesce(m.content, k.content) AS content, m.speaker FROM search_index i
-    LEFT JOIN messages m ON i.type = 'message' AND m.session_id = i.session_id AND m.id = i.ref
-    LEFT JOIN memories k ON k.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
-    WHERE i.embedding IS NULL AND (i.type, i.session_id, i.ref) > (:type, :session, :ref)
-      AND (m.content IS NOT NULL OR k.content IS NOT NULL)
+_LACKING = text(f"""
+    {_TEXTS} AND (i.type, i.session_id, i.ref) > (:type, :session, :ref)
     ORDER BY i.type, i.session_id, i.ref LIMIT :limit
 """)
 
 _VECTORS = text("""
     UPDATE search_index i SET embedding = v.vector::halfvec
-    FROM unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]), cast(:vectors AS text[]))
-         AS v (type, session_id, ref, vector)
-    WHERE i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref
+    FROM unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]),
+                cast(:moments AS timestamptz[]), cast(:vectors AS text[])) AS v (type, session_id, ref, at, vector)
+    WHERE i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref AND i.occurred_at = v.at
 """)
+
+LEXICAL = "-(i.terms <#> cast(:terms AS sparsevec)) AS lexical"
+"""How well the words of a row `i` fit a question."""
+
+COSINE = "1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec))"
+"""How near its vector is."""

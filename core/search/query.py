@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,15 +11,17 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import asof, memories, metrics, sessions
+from core import asof, metrics, sessions
 from core.asof import NOW, Moment
 from core.db import Database, Tx
 from core.embed import Embedder
+from core.search import knowledge
 from core.search.evidence import asks_time, tells_time, told
-from core.search.index import DOCUMENTS, owners, sparse_literal, vector_literal
+from core.search.index import COSINE, DOCUMENTS, LEXICAL, sparse_literal, vector_literal
+from core.search.knowledge import Passage
 from core.search.lexical import document_weights, message_terms, query_weights
 from core.search.rank import Hit, Ranked, rank
-from core.text import term_id, terms
+from core.text import terms
 from core.types import Evidence, Message, Trust
 
 Method = Literal["hybrid", "keyword", "vector"]
@@ -40,7 +43,7 @@ SERVED = (Trust.CANDIDATE, Trust.CONFIRMED, Trust.DISPUTED)
 class Question:
     """What is asked, about whom, as of when, and what an answer must be like.
 
-    `trust`: who asks for `quarantined` gets those; what is rejected is never found.
+    `trust`: who asks for `quarantined` gets those; what is rejected is never found. `each`: `limit` of each type.
     """
 
     query: str
@@ -61,16 +64,18 @@ class Question:
     include_archived: bool = False
     trust: Sequence[str] = SERVED
     moment: Moment = NOW
+    each: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One result: a memory's row or a message, its place in the ranking, and what it cites."""
+    """One result: a memory's row, a message or a passage, its place in the ranking, and what it cites."""
 
     ranked: Ranked
     sources: Sequence[Evidence]
     message: Message | None = None
     memory: Any = None
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
         vector = _vector(embedder, question)
         with db.tenant(tenant_id) as tx:
             hits = _hits(tx, question, vector)
-            ranked = rank(hits, wants_time=asks_time(question.query), limit=question.limit)
+            ranked = rank(hits, wants_time=asks_time(question.query), limit=question.limit, each=question.each)
             return Answer(_found(tx, ranked, question.moment), len(hits))
 
 
@@ -97,33 +102,53 @@ def _vector(embedder: Embedder, question: Question) -> str | None:
         return vector_literal(embedder.embed([question.query])[0])
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The question's terms with their weights: by how rare each is among what this user said; for passages, there too.
+
+    `passages` is None where there are none, or none are asked for.
+    """
+
+    own: Mapping[int, float]
+    passages: Mapping[int, float] | None
+
+
 def _hits(tx: Tx, question: Question, vector: str | None) -> list[Hit]:
-    asked = {} if question.method == "vector" else _asked(tx, question)
+    asked = _asked(tx, question)
     values = _values(question) | {
-        "terms": sparse_literal(asked or {1: 0.0}),
+        "terms": sparse_literal(asked.own or {1: 0.0}),
         "vector": vector,
         "all": READ_ALL,
         "arm": ARM_LIMIT,
     }
     # Read before the index: what moves into it in between is then seen twice, and not missed.
-    fresh = _fresh(tx, question, asked)
-    every, best = (_ROWS, _ARMS) if question.moment.known_at is None else (_ROWS_THEN, _ARMS_THEN)
-    rows = tx.execute(every, values).all()
-    if len(rows) > READ_ALL:
-        rows = tx.execute(best, values).all()
+    fresh = _fresh(tx, question, asked.own)
+    wanted = _ROWS if question.moment.known_at is None else _ROWS_THEN
+    rows = tx.execute(wanted, values).all() if question.include & {"messages", "memories"} else []
     cites = _cites(tx, [row.ref for row in rows if row.type == "memory"])
-    hits = [_hit(row, cites, asked) for row in rows if _near_enough(row, question)]
+    hits = [_hit(row, cites, asked.own) for row in rows if _near_enough(row, question)]
     known = {hit.key for hit in hits}
-    return [*hits, *(hit for hit in fresh if hit.key not in known)]
+    return [*hits, *(hit for hit in fresh if hit.key not in known), *_passages(tx, question, asked, values)]
 
 
-def _asked(tx: Tx, question: Question) -> dict[int, float]:
-    """The question's terms with their weights, by how rare each is among what this user said."""
-    words = terms(question.query)
-    owner = owners(question.user_id, question.group_id)[0]
-    ids = [*{term_id(word) for word in words}, DOCUMENTS]
-    counts = {row.term: row.documents for row in tx.execute(_COUNTS, {"owner": owner, "terms": ids})}
-    return query_weights(words, counts, counts.get(DOCUMENTS, 0))
+def _passages(tx: Tx, question: Question, asked: _Asked, values: Mapping[str, Any]) -> list[Hit]:
+    if asked.passages is None:
+        return []
+    found = knowledge.hits(tx, {**values, "terms": sparse_literal(asked.passages or {1: 0.0})})
+    return [hit for hit in found if _near_enough(hit, question)]
+
+
+def _asked(tx: Tx, question: Question) -> _Asked:
+    words = [] if question.method == "vector" else terms(question.query)
+    # No passage was said in a session.
+    wanted = "documents" in question.include and question.session_id is None
+    if not words and not wanted:
+        return _Asked({}, None)
+    counted = knowledge.counts(tx, question.user_id, question.group_id, words)
+    own = next(iter(counted.values()))
+    total = knowledge.together(counted) if wanted else None
+    passages = None if total is None else query_weights(words, total, total[DOCUMENTS])
+    return _Asked(query_weights(words, own, own.get(DOCUMENTS, 0)), passages)
 
 
 def _values(question: Question) -> dict[str, Any]:
@@ -169,8 +194,10 @@ def message_key(session_id: str, message_id: str) -> str:
 
 
 def _cites(tx: Tx, memory_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    cited = memories.evidence(tx, [UUID(i) for i in memory_ids]) if memory_ids else {}
-    return {str(i): tuple(message_key(e.session_id, e.message_id) for e in found) for i, found in cited.items()}
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for row in tx.execute(_CITES, {"ids": [UUID(i) for i in memory_ids]}) if memory_ids else ():
+        found[str(row.memory_id)].append(message_key(row.session_id, row.message_id))
+    return {memory_id: tuple(keys) for memory_id, keys in found.items()}
 
 
 def _fresh(tx: Tx, question: Question, asked: Mapping[int, float]) -> list[Hit]:
@@ -205,12 +232,15 @@ def _found(tx: Tx, ranked: Sequence[Ranked], moment: Moment) -> list[Found]:
     ids = [UUID(r.hit.key) for r in ranked if r.hit.type == "memory"]
     rows, cited = asof.of_ids(tx, ids, moment.known_at), asof.evidence(tx, ids, moment.known_at)
     spoken = _messages(tx, [r.hit.key for r in ranked if r.hit.type == "message"])
+    read = knowledge.passages(tx, [r.hit.key for r in ranked if r.hit.type == "document"])
     found = []
     for item in ranked:
         if item.hit.type == "memory" and (row := rows.get(UUID(item.hit.key))) is not None:
             found.append(Found(item, cited.get(row.id, []), memory=row))
         elif (message := spoken.get(item.hit.key)) is not None:
             found.append(Found(item, [_as_evidence(message)], message=message))
+        elif (passage := read.get(item.hit.key)) is not None:
+            found.append(Found(item, [], passage=passage))
     return found
 
 
@@ -224,8 +254,6 @@ def _as_evidence(message: Message) -> Evidence:
     return Evidence(message.session_id, message.id, message.event_id, message.content)
 
 
-_COUNTS = text("SELECT term, documents FROM term_counts WHERE owner = :owner AND term = ANY(:terms)")
-
 _NOW = "LEFT JOIN memories m ON m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END"
 
 _THEN = f"""
@@ -234,7 +262,7 @@ _THEN = f"""
 """
 
 _MATCHING = f"""
-    WHERE (i.user_id = :user OR i.group_id = :group)
+    WHERE (i.user_id = :user OR i.group_id = :group) AND i.type IN ('message', 'memory')
       AND ((i.type = 'message' AND :messages
             AND (cast(:as_of AS timestamptz) IS NULL OR i.occurred_at <= :as_of)
             AND (cast(:known_at AS timestamptz) IS NULL OR EXISTS (
@@ -255,19 +283,15 @@ _MATCHING = f"""
 """
 """A user's (or group's) index rows that the filters let through; what no moment is asked for costs nothing."""
 
-_LEXICAL = "-(i.terms <#> cast(:terms AS sparsevec)) AS lexical"
-
-_COSINE = "1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec))"
-
 _PLACE = "i.type, i.session_id, i.ref, i.position, i.told, i.timed"
 
 _SCORED = f"""
-    SELECT {_PLACE}, {_LEXICAL}, {_COSINE} AS cosine, cast(NULL AS text) AS worded
+    SELECT {_PLACE}, {LEXICAL}, {COSINE} AS cosine, cast(NULL AS text) AS worded
     FROM search_index i {_NOW} {_MATCHING}
 """
 
 _SCORED_THEN = f"""
-    SELECT {_PLACE}, {_LEXICAL}, CASE WHEN m.content IS NOT DISTINCT FROM s.content THEN {_COSINE} END AS cosine,
+    SELECT {_PLACE}, {LEXICAL}, CASE WHEN m.content IS NOT DISTINCT FROM s.content THEN {COSINE} END AS cosine,
            CASE WHEN m.content <> s.content THEN m.content END AS worded
     FROM search_index i {_THEN} {_MATCHING}
       AND (i.type = 'message' OR s.trust <> 'quarantined' OR 'quarantined' = ANY(:trust))
@@ -277,21 +301,31 @@ _SCORED_THEN = f"""
 What was set apart since was hostile then, too.
 """
 
-_ROWS = text(f"{_SCORED} LIMIT :all + 1")
+_LARGE = "(SELECT n FROM size) > :all"
 
-_ROWS_THEN = text(f"{_SCORED_THEN} LIMIT :all + 1")
-
-_BEST = """
-    (SELECT * FROM scored ORDER BY lexical DESC LIMIT :arm)
-    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC LIMIT :arm)
+_BEST = f"""
+    (SELECT * FROM scored WHERE {_LARGE} ORDER BY lexical DESC LIMIT :arm)
+    UNION (SELECT * FROM scored WHERE {_LARGE} AND cosine IS NOT NULL ORDER BY cosine DESC LIMIT :arm)
 """
-"""The best rows of each arm; a row that both name comes once."""
 
-_ARMS = text(f"WITH scored AS MATERIALIZED ({_SCORED}) {_BEST}")
 
-_ARMS_THEN = text(f"""
-    WITH scored AS MATERIALIZED ({_SCORED_THEN}) {_BEST}
-    UNION (SELECT * FROM scored WHERE worded IS NOT NULL LIMIT :arm)
+def _all_or_best(scored: str, best: str) -> str:
+    """All rows of a small store; of a larger one the best rows of each arm, where one that both name comes once."""
+    return f"""
+        WITH scored AS MATERIALIZED ({scored}), size AS MATERIALIZED (SELECT count(*) AS n FROM scored)
+        SELECT * FROM scored WHERE (SELECT n FROM size) <= :all
+        UNION ALL SELECT * FROM ({best}) AS best
+    """
+
+
+_ROWS = text(_all_or_best(_SCORED, _BEST))
+
+_BEST_THEN = f"{_BEST} UNION (SELECT * FROM scored WHERE {_LARGE} AND worded IS NOT NULL LIMIT :arm)"
+
+_ROWS_THEN = text(_all_or_best(_SCORED_THEN, _BEST_THEN))
+
+_CITES = text("""
+    SELECT memory_id, session_id, message_id FROM evidence WHERE memory_id = ANY(:ids) ORDER BY at, event_id
 """)
 
 _TAIL = text("""

@@ -4,7 +4,9 @@
             + 0.4·(names a time, if one is asked for) + 0.9·(how much it tells) + 0.3·(best memory that cites it)
 
 `best` is the highest lexical score of a message. A memory's own score is lexical/best + 0.5·cosine; it lends that to
-the messages it cites and stands at the place of the best of them.
+the messages it cites and stands at the place of the best of them. A passage has no company that tells more of it, so it
+stands where a message would that fits as well: its own score, times what the best message comes to over what the best
+of them does by itself. What fits half as well as the best has half its score, however many passages there are.
 The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and rounded;
 half or double of any of them changes recall by about a point. Fusion by ranks (reciprocal rank fusion) was measured to
 be worse than the lexical arm alone: it forgets by how much one hit is better than the next.
@@ -34,17 +36,19 @@ AROUND = {1: 0.5, 2: 0.25}  # what the cosine of a message so many places before
 SESSION_BEST = 3
 TOLD_ENOUGH = 40  # terms; who tells more is no better a witness
 
+_ORDER = ("memory", "message", "document")
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A candidate: a message, or a memory that `cites` messages by their keys.
+    """A candidate: a message, a memory that `cites` messages by their keys, or a passage of a document.
 
     `key` tells it from all others; `lexical` is the inner product of the sparse vectors; `cosine` is None while it has
     no vector; `told` and `timed` come from `evidence`; `position` counts within `session_id`.
     """
 
     key: str
-    type: Literal["message", "memory"]
+    type: Literal["memory", "message", "document"]
     lexical: float
     cosine: float | None
     session_id: str | None = None
@@ -63,8 +67,10 @@ class Ranked:
     parts: dict[str, float]
 
 
-def rank(hits: Sequence[Hit], *, wants_time: bool, limit: int) -> list[Ranked]:
-    """The best `limit` of `hits`, best first; of equal scores memories first, of those the best fitting.
+def rank(hits: Sequence[Hit], *, wants_time: bool, limit: int, each: bool = False) -> list[Ranked]:
+    """The best `limit` of `hits`, best first; of equal scores memories first, the best fitting before, passages last.
+
+    `each`: so many of each type.
 
     `wants_time` says whether the question asks for a time. `hits` may be all of a user's rows or the best of each arm:
     what is left out only stops lending to its neighbours.
@@ -78,12 +84,33 @@ def rank(hits: Sequence[Hit], *, wants_time: bool, limit: int) -> list[Ranked]:
     scores = np.sum(list(parts.values()), axis=0)
     ranked = _described(messages, scores, parts, limit)
     placed = _placed(memories, own, dict(zip((hit.key for hit in messages), scores.tolist(), strict=True)))
-    return sorted(ranked + placed, key=_place)[:limit]
+    passages = [hit for hit in hits if hit.type == "document"]
+    shelved = _shelved(passages, best, _gained(scores, parts["lexical"] + parts["vector"]))
+    if not each:
+        return sorted(ranked + placed + shelved, key=_place)[:limit]
+    best_of_each = [one for ones in (ranked, placed, shelved) for one in sorted(ones, key=_place)[:limit]]
+    return sorted(best_of_each, key=_place)
 
 
-def _place(item: Ranked) -> tuple[float, str, float, str]:
+def _place(item: Ranked) -> tuple[float, int, float, str]:
     """Best first; of memories that cite the same message, the one that fits the question best by itself."""
-    return -item.score, item.hit.type, -item.parts.get("own", 0.0), item.hit.key
+    return -item.score, _ORDER.index(item.hit.type), -item.parts.get("own", 0.0), item.hit.key
+
+
+def _gained(scores: Numbers, own: Numbers) -> float:
+    """How much more the best message comes to than the best of them does by itself."""
+    by_itself = float(own.max(initial=0.0))
+    return max(1.0, float(scores.max(initial=0.0)) / by_itself) if by_itself > 0 else 1.0
+
+
+def _shelved(passages: Sequence[Hit], best: float, gained: float) -> list[Ranked]:
+    """Passages by how well each fits by itself, on the scale of the messages."""
+    best = max([best, *(hit.lexical for hit in passages)])
+    shelved = []
+    for hit, cosine in zip(passages, _cosines(passages).tolist(), strict=True):
+        parts = {"lexical": gained * LEXICAL * _share(hit.lexical, best), "vector": gained * COSINE * cosine}
+        shelved.append(Ranked(hit, sum(parts.values()), parts))
+    return shelved
 
 
 def _parts(messages: Sequence[Hit], best: float, *, wants_time: bool) -> dict[str, Numbers]:

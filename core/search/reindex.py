@@ -1,18 +1,17 @@
-"""Taking messages out of the search index: their rows, their words in the counts, and in the rows around them."""
+"""Taking out of the search index: rows, their words in the counts, and a message's words in the rows around it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import text
 
 from core import sessions
 from core.db import Tx, recordset
 from core.search import index
-from core.search.index import DOCUMENTS, REACH
+from core.search.index import REACH
 from core.types import Json
 
 Place = tuple[str, str, int]
@@ -25,31 +24,36 @@ def forget(tx: Tx, gone: Sequence[Place]) -> int:
         return 0
     asked = recordset([{"session": session, "id": message_id} for session, message_id, _ in gone])
     rows = tx.execute(_TAKE, {"rows": asked}).all()
-    _count_down(tx, _counts(rows))
+    count_down(tx, index.counted(rows))
     weigh_anew(tx, gone)
     return len(rows)
 
 
 def forget_user(tx: Tx, user_id: str) -> int:
     """Take all that belongs to a user out; how many rows. The rows beside theirs are weighed anew by `weigh_anew`."""
-    tx.execute(text("DELETE FROM term_counts WHERE owner = :owner"), {"owner": f"user:{user_id}"})
-    _count_down(tx, _counts(tx.execute(_OF_GROUPS, {"user": user_id})))
+    groups = tx.execute(_SHELVED, {"user": user_id}).scalars()
+    lock(tx, {shelf for group in [None, *groups] for shelf in index.shelves(user_id, group)})
+    tx.execute(_UNCOUNT, {"owners": [*index.owners(user_id, None), *index.shelves(user_id, None)]})
+    count_down(tx, index.counted(tx.execute(_OF_GROUPS, {"user": user_id})))
     return tx.execute(text("DELETE FROM search_index WHERE user_id = :user"), {"user": user_id}).rowcount
 
 
-def _counts(rows: Iterable[Any]) -> Counter[tuple[str, int]]:
-    counts: Counter[tuple[str, int]] = Counter()
-    for row in rows:
-        for owner in index.owners(row.user_id, row.group_id):
-            counts.update((owner, term) for term in (*row.own_terms, DOCUMENTS))
-    return counts
+def forget_passages(tx: Tx, document_id: str) -> Counter[tuple[str, int]]:
+    """Take a document's passages out; what they had counted for is yet to be counted down. Under `lock`."""
+    return index.counted(tx.execute(_TAKE_PASSAGES, {"document": document_id}).all())
 
 
-def _count_down(tx: Tx, counts: Counter[tuple[str, int]]) -> None:
-    """Locked in the order in which `core.search.index` locks them when it counts up."""
+def lock(tx: Tx, shelves: Iterable[str]) -> None:
+    """Let nobody else count passages under these names until the transaction ends: one document counts up and down."""
+    for name in sorted(shelves):
+        tx.execute(_LOCK_SHELF, {"shelf": name})
+
+
+def count_down(tx: Tx, counts: Mapping[tuple[str, int], int]) -> None:
+    """Take away from the document frequencies; locked in the order in which they are counted up."""
     pairs = sorted(counts)
     values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
-    for statement in (_LOCK, _LESS, _NONE):
+    for statement in (_LOCK, _LESS, _NONE) if counts else ():
         tx.execute(statement, values)
 
 
@@ -77,12 +81,25 @@ def _around(tx: Tx, session_id: str, gone: set[int]) -> Iterator[Json]:
 _TAKE = text("""
     DELETE FROM search_index i USING json_to_recordset(cast(:rows AS json)) AS g (session text, id text)
     WHERE i.type = 'message' AND i.session_id = g.session AND i.ref = g.id
-    RETURNING i.user_id, i.group_id, i.own_terms
+    RETURNING i.type, i.user_id, i.group_id, i.own_terms
 """)
 
+_TAKE_PASSAGES = text("""
+    DELETE FROM search_index WHERE type = 'document' AND session_id = :document
+    RETURNING type, user_id, group_id, own_terms
+""")
+
+_SHELVED = text("SELECT DISTINCT group_id FROM documents WHERE user_id = :user AND group_id IS NOT NULL")
+
+_LOCK_SHELF = text("""
+    SELECT pg_advisory_xact_lock(hashtextextended(current_setting('imprint.tenant') || chr(10) || :shelf, 0))
+""")
+
+_UNCOUNT = text("DELETE FROM term_counts WHERE owner = ANY(:owners)")
+
 _OF_GROUPS = text("""
-    SELECT NULL AS user_id, group_id, own_terms FROM search_index
-    WHERE user_id = :user AND type = 'message' AND group_id IS NOT NULL
+    SELECT type, NULL AS user_id, group_id, own_terms FROM search_index
+    WHERE user_id = :user AND type IN ('message', 'document') AND group_id IS NOT NULL
 """)
 """What counts for others as well; the user's own counts go as a whole."""
 

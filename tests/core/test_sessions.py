@@ -1,13 +1,29 @@
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
+from sqlalchemy import text
 
-from core import sessions
+from core import intake, sessions, states, transcripts
 from core.db import Database
-from core.errors import NotFound
+from core.errors import Invalid, NotFound
+from core.extract import offline
+from core.sessions import Session
+from core.types import Json, Message
 from tests.samples import TENANT, accept, accept_all, ended, event, said
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=6,
+)
 
 
 def test_a_session_spans_from_its_earliest_to_its_latest_event_in_any_order(app: Database) -> None:
@@ -20,13 +36,192 @@ def test_a_session_spans_from_its_earliest_to_its_latest_event_in_any_order(app:
     assert session.ended_at is None
 
 
-def test_a_session_that_ends_stays_ended_when_someone_speaks_on(app: Database) -> None:
-    accept(app, said("hello"), ended())
-    accept(app, said("one more thing", time="2026-11-22T12:00:00Z"))
+def stands(app: Database, session: str = "s1") -> Session:
     with app.tenant(TENANT) as tx:
-        session = sessions.get(tx, "s1")
-    assert session.ended_at == datetime(2026, 11, 21, 12, tzinfo=UTC)
-    assert session.message_count == 2
+        return sessions.get(tx, session)
+
+
+def spoken(app: Database, session: str = "s1") -> list[Message]:
+    with app.tenant(TENANT) as tx:
+        return sessions.transcript(tx, session, limit=1000)
+
+
+def started(session: str = "s1", **more: Any) -> Json:
+    fields = {name: more.pop(name) for name in ("id", "time") if name in more}
+    return event("session.started", {"session_id": session, "user_id": "ada", **more}, **fields)
+
+
+def resulted(content: str, session: str = "s1", **more: Any) -> Json:
+    fields = {name: more.pop(name) for name in ("id", "time") if name in more}
+    return event("tool.result.added", {"session_id": session, "user_id": "ada", "content": content, **more}, **fields)
+
+
+def test_whoever_speaks_on_after_the_end_opens_the_session_again(app: Database) -> None:
+    accept(app, said("hello"), ended())
+    assert stands(app).ended_at == datetime(2026, 11, 21, 12, tzinfo=UTC)
+    accept(app, said("one more thing", time="2026-11-22T12:00:00Z"))
+    assert (stands(app).ended_at, stands(app).message_count) == (None, 2)
+    accept(app, ended(time="2026-11-23T12:00:00Z"))
+    assert stands(app).ended_at == datetime(2026, 11, 23, 12, tzinfo=UTC)
+    accept(app, started(time="2026-11-24T12:00:00Z"))
+    assert stands(app).ended_at is None
+
+
+def test_what_was_said_before_the_end_and_comes_late_does_not_open_it(app: Database) -> None:
+    accept(app, said("hello"), ended(time="2026-11-22T12:00:00Z"))
+    accept(app, said("late", time="2026-11-22T11:59:59Z"))
+    assert stands(app).ended_at == datetime(2026, 11, 22, 12, tzinfo=UTC)
+    assert [m.content for m in spoken(app)] == ["hello", "late"]
+
+
+def test_a_repeated_message_or_end_changes_nothing(app: Database) -> None:
+    first = [said("hello", id="e1", message_id="m1"), ended(id="e2", time="2026-11-21T13:00:00Z")]
+    accept_all(app, first)
+    closed = stands(app)
+    accept(app, said("hello", id="e3", message_id="m1", time="2026-11-21T13:00:00Z"))
+    accept_all(app, first)
+    assert stands(app) == closed
+    accept(app, said("more", id="e4", time="2026-11-21T14:00:00Z"))
+    open_again = stands(app)
+    accept_all(app, first)
+    assert stands(app) == open_again
+    assert open_again.ended_at is None
+
+
+@pytest.mark.parametrize(("order", "is_open"), [("said ended", False), ("ended said", True), ("ended started", True)])
+def test_in_one_batch_the_last_word_decides(app: Database, order: str, is_open: bool) -> None:
+    made = {"said": said("hi"), "ended": ended(), "started": started()}
+    accept_all(app, [made[name] for name in order.split()])
+    assert (stands(app).ended_at is None) is is_open
+
+
+def test_the_same_message_twice_in_one_batch_is_one_and_the_first_counts(app: Database) -> None:
+    accept(app, said("first", id="e1", message_id="m1"), said("second", id="e2", message_id="m1"), said("third"))
+    assert [(m.content, m.position) for m in spoken(app)] == [("first", 1), ("third", 2)]
+    assert stands(app).message_count == 2
+
+
+def test_the_same_message_in_two_batches_is_one_and_the_first_counts_and_the_other_is_told(app: Database) -> None:
+    accept(app, said("first", id="e1", message_id="m1"))
+    tokens = stands(app).token_count
+    accept(app, said("changed since", id="e2", message_id="m1"), said("first", id="e3", message_id="m1"))
+    assert [m.content for m in spoken(app)] == ["first"]
+    assert (stands(app).message_count, stands(app).token_count) == (1, tokens)
+    with app.tenant(TENANT) as tx:
+        told = transcripts.repeats(tx, sessions.message(tx, "s1", "m1"))
+    assert [(one.event_id, one.differs) for one in told] == [("e2", True), ("e3", False)]
+
+
+def test_one_id_names_another_message_in_another_session(app: Database) -> None:
+    accept(app, said("here", message_id="m1"), said("there", session="s2", message_id="m1"))
+    assert [m.content for m in spoken(app) + spoken(app, "s2")] == ["here", "there"]
+
+
+@given(
+    batches=st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(["said", "tool"]), st.sampled_from(["a", "b"]), st.sampled_from([None, *"123"])),
+            max_size=6,
+        ),
+        max_size=5,
+    )
+)
+@settings_of_hypothesis(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_positions_have_no_gaps_and_lengths_are_true_whatever_repeats(app: Database, batches: list[list[Any]]) -> None:
+    one, other = uuid4().hex, uuid4().hex
+    for batch in batches:
+        makes = {"said": said, "tool": resulted}
+        given_ = [
+            makes[kind]("x y", session=one if where == "a" else other, **({"message_id": name} if name else {}))
+            for kind, where, name in batch
+        ]
+        accept_all(app, given_)
+        accept_all(app, given_)
+    for place, session in (("a", one), ("b", other)):
+        wanted = [name for batch in batches for _, where, name in batch if where == place]
+        unnamed, named = wanted.count(None) * 2, len({name for name in wanted if name})
+        with app.tenant(TENANT) as tx:
+            found = sessions.transcript(tx, session, limit=1000)
+            count = sessions.get(tx, session).message_count if wanted else 0
+        assert [m.position for m in found] == list(range(1, unnamed + named + 1))
+        assert count == len(found)
+
+
+def test_what_a_tool_answers_is_a_message_of_the_session(app: Database) -> None:
+    call: Json = {"tool_name": "weather", "tool_call_id": "c1", "tags": ["x"], "metadata": {"ms": 12}}
+    accept(app, said("How is it outside?"), resulted("12 °C, rain", message_id="t1", id="e9", **call))
+    message = spoken(app)[1]
+    assert (message.role, message.content, message.id, message.event_id) == ("tool", "12 °C, rain", "t1", "e9")
+    assert (message.speaker, message.position) == ("weather", 2)
+    with app.tenant(TENANT) as tx:
+        assert transcripts.extras(tx, "s1", "t1") == call
+    assert stands(app).message_count == 2
+    accept(app, resulted("another answer", message_id="t1"))
+    assert [m.content for m in spoken(app)] == ["How is it outside?", "12 °C, rain"]
+
+
+def test_from_what_a_tool_answers_nothing_is_learnt(app: Database) -> None:
+    learnt = "I live in Lisbon. I am allergic to peanuts."
+    accept(app, resulted(learnt, tool_name="web"), said(learnt, session="s2"))
+    assert offline.extract(spoken(app)) == []
+    assert offline.extract(spoken(app, "s2")) != []
+
+
+def test_a_session_begins_with_the_state_it_is_given(app: Database) -> None:
+    accept(app, started(state={"topic": "旅行", "task": {"step": 1}}))
+    assert stands(app).state == {"topic": "旅行", "task": {"step": 1}}
+    accept(app, started(state={"task": {"done": False}, "topic": None}))
+    assert stands(app).state == {"task": {"step": 1, "done": False}}
+    accept(app, said("hi"))
+    assert stands(app).state == {"task": {"step": 1, "done": False}}
+
+
+@pytest.mark.parametrize("state", [[1], "x", 3])
+def test_a_state_that_is_no_object_is_refused(state: object) -> None:
+    with pytest.raises(Invalid, match="/0/payload/state"):
+        intake.check([started(state=state)])
+
+
+def test_a_state_grows_to_its_limit_and_no_further(app: Database) -> None:
+    accept(app, started(state={"a": "x" * 60_000}))
+    with pytest.raises(Invalid, match="/payload/state: makes a state"):
+        accept(app, started(state={"b": "x" * 6_000}), said("goes with it"))
+    assert (list(stands(app).state), stands(app).message_count) == (["a"], 0)
+
+
+@given(
+    target=st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3),
+    patch=st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3),
+)
+def test_merging_twice_is_merging_once_and_leaves_no_null_at_the_places_patched(target: Json, patch: Json) -> None:
+    before = deepcopy(target)
+    merged = states.merge_patch(target, patch)
+    assert states.merge_patch(merged, patch) == merged
+    assert target == before
+    assert all(name in merged if value is not None else name not in merged for name, value in patch.items())
+    assert {name: merged[name] for name in target.keys() - patch.keys()} == {
+        name: target[name] for name in target.keys() - patch.keys()
+    }
+
+
+def test_a_session_that_was_deleted_is_not_made_anew_by_a_repeat(app: Database) -> None:
+    batch = [started(id="e0"), said("hello", id="e1"), ended(id="e2")]
+    accept_all(app, batch)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM messages"))
+        tx.execute(text("DELETE FROM sessions"))
+    accept_all(app, batch)
+    with app.tenant(TENANT) as tx, pytest.raises(NotFound):
+        sessions.get(tx, "s1")
+    accept_all(app, [*batch, said("new", id="e3")])
+    assert [m.content for m in spoken(app)] == ["new"]
+
+
+def test_a_session_without_messages_outlives_a_repeat_of_its_start(app: Database) -> None:
+    accept(app, started(id="e0"))
+    before = stands(app)
+    accept(app, started(id="e0"))
+    assert stands(app) == before
 
 
 def test_a_session_counts_messages_and_tokens_and_not_other_events(app: Database) -> None:
@@ -38,7 +233,7 @@ def test_a_session_counts_messages_and_tokens_and_not_other_events(app: Database
 
 
 def test_other_events_open_no_session(app: Database) -> None:
-    accept(app, event("tool.result.added", {"session_id": "s9", "user_id": "ada", "content": "42"}))
+    accept(app, event("task.completed", {"session_id": "s9", "user_id": "ada"}))
     with app.tenant(TENANT) as tx, pytest.raises(NotFound):
         sessions.get(tx, "s9")
 

@@ -1,4 +1,4 @@
-"""Conversation and context: hidden messages, working memory, units, summaries, plans, contexts, documents, providers."""
+"""Conversation and context: sessions at hand, units, summaries, plans, contexts, documents, providers of models."""
 
 from __future__ import annotations
 

@@ -125,14 +125,14 @@ CREATE TABLE contexts (
     memory_ids UUID[] NOT NULL,
     passages TEXT[] DEFAULT '{}' NOT NULL,
     at TIMESTAMP WITH TIME ZONE DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT contexts_pkey PRIMARY KEY (tenant_id, session_id, reader, from_position)
+    CONSTRAINT contexts_pkey PRIMARY KEY (tenant_id, session_id, reader)
 );
 
 COMMENT ON TABLE contexts IS 'What a session''s contexts keep showing until their window moves, so that a model''s cache stays warm.';
 
 COMMENT ON COLUMN contexts.reader IS 'Whose memories, and under which limit, the context shows.';
 
-COMMENT ON COLUMN contexts.from_position IS 'The first message that it shows verbatim.';
+COMMENT ON COLUMN contexts.from_position IS 'The first message that it shows as it was said.';
 
 COMMENT ON COLUMN contexts.memory_ids IS 'In the order in which they are shown.';
 

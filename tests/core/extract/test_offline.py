@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from core.types import Candidate, Category, Kind, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 LABELLED = Path(__file__).with_name("labelled.jsonl")
+ROWS = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
 
 
 def said(text: str, *, role: str = "user", speaker: str | None = None, position: int = 1) -> Message:
@@ -23,6 +25,17 @@ def said(text: str, *, role: str = "user", speaker: str | None = None, position:
 
 def read(text: str, **about: str | None) -> list[Candidate]:
     return extract([said(text, role=about.get("role") or "user", speaker=about.get("speaker"))])
+
+
+def answered(question: str, text: str, **about: str) -> list[Candidate]:
+    asked = said(question, role=about.get("asker", "assistant"), speaker=about.get("name"))
+    return extract([asked, said(text, position=2)])
+
+
+def labelled(row: dict[str, Any]) -> list[Candidate]:
+    if "asked" in row:
+        return answered(row["asked"], row["text"])
+    return read(row["text"], role=row.get("role"))
 
 
 def one(text: str) -> Candidate:
@@ -122,7 +135,7 @@ def test_a_partner_may_be_named_before_the_word(text: str) -> None:
 
 def test_a_name_that_is_known_is_not_told_again() -> None:
     assert read("I'm Ada.") == []
-    assert one("I'm Ada, a nurse from Oslo.").content == "Ada is a nurse from Oslo."
+    assert "Ada is a nurse from Oslo." in [c.content for c in read("I'm Ada, a nurse from Oslo.")]
     assert one("I'm Ada Lindqvist.").content == "Ada is called Ada Lindqvist."
 
 
@@ -259,19 +272,90 @@ def test_any_text_is_read_and_quoted_exactly(text: str, start: str) -> None:
         assert candidate.evidence[0].quote in start + text
 
 
-ROWS = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
+def test_a_short_answer_is_told_by_what_was_asked() -> None:
+    (lives,) = answered("Nice to meet you! Where do you live?", "Lisbon. And you?")
+    assert (lives.content, lives.attribute, lives.value) == ("Ada lives in Lisbon.", "home.city", "Lisbon")
+    assert (lives.evidence[0].message_id, lives.evidence[0].quote) == ("m2", "Lisbon.")
+    (works,) = answered("What do you do for a living?", "Carpenter")
+    assert works.content == "Ada works as a carpenter."
+    (lives_zh,) = answered("你现在住在哪个城市？", "苏州")
+    assert (lives_zh.content, lives_zh.value) == ("Ada住在苏州。", "苏州")
+
+
+def test_what_follows_an_answer_is_read_as_well() -> None:
+    contents = [c.content for c in answered("Are you vegetarian?", "Yes. I'm also allergic to peanuts.")]
+    assert contents == ["Ada is vegetarian.", "Ada is also allergic to peanuts."]
+    (fish, *_) = answered("Are you married?", "Yes, and I have two kids.")
+    assert fish.content == "Ada is married."
+    assert [c.value for c in answered("Are you married?", "Yes, and I have two kids.")] == ["married", "2"]
+
+
+@pytest.mark.parametrize("asker", ["tool", "system", "user"])
+def test_only_another_person_or_an_assistant_asks(asker: str) -> None:
+    assert answered("Where do you live?", "Lisbon.", asker=asker) == []
+
+
+def test_an_answer_belongs_to_the_question_right_before_it() -> None:
+    talk = [
+        said("Where do you live?", role="assistant"),
+        said("Ask me later.", position=2),
+        said("Which city shall I look up?", role="assistant", position=3),
+        said("Lisbon.", position=4),
+    ]
+    assert extract(talk) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ('How do you say "Where do you live?"', "Lisbon."),
+        ("Where do you live?", "Lisbon?"),
+        ("Where does he live?", "Lisbon."),
+        ("Where do you live? And what shall I book?", "Lisbon."),
+        ("Any allergies?", "I'll tell you later"),
+        ("Any allergies?", "No, peanuts are fine."),
+        ("Where do you live?", "x" * 5000),
+        ("Where do you live?" * 300, "?" * 300),
+    ],
+)
+def test_what_only_looks_like_an_answer_says_nothing(question: str, answer: str) -> None:
+    assert answered(question, answer) == []
+
+
+@given(st.text(max_size=80), st.sampled_from([row["asked"] for row in ROWS if "asked" in row]))
+def test_any_answer_is_quoted_exactly(text: str, question: str) -> None:
+    for candidate in answered(question, text):
+        assert candidate.evidence[0].quote in text
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.get("nothing")], ids=lambda r: r["text"])
-def test_small_talk_questions_hypotheticals_and_quotations_say_nothing(row: dict[str, str]) -> None:
-    assert read(row["text"], role=row.get("role")) == []
+def test_small_talk_questions_hypotheticals_and_quotations_say_nothing(row: dict[str, Any]) -> None:
+    assert labelled(row) == []
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if "category" in r], ids=lambda r: r["text"])
+def test_plans_habits_happenings_and_instructions_are_told_apart(row: dict[str, Any]) -> None:
+    assert row["category"] in [c.category for c in labelled(row)]
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if "corrects" in r], ids=lambda r: r["text"])
+def test_what_sets_something_right_is_marked_as_a_correction(row: dict[str, Any]) -> None:
+    assert [c for c in labelled(row) if c.corrects]
+
+
+def test_there_are_labels_enough_of_each_sort() -> None:
+    chinese = [row for row in ROWS if any("\u4e00" <= c <= "\u9fff" for c in row["text"])]
+    assert len(ROWS) >= 400
+    assert len(chinese) >= 150
+    assert len([row for row in ROWS if row.get("nothing")]) >= 100
+    assert len([row for row in ROWS if "asked" in row]) >= 50
 
 
 def test_attributes_and_values_of_the_labelled_sentences_are_right() -> None:
     right = found = expected = 0
     for row in ROWS:
         wanted = {tuple(slot) for slot in row["slots"]}
-        got = pairs(read(row["text"], role=row.get("role")))
+        got = pairs(labelled(row))
         right, found, expected = right + len(got & wanted), found + len(got), expected + len(wanted)
     assert right / found >= 0.95
     assert right / expected >= 0.90

@@ -10,12 +10,14 @@ import pytest
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from core import changes, events
+from core import changes, documents, drafts, events
 from core.change import Add, Author, Owner
+from core.config import Settings
 from core.db import Database
+from core.drafts import Sent
 from core.embed import HashEmbedder
 from core.events import Cause
-from core.search import query
+from core.search import index, query
 from core.search.query import Found, Question
 from core.types import Candidate, Category, Evidence, Kind, Topic
 from tests.core.test_changes import a_candidate, an_add
@@ -41,7 +43,27 @@ def search(app: Database, words: str, user: str | None = "ada", tenant: str = TE
 
 
 def contents(found: Sequence[Found]) -> list[str]:
-    return [f.message.content if f.message else f.memory.content for f in found]
+    return [(f.message or f.passage or f.memory).content for f in found]
+
+
+def shelve(app: Database, settings: Settings, content: str, **fields: Any) -> None:
+    """A document of the whole tenant, or of whom the fields name."""
+    draft = drafts.drafted(Sent(content, **fields), settings)
+    with app.tenant(TENANT) as tx:
+        documents.save(tx, TENANT, draft, Author("test"))
+
+
+def statements_of(app: Database, **asked: Any) -> list[str]:
+    """What a search for tea sends to the database."""
+    sent: list[str] = []
+
+    def note(_c: Any, _u: Any, statement: str, *_: Any) -> None:
+        sent.append(statement)
+
+    hooks.listen(app.engine, "before_cursor_execute", note)
+    search(app, "tea", **asked)
+    hooks.remove(app.engine, "before_cursor_execute", note)
+    return sent
 
 
 def remember(app: Database, content: str, user: str = "ada", group: str | None = None, **fields: Any) -> Add:
@@ -252,3 +274,63 @@ def test_an_episode_is_found_where_it_is_asked_for_and_stands_in_nobodys_way(app
 
     assert found() == ["fact"]
     assert set(found(categories=["fact", "episode"])) == {"fact", "episode"}
+
+
+def test_memories_messages_and_documents_are_found_together(app: Database, settings: Settings) -> None:
+    accept(app, said("Is tea on the menu?", message_id="m1", id="e1"))
+    remember(app, "Ada likes tea.")
+    shelve(app, settings, "Green tea is served at eight.")
+    found = search(app, "tea")
+    assert {f.ranked.hit.type for f in found} == {"memory", "message", "document"}
+    assert contents(search(app, "tea", include=frozenset({"documents"}))) == ["Green tea is served at eight."]
+    assert {f.ranked.hit.type for f in search(app, "tea", include=frozenset({"messages", "memories"}))} == {
+        "memory",
+        "message",
+    }
+
+
+def test_documents_change_nothing_about_how_the_rest_is_found(app: Database, settings: Settings, works: Works) -> None:
+    accept_all(app, [said(f"I drink tea number {n} at dawn.", message_id=f"m{n}", id=f"e{n}") for n in range(20)])
+    works.settle(flush=False)
+    accept(app, said("Tea is not indexed yet.", message_id="m99"))
+    remember(app, "Ada likes tea.")
+    rest = {"include": frozenset({"messages", "memories"}), "limit": 100}
+    for method in ("hybrid", "keyword", "vector"):
+        before = search(app, "tea at dawn", method=method, **rest)
+        for n in range(3):
+            shelve(app, settings, f"# Tea\n\nTea is served at dawn {n}.\n\n# Dawn\n\nDawn.", user_id="ada", title="Tea")
+        assert search(app, "tea at dawn", method=method, **rest) == before
+        mixed = search(app, "tea at dawn", method=method, limit=100)
+        assert [one for one in mixed if one.passage is None] == before
+        assert len(mixed) > len(before)
+
+
+def test_a_document_on_the_matter_is_found_among_much_talk_of_other_things(
+    app: Database, settings: Settings, works: Works
+) -> None:
+    accept_all(app, [said(f"I went to the market on day {n} and bought apples there.") for n in range(60)])
+    works.settle(flush=False)
+    shelve(app, settings, "# Expenses\n\nA refund takes nine days.\n\n# Parking\n\nParking is free.")
+    shelve(app, settings, "Apples are fruit. " * 300, title="Apples")
+    assert contents(search(app, "How long does a refund take?"))[0] == "# Expenses\n\nA refund takes nine days."
+    assert "Apples are fruit." not in str(contents(search(app, "How long does a refund take?", limit=5)))
+    best = search(app, "Which day was it at the market?", limit=10)
+    assert len(best) == 10
+    assert "document" not in {f.ranked.hit.type for f in best}
+
+
+def test_who_has_no_documents_is_not_asked_for_any(app: Database) -> None:
+    accept(app, said("tea"))
+    without = frozenset({"messages", "memories"})
+    assert len(statements_of(app)) == len(statements_of(app, include=without))
+    assert not any("i.type = 'document'" in sent for sent in statements_of(app))
+
+
+def test_a_least_similarity_holds_for_passages_too(app: Database, settings: Settings, works: Works) -> None:
+    shelve(app, settings, "# A\n\nA ship sails.\n\n# B\n\nBread is baked.", title="x")
+    assert search(app, "A ship sails", min_similarity=0.5) == []
+    with app.tenant(TENANT) as tx:
+        (name,) = tx.execute(text("SELECT id::text FROM documents")).scalars()
+        rows = index.unembedded(tx, [name], "salt")
+        index.put_vectors(tx, rows, EMBEDDER.embed([row.text for row in rows]))
+    assert contents(search(app, "A ship sails", min_similarity=0.5)) == ["# A\n\nA ship sails."]

@@ -134,3 +134,65 @@ def test_of_memories_that_cite_the_same_message_the_one_that_fits_best_comes_fir
     vague = Hit("a", "memory", 0.0, 0.1, cites=("m1",))
     fitting = Hit("b", "memory", 3.0, 0.8, cites=("m1",))
     assert keys(ask([cited, vague, fitting])) == ["b", "a", "m1"]
+
+
+def passage(key: str, lexical: float = 0.0, cosine: float | None = 0.0) -> Hit:
+    return Hit(key, "document", lexical, cosine, session_id="d", position=int(key[1:]))
+
+
+def test_a_passage_that_fits_as_the_best_message_does_stands_beside_it() -> None:
+    hits = [message("m1", 5.0, 0.6, told=30), message("m2", 1.0, 0.2, told=30)]
+    ranked = {item.hit.key: item.score for item in ask([*hits, passage("p1", 5.0, 0.6), passage("p2", 2.5, 0.3)])}
+    assert ranked["p1"] == pytest.approx(ranked["m1"])
+    assert ranked["p2"] == pytest.approx(ranked["p1"] / 2)
+
+
+def test_however_many_passages_fit_badly_none_stands_before_a_message_or_a_memory_that_fits() -> None:
+    crowd = [passage(f"p{n}", 0.5, 0.1) for n in range(500)]
+    fitting = [message("m1", 5.0, 0.6), message("m2", 3.0, 0.4), Hit("x", "memory", 4.0, 0.5)]
+    assert set(keys(ask([*crowd, *fitting], limit=3))) == {"m1", "m2", "x"}
+    assert keys(ask([*crowd, fitting[2]], limit=1)) == ["x"]
+
+
+def test_without_messages_passages_and_memories_are_measured_alike() -> None:
+    ranked = ask([Hit("x", "memory", 4.0, 0.5), passage("p1", 4.0, 0.5), passage("p2", 4.0, 0.6)])
+    assert keys(ranked) == ["p2", "x", "p1"]
+    assert [item.score for item in ranked] == pytest.approx([1.3, 1.25, 1.25])
+
+
+def test_a_passage_that_has_no_vector_yet_neither_wins_nor_loses_by_that() -> None:
+    ranked = ask([passage("p1", 4.0, None), passage("p2", 4.0, 0.6), passage("p3", 4.0, 0.2)])
+    assert keys(ranked) == ["p2", "p1", "p3"]
+
+
+fits = st.tuples(st.floats(0, 30), st.none() | st.floats(-1, 1))
+memories = st.lists(
+    st.builds(Hit, key=st.uuids().map(str), type=st.just("memory"), lexical=st.floats(0, 30), cosine=st.floats(-1, 1)),
+    max_size=10,
+)
+
+
+@given(candidates, memories, st.lists(fits, max_size=20), st.booleans())
+def test_passages_change_nothing_about_the_others(
+    messages: list[Hit], memories: list[Hit], shelf: list[tuple[float, float | None]], wants_time: bool
+) -> None:
+    passages = [passage(f"p{n}", lexical, cosine) for n, (lexical, cosine) in enumerate(shelf)]
+    alone = ask([*messages, *memories], wants_time=wants_time, limit=100)
+    together = ask([*passages, *messages, *memories], wants_time=wants_time, limit=100)
+    assert [item for item in together if item.hit.type != "document"] == alone
+    shown = [item for item in together if item.hit.type == "document"]
+    assert len(shown) == len(passages)
+    for item in shown:
+        assert item.score == pytest.approx(sum(item.parts.values()))
+
+
+@given(st.lists(st.tuples(st.floats(0, 30), st.floats(-1, 1)), min_size=2, max_size=20), candidates)
+def test_of_two_passages_the_one_that_fits_better_in_both_ways_comes_first(
+    shelf: list[tuple[float, float]], messages: list[Hit]
+) -> None:
+    passages = [passage(f"p{n}", lexical, cosine) for n, (lexical, cosine) in enumerate(shelf)]
+    places = {key: place for place, key in enumerate(keys(ask([*passages, *messages], limit=100)))}
+    for one in passages:
+        for other in passages:
+            if one.lexical > other.lexical + 1e-3 and one.cosine > other.cosine + 1e-3:  # type: ignore[operator]
+                assert places[one.key] < places[other.key]

@@ -1,0 +1,1 @@
+"""What an agent should see now, within a budget of tokens."""

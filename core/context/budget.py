@@ -1,0 +1,83 @@
+"""How a limit of tokens is shared out, and what becomes of a share that is not used. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+from core.errors import Invalid, Problem
+
+EXACT: Final = 1e-9
+"""By how much shares may add up to more than one: what adding fractions in binary costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Shares of a limit. `system`: pinned and standing instructions, profile. `long_term`: memories, passages.
+
+    `short_term`: summary, plan, recent messages. `reserve`: what stays free for the answer and is never handed on.
+
+    Raises:
+        Invalid: at `/budget/…`, for a share outside 0 … 1 or a sum above 1.
+    """
+
+    system: float = 0.15
+    long_term: float = 0.15
+    short_term: float = 0.50
+    reserve: float = 0.20
+
+    def __post_init__(self) -> None:
+        shares = {field.name: getattr(self, field.name) for field in fields(self)}
+        problems = [
+            Problem(f"/budget/{name}", "A share is a number from 0 to 1.")
+            for name, share in shares.items()
+            if not 0 <= share <= 1  # what is not a number is refused as well
+        ]
+        if not problems and sum(shares.values()) > 1 + EXACT:
+            problems.append(Problem("/budget", "The shares add up to more than 1. Lower one of them."))
+        if problems:
+            raise Invalid(problems)
+
+
+USUAL: Final = Budget()
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Whole tokens for each part; together with `reserve` never more than the limit they were made of."""
+
+    system: int
+    long_term: int
+    short_term: int
+    reserve: int = 0
+
+    @property
+    def spendable(self) -> int:
+        """Tokens that may be filled: all but the reserve."""
+        return self.system + self.long_term + self.short_term
+
+
+def allowed(limit: int, budget: Budget = USUAL) -> Allowance:
+    """What each part may fill of `limit` tokens, rounded down; what rounding leaves goes to the reserve."""
+    system, long_term, short_term = (
+        int(limit * share + EXACT) for share in (budget.system, budget.long_term, budget.short_term)
+    )
+    reserve = min(limit - system - long_term - short_term, int(limit * budget.reserve) + 3)
+    return Allowance(system, long_term, short_term, max(0, reserve))
+
+
+def handed_on(allowance: Allowance, wanted: Allowance) -> Allowance:
+    """What each part gets where it could use `wanted` (its reserve is not read): never more than that.
+
+    A part that wants less than its share leaves the rest to the others: first to long-term memory, then to short-term
+    memory, then to the system's part; never to the reserve, and nothing is ever taken out of the reserve. A part whose
+    wish is not known yet asks with the whole limit; asked again once it is known, no other part gets less.
+    """
+    parts = ("long_term", "short_term", "system")
+    got = {part: min(getattr(allowance, part), max(0, getattr(wanted, part))) for part in parts}
+    free = allowance.spendable - sum(got.values())
+    for part in parts:
+        more = min(free, max(0, getattr(wanted, part)) - got[part])
+        got[part] += more
+        free -= more
+    return Allowance(**got, reserve=allowance.reserve)

@@ -1,0 +1,174 @@
+"""What an agent should see now: reads what there is, has it assembled, and holds on to what was chosen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from core import profile, recent, retrievers
+from core.change import Author
+from core.config import Settings
+from core.context import assemble, formats, gather, held
+from core.context.assemble import Read, Sheet
+from core.context.budget import USUAL, Budget, allowed
+from core.context.depth import Depth, depth
+from core.context.desk import Desk
+from core.context.formats import STABLE, Format
+from core.db import Database
+from core.embed import Embedder
+from core.profile import Owner
+from core.recent import Recent, Window
+from core.retrievers import Retriever
+from core.search import knowledge, query
+from core.search.query import Question
+from core.tokens import Counter, counter
+from core.types import Json, Trust
+
+READ: Final = 3
+"""Times as many results are looked at as may be shown: some say the same, or stand elsewhere already."""
+
+USUAL_K: Final = 10
+"""Memories at the most, and as many passages, unless the question decides."""
+
+ATTEMPTS: Final = 6
+"""How often a context that came out too long is assembled within less; then only what must be is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose context, for which question, within how many tokens; `adaptive`: the question decides how much to show."""
+
+    user_id: str | None
+    group_id: str | None
+    session_id: str | None
+    query: str | None
+    limit: int
+    model: str | None = None
+    budget: Budget = USUAL
+    adaptive: bool = False
+    format: Format = "messages"
+
+    @property
+    def reader(self) -> str:
+        """Who sees the context under which limit: what is held for one is not for another."""
+        told = f"{self.user_id}\x1f{self.group_id}\x1f{self.limit}\x1f{self.model}\x1f{self.budget}"
+        return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is shown, as it is handed over; how it was measured, and how deep the search went."""
+
+    sheet: Sheet
+    rendered: Json
+    tokens: int
+    limit: int
+    counter: Counter
+    depth: Depth
+    results: Sequence[query.Found]
+
+    @property
+    def prefix_hash(self) -> str:
+        """Of the sections before the conversation: the same while what they rest on is."""
+        return hashlib.sha256(formats.joined(self.sheet, STABLE).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a context is read with."""
+
+    db: Database
+    embedder: Embedder
+    settings: Settings
+    recent: Recent | None = None
+    retrievers: Mapping[str, Retriever] = field(default_factory=dict)
+
+
+def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context:
+    """The context, within its limit, whatever there is to show."""
+    read, results, wanted = _read(reads, tenant_id, asked, author)
+    desk = Desk(counter(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k)
+    sheet, rendered, tokens = _fitting(desk, read, asked)
+    if sheet.chosen is not None and asked.session_id is not None and sheet.chosen != read.held:
+        with reads.db.tenant(tenant_id) as tx:
+            held.keep(tx, tenant_id, asked.session_id, asked.reader, sheet.chosen)
+    return Context(sheet, rendered, tokens, asked.limit, desk.counter, wanted, results)
+
+
+def _read(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> tuple[Read, Sequence[query.Found], Depth]:
+    """Everything that the context could show, and how many things the question deserves."""
+    attributes = _profile(reads.db, tenant_id, asked, author)
+    at_hand = _at_hand(reads, tenant_id, asked)
+    with reads.db.tenant(tenant_id) as tx:
+        newest = (
+            recent.read(tx, asked.session_id, at_hand, reads.settings.recent_messages) if asked.session_id else at_hand
+        )
+        window = _in_steps(newest, reads.settings.recent_messages)
+        material = gather.material(tx, asked.user_id, asked.group_id, asked.session_id, window)
+        before = held.get(tx, asked.session_id, asked.reader) if asked.session_id else None
+        standing = gather.standing(tx, before.memory_ids) if before else {}
+        passages = knowledge.passages(tx, before.passages) if before else {}
+    if reads.recent is not None and asked.session_id is not None:
+        reads.recent.renew(tenant_id, asked.session_id, at_hand, newest)
+    question = asked.query if asked.query is not None else _last_words(material.talk)
+    wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
+    results = _searched(reads, tenant_id, asked, question, wanted.k * READ)
+    elsewhere = retrievers.Question(tenant_id, asked.user_id, asked.group_id, question, wanted.k)
+    outside = retrievers.ask(reads.retrievers, elsewhere) if question.strip() else ()
+    with reads.db.tenant(tenant_id) as tx:
+        disputed = [r.memory.id for r in results if r.memory is not None and r.memory.trust == Trust.DISPUTED]
+        disputed += [one for one, row in standing.items() if row.trust == Trust.DISPUTED]
+        disputes = gather.disputes(tx, disputed)
+        others = gather.standing(tx, sorted({one for ones in disputes.values() for one in ones}))
+    read = Read(question, material, attributes, results, before, standing, passages, disputes, others, outside)
+    return read, results, wanted
+
+
+def _at_hand(reads: Reads, tenant_id: str, asked: Asked) -> Window:
+    if reads.recent is None or asked.session_id is None:
+        return recent.EMPTY
+    return reads.recent.ask(tenant_id, asked.session_id)
+
+
+def _in_steps(newest: Window, most: int) -> Window:
+    """From a message on that moves by half of `most` at once, and not with each message that is added."""
+    step = max(1, most // 2)
+    last = newest.messages[-1].position if newest.messages else 0
+    behind = max(0, -(-(last - most) // step) * step)
+    first = sum(message.position <= behind for message in newest.messages)
+    return Window(newest.messages[first:], newest.ends[first:], newest.marks[first:])
+
+
+def _profile(db: Database, tenant_id: str, asked: Asked, author: Author) -> Json:
+    owner = Owner(user_id=asked.user_id) if asked.user_id is not None else Owner(group_id=asked.group_id)
+    found = profile.current(db, tenant_id, owner, author)
+    return found.attributes if found is not None else {}
+
+
+def _searched(reads: Reads, tenant_id: str, asked: Asked, question: str, limit: int) -> Sequence[query.Found]:
+    if not question.strip():
+        return ()
+    wanted = Question(question, asked.user_id, asked.group_id, limit, each=True)
+    return query.search(reads.db, tenant_id, wanted, reads.embedder).results
+
+
+def _last_words(talk: gather.Talk | None) -> str:
+    """What the user said last: the question, where none is given."""
+    said = [m.content for m in talk.messages if m.role == "user" and m.id not in talk.hidden] if talk else []
+    return said[-1] if said else ""
+
+
+def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
+    """The sheet, rendered, within the limit. What the joints cost is known only then; so much less is allowed anew."""
+    spare = formats.OVERHEAD
+    for left in reversed(range(ATTEMPTS)):
+        within = replace(desk, allowance=allowed(max(0, asked.limit - spare), asked.budget))
+        sheet = assemble.sheet(within, read if left else replace(read, results=(), material=read.material.bare()))
+        rendered = formats.rendered(sheet, asked.format)
+        tokens = formats.tokens(rendered, desk.counter)
+        if tokens <= asked.limit:
+            return sheet, rendered, tokens
+        spare += 2 * (tokens - asked.limit)
+    return Sheet([], None), formats.nothing(asked.format), 0

@@ -1,0 +1,111 @@
+"""How a context is handed over: as messages in the manner of OpenAI or of Anthropic, or as one text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from core.context.assemble import Sheet
+from core.context.conversation import MESSAGE_TOKENS
+from core.context.parts import Part, Piece
+from core.tokens import Counter
+from core.types import Json
+
+Format = Literal["messages", "anthropic", "text"]
+
+OVERHEAD: Final = 24
+"""Tokens set aside for what joins the sections and frames the messages."""
+
+REPLY_TOKENS: Final = 3
+"""What the beginning of the answer costs."""
+
+SPOKEN: Final = {"user": "user", "assistant": "assistant", "system": "system", "tool": "user"}
+"""As whom a message is shown. A tool's result without its call would be refused, so it is told to the assistant."""
+
+STABLE: Final = (Part.INSTRUCTIONS, Part.PROFILE, Part.MEMORIES, Part.KNOWLEDGE, Part.SUMMARY, Part.PLAN)
+"""The sections before the conversation."""
+
+EARLIER: Final = "(The conversation goes on.)"
+"""Anthropic's models want the first word to be the user's."""
+
+
+def rendered(sheet: Sheet, form: Format) -> Json:
+    """The context as `{"messages": …}`, as `{"system": …, "messages": …}`, or as `{"text": …}`."""
+    if form == "text":
+        return {"text": _text(sheet)}
+    return _anthropic(sheet) if form == "anthropic" else {"messages": _openai(sheet)}
+
+
+def tokens(shown: Json, counter: Counter) -> int:
+    """Tokens of a rendered context, with the marks around each message."""
+    if "text" in shown:
+        return counter.count(shown["text"])
+    system = [block["text"] for block in shown.get("system", ())]
+    spoken = [one for message in shown["messages"] for one in _texts(message["content"])]
+    framed = (len(shown["messages"]) + len(system)) * MESSAGE_TOKENS
+    return sum(map(counter.count, (*system, *spoken))) + framed + (REPLY_TOKENS if framed else 0)
+
+
+def nothing(form: Format) -> Json:
+    """The context that shows nothing."""
+    return {"text": ""} if form == "text" else {"messages": []} | ({"system": []} if form == "anthropic" else {})
+
+
+def joined(sheet: Sheet, parts: Sequence[Part]) -> str:
+    """The texts of some sections, one below the other."""
+    return "\n\n".join(one.text for one in sheet.sections if one.part in parts and one.text)
+
+
+def _openai(sheet: Sheet) -> list[Json]:
+    """One system message, the conversation, and before its last question what is remembered for it."""
+    stable, focus = joined(sheet, STABLE), joined(sheet, [Part.FOCUS])
+    talk = [{"role": SPOKEN[piece.role], "content": _said(piece)} for piece in _spoken(sheet)]
+    if focus:
+        talk.insert(_last_question(talk), {"role": "system", "content": focus})
+    return [*([{"role": "system", "content": stable}] if stable else []), *talk]
+
+
+def _anthropic(sheet: Sheet) -> Json:
+    """The stable sections as a system prompt that may be cached; turns that alternate, the user's first."""
+    stable, focus = joined(sheet, STABLE), joined(sheet, [Part.FOCUS])
+    turns: list[Json] = []
+    for piece in _spoken(sheet):
+        role = "assistant" if piece.role == "assistant" else "user"
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"].append({"type": "text", "text": _said(piece)})
+        else:
+            turns.append({"role": role, "content": [{"type": "text", "text": _said(piece)}]})
+    if turns and turns[0]["role"] == "assistant":
+        turns.insert(0, {"role": "user", "content": [{"type": "text", "text": EARLIER}]})
+    if focus:
+        if not turns or turns[-1]["role"] == "assistant":
+            turns.append({"role": "user", "content": []})
+        turns[-1]["content"].insert(0, {"type": "text", "text": focus})
+    cached = {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}}
+    return {"system": [cached] if stable else [], "messages": turns}
+
+
+def _text(sheet: Sheet) -> str:
+    spoken = [f"{piece.role}: {_said(piece)}" for piece in _spoken(sheet)]
+    talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
+    parts = (joined(sheet, STABLE), talk, joined(sheet, [Part.FOCUS]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _spoken(sheet: Sheet) -> Sequence[Piece]:
+    recent = sheet.section(Part.RECENT)
+    return recent.pieces if recent else ()
+
+
+def _said(piece: Piece) -> str:
+    return f"[tool result] {piece.text}" if piece.role == "tool" else piece.text
+
+
+def _last_question(talk: Sequence[Json]) -> int:
+    """Before the last message of the user; at the end, where the user has said nothing."""
+    asked = [at for at, message in enumerate(talk) if message["role"] == "user"]
+    return asked[-1] if asked else len(talk)
+
+
+def _texts(content: str | list[Json]) -> list[str]:
+    return [content] if isinstance(content, str) else [block["text"] for block in content]

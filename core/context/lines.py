@@ -1,0 +1,128 @@
+"""How memories, profiles, passages and messages are written into a context. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from core.context.parts import TITLES, Part, Piece
+from core.types import Category, Json, Message, Trust
+
+HEADINGS: Final[Mapping[str, str]] = {
+    Category.PREFERENCE: "User Preferences",
+    Category.FACT: "Known Facts",
+    Category.KNOWLEDGE: "Known Facts",
+    Category.PROJECT: "Known Facts",
+    Category.PATTERN: "User Patterns",
+    Category.SKILL: "Proven Skills",
+    Category.PLAN: "Plans and Intentions",
+    Category.EVENT: "What Happened",
+    Category.EPISODE: "What Happened",
+    Category.INSTRUCTION: "Standing Instructions",
+}
+"""Under which heading a memory stands, by its category; in this order."""
+
+QUOTED: Final = "From Earlier Conversations"
+
+KEYS: Final = "Key Messages"
+
+ORDER: Final = (*dict.fromkeys(HEADINGS.values()), QUOTED, KEYS)
+
+LISTED: Final = ("preferences", "habits", "goals")
+"""Parts of a profile that are lists of statements."""
+
+
+def of_memory(row: Any) -> Piece:
+    """A memory with its date; where another denies it, it says so."""
+    disputed = "disputed: " if row.trust == Trust.DISPUTED else ""
+    since = "since " if row.attribute and row.valid_from else ""
+    text = f"- {disputed}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
+    source = {"type": "memory", "id": str(row.id), "version": row.version}
+    return Piece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)])
+
+
+def of_instruction(row: Any) -> Piece:
+    """A standing instruction or a pinned memory: the words alone, for they hold whenever they were said."""
+    source = {"type": "memory", "id": str(row.id), "version": row.version, "pinned": row.pinned}
+    return Piece(f"memory:{row.id}", f"- {one_line(row.content)}", source)
+
+
+def of_quote(message: Message) -> Piece:
+    """What someone said in another conversation, or long ago in this one."""
+    who = message.speaker or message.role
+    text = f"- {_day(message.occurred_at)}, {one_line(who)}: {one_line(message.content)}"
+    return Piece(message_ref(message), text, message_source(message), QUOTED)
+
+
+def of_passage(row: Any) -> Piece:
+    """A passage of a document, with where it stands; quoted line by line, so that it cannot pass for a section."""
+    place = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))
+    source = {"type": "document", "id": str(row.document_id), "passage": row.position, "uri": row.uri}
+    return Piece(f"document:{row.document_id}#{row.position}", f"[{place}]\n{_quoted(row.content)}", source)
+
+
+def of_outside(name: str, place: str, said: str) -> Piece:
+    """What the retriever of another package has found, quoted likewise."""
+    source = {"type": "outside", "retriever": name, "id": place}
+    return Piece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{_quoted(said)}", source)
+
+
+def of_profile(attributes: Json) -> Iterator[Piece]:
+    """A profile's slots, lists and statements, a line each; not its people and topics, which a question brings up."""
+    for name, slot in attributes.get("slots", {}).items():
+        if not slot.get("disputed"):
+            yield _entry(f"slots.{name}", f"- {name}: {one_line(slot['value'])}", slot["memories"])
+    for name, entries in attributes.get("lists", {}).items():
+        said = [("not " if one.get("negated") else "") + one["value"] for one in entries if not one.get("disputed")]
+        if said:
+            memories = [memory for one in entries for memory in one["memories"]]
+            yield _entry(f"lists.{name}", f"- {name}: {one_line(', '.join(said))}", memories)
+    for section in LISTED:
+        for one in attributes.get(section, []):
+            yield _entry(f"{section}.{one['memories'][0]}", f"- {one_line(one['content'])}", one["memories"])
+
+
+def of_message(message: Message, text: str) -> Piece:
+    """A message as it is shown, whole or shortened."""
+    return Piece(message_ref(message), text, message_source(message), role=message.role)
+
+
+def message_ref(message: Message) -> str:
+    return f"message:{message.session_id}/{message.id}"
+
+
+def message_source(message: Message) -> Json:
+    return {"type": "message", "session_id": message.session_id, "id": message.id, "position": message.position}
+
+
+def section_text(part: Part, pieces: Sequence[Piece]) -> str:
+    """Pieces under the section's title, those with headings under theirs, in a fixed order; nothing of nothing."""
+    if not pieces:
+        return ""
+    lines = [f"# {TITLES[part]}"]
+    for heading in sorted({piece.heading for piece in pieces}, key=_place):
+        lines += [f"## {heading}"] if heading else []
+        lines += [piece.text for piece in pieces if piece.heading == heading]
+    return "\n".join(lines)
+
+
+def _place(heading: str) -> int:
+    return ORDER.index(heading) if heading in ORDER else -1
+
+
+def _entry(name: str, text: str, memories: Sequence[str]) -> Piece:
+    return Piece(f"profile:{name}", text, {"type": "profile", "entry": name, "memories": list(memories)})
+
+
+def _quoted(said: str) -> str:
+    return "\n".join(f"> {line}" for line in said.splitlines())
+
+
+def one_line(said: str) -> str:
+    """Without line breaks: what somebody said must not look like a section of the context."""
+    return " ".join(said.split())
+
+
+def _day(at: datetime) -> str:
+    return f"{at:%Y-%m-%d}"

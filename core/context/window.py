@@ -1,0 +1,44 @@
+"""Which messages a context shows as they were said: the newest, from a place that moves seldom. Pure.
+
+A window that moves with every message would change its own beginning each time, and no model's cache could use what it
+has read. So the conversation is thought of as blocks of tokens, and the window begins with one: it grows from half of
+its allowance to all of it, and then lets go of half at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.types import Message
+
+BLOCKS: Final = 2
+"""Blocks in what recent messages may take. More of them would fill it better and move it oftener."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Tokens that may be shown, and those of a block, which must not change while a session lasts."""
+
+    allowed: int
+    block: int
+
+
+def shown(
+    messages: Sequence[Message], ends: Sequence[int], size: Window, cost: Callable[[Message], int]
+) -> Sequence[Message]:
+    """The newest of `messages` that fit; none, where the last one alone does not.
+
+    `ends`: the tokens of the session up to and with each message, by which its block is told; `cost`: what a message
+    takes as it is shown.
+    """
+    spent, first = 0, len(messages)
+    while first > 0 and (spent := spent + cost(messages[first - 1])) <= size.allowed:
+        first -= 1
+    if first in (0, len(messages)):
+        return messages[first:]
+    # A block that began before what fits is let go whole; where one block is all there is, what fits is shown.
+    broken = ends[first - 1] // size.block
+    start = next((at for at in range(first, len(messages)) if ends[at] // size.block > broken), first)
+    return messages[start:]

@@ -1,0 +1,44 @@
+"""Which extractor reads, by setting: the rules, a model, or what a package brings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core import plugins
+from core.config import Settings
+from core.errors import Misconfigured
+from core.extract import offline
+from core.extract.llm import ModelExtractor
+from core.extract.protocol import Extractor, Open, Reading, Window
+from core.llm import Client, OnCall
+
+AUTO: Final = "auto"
+"""A model where there is one, else the rules."""
+
+
+class RuleExtractor:
+    """Reads by rules alone: no model, no network, the same answer every time."""
+
+    name = "offline"
+    prompt = None
+
+    def read(self, window: Window, _on_call: OnCall) -> Reading:
+        """What the fresh messages state; those before them tell who speaks to whom, and what was asked."""
+        fresh = {message.id for message in window.fresh}
+        found = offline.extract([*window.before, *window.fresh])
+        return Reading([one for one in found if {e.message_id for e in one.evidence} <= fresh])
+
+
+def chosen(settings: Settings, model: Client | None, name: str | None = None) -> Extractor:
+    """The extractor of that name, or the one that is set. Misconfigured: there is none, or it lacks its model."""
+    wanted = name or settings.extractor
+    if wanted == AUTO:
+        wanted = ModelExtractor.name if model else RuleExtractor.name
+    if wanted == RuleExtractor.name:
+        return RuleExtractor()
+    if wanted == ModelExtractor.name:
+        if model is None:
+            raise Misconfigured("The extractor `llm` needs a model. Set IMPRINT_LLM_BASE_URL, or choose `offline`.")
+        return ModelExtractor(model, settings.prompts)
+    opened: Open = plugins.named(plugins.EXTRACTORS, wanted)
+    return opened(settings)

@@ -1,0 +1,71 @@
+"""What other packages bring: extractors, retrievers, agents, notifiers and embedders, found by their entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+from core.errors import Misconfigured
+
+EXTRACTORS: Final = "imprint.extractors"
+RETRIEVERS: Final = "imprint.retrievers"
+AGENTS: Final = "imprint.agents"
+NOTIFIERS: Final = "imprint.notifiers"
+EMBEDDERS: Final = "imprint.embedders"
+
+OWN: Final[Mapping[str, frozenset[str]]] = {
+    EXTRACTORS: frozenset({"auto", "offline", "llm"}),
+    RETRIEVERS: frozenset({"memories", "messages", "documents"}),
+    AGENTS: frozenset(
+        "memory_extractor memory_consolidator memory_deduplicator memory_decay memory_cleaner memory_reinforcer "
+        "memory_compressor pattern_finder profile_builder episode_writer skill_learner conflict_resolver "
+        "mirror_writer mirror_reader memory_rebuilder knowledge_indexer embedding_refresher event_emitter notifier "
+        "webhook_sender task_sender session_summarizer session_closer plan_tracker unit_writer".split()
+    ),
+    NOTIFIERS: frozenset({"log", "mailto", "http", "https"}),
+    EMBEDDERS: frozenset({"local", "openai", "hash"}),
+}
+"""Names of the service itself, which no package can take over."""
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The names that packages claim in a group, in order; `named` says what is wrong with one that cannot be had."""
+    return tuple(sorted(_claims(group)))
+
+
+def named(group: str, name: str) -> Any:
+    """What the one package that claims `name` in `group` brings.
+
+    Raises Misconfigured: nobody claims it, several do, it is the service's own, or the package cannot be imported.
+    """
+    claims = _claims(group).get(name, [])
+    what = group.removeprefix("imprint.")
+    if name in OWN[group] and claims:
+        raise Misconfigured(f"{_packages(claims)} brings {what} {name!r}, a name of Imprint itself. Remove it.")
+    if not claims:
+        known = ", ".join(sorted(OWN[group] | _claims(group).keys()))
+        raise Misconfigured(f"No package here brings {what} {name!r}. There are: {known}.")
+    if len(claims) > 1:
+        raise Misconfigured(f"{_packages(claims)} both bring {what} {name!r}. Remove all but one of them.")
+    try:
+        return claims[0].load()
+    except Exception as error:  # whatever a foreign module raises while it is imported
+        fault = f"{type(error).__name__}: {error}"
+        raise Misconfigured(f"{_packages(claims)} brings {what} {name!r}, which cannot be loaded: {fault}") from error
+
+
+def _claims(group: str) -> dict[str, list[EntryPoint]]:
+    """Who claims which name. One package found twice on the path claims once."""
+    found: dict[str, dict[tuple[str, str], EntryPoint]] = {}
+    for point in entry_points(group=group):
+        found.setdefault(point.name, {}).setdefault((_package(point), point.value), point)
+    return {name: list(points.values()) for name, points in found.items()}
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.module
+
+
+def _packages(points: Sequence[EntryPoint]) -> str:
+    return " and ".join(sorted({_package(point) for point in points}))

@@ -1,0 +1,177 @@
+"""Passages of documents in the search index: put there, found by what is asked, and shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.db import Tx
+from core.search import index, reindex
+from core.search.index import COSINE, LEXICAL, Row
+from core.search.lexical import document_weights
+from core.search.rank import Hit
+from core.text import term_id, terms
+
+ARM_LIMIT = 300
+"""Passages that each arm names at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A passage as the index sees it: what it says, and what it stands under."""
+
+    position: int
+    title: str
+    headings: Sequence[str]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that was found: `from_char` and `to_char` are its place in the document's content."""
+
+    document_id: UUID
+    position: int
+    title: str
+    headings: Sequence[str]
+    content: str
+    uri: str | None
+    from_char: int
+    to_char: int
+    user_id: str | None
+    group_id: str | None
+    occurred_at: datetime
+    version: int
+
+
+def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequence[Shelved]) -> list[Row]:
+    """Index rows of a document's passages. What a passage stands under counts half, as a message's neighbours do."""
+    rows, read = [], cache(terms)  # What many passages stand under is read once.
+    for one in passages:
+        weights = document_weights(
+            terms(one.content), [read(said) for said in dict.fromkeys((one.title, *one.headings))]
+        )
+        row = Row(
+            type="document",
+            session_id="",
+            ref=str(one.position),
+            position=one.position,
+            user_id=user_id,
+            group_id=group_id,
+            occurred_at=at,
+            weights=weights,
+            own_terms=sorted(weights),
+        )
+        rows.append(row)
+    return rows
+
+
+def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[Row]) -> None:
+    """Put what was planned for a document into the index, in the place of what was there. Under `lock`."""
+    gone, new = reindex.forget_passages(tx, str(document_id)), index.counted(rows)
+    index.put(tx, tenant_id, [replace(row, session_id=str(document_id)) for row in rows])
+    index.count_up(tx, tenant_id, new - gone)
+    reindex.count_down(tx, gone - new)
+
+
+def forget(tx: Tx, document_id: UUID) -> None:
+    """Take a document out of the index. Under `lock`."""
+    reindex.count_down(tx, reindex.forget_passages(tx, str(document_id)))
+
+
+def lock(tx: Tx, user_id: str | None, group_id: str | None) -> None:
+    """Let nobody else write documents of these owners until the transaction ends."""
+    reindex.lock(tx, index.shelves(user_id, group_id))
+
+
+def counts(tx: Tx, user_id: str | None, group_id: str | None, words: Sequence[str]) -> dict[str, dict[int, int]]:
+    """In how many messages and passages words stand, by the names they are counted under, and how many there are.
+
+    Of the messages of both a user and a group, the user's count.
+    """
+    asked = [*index.owners(user_id, group_id)[:1], *dict.fromkeys([*index.shelves(user_id, group_id), index.EVERYONES])]
+    found: dict[str, dict[int, int]] = {owner: {} for owner in asked}
+    ids = [*{term_id(word) for word in words}, index.DOCUMENTS]
+    for row in tx.execute(_COUNTS, {"owners": asked, "terms": ids}):
+        found[row.owner][row.term] = row.documents
+    return found
+
+
+def together(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
+    """The counts of all owners, by which a passage's words are weighed; None: there is no passage."""
+    of_passages = [counts for owner, counts in counted.items() if owner.startswith(index.EVERYONES)]
+    if not any(counts.get(index.DOCUMENTS) for counts in of_passages):
+        return None
+    total: Counter[int] = Counter()
+    for counts in counted.values():
+        total.update(counts)
+    return total
+
+
+def hits(tx: Tx, values: Mapping[str, Any]) -> list[Hit]:
+    """The best passages of each arm among the user's, the group's and the whole tenant's."""
+    rows = tx.execute(_HITS, {**values, "arm": ARM_LIMIT})
+    return [
+        Hit(key(row.session_id, row.position), "document", row.lexical, row.cosine, row.session_id, row.position)
+        for row in rows
+    ]
+
+
+def key(document_id: object, position: int) -> str:
+    """What tells a passage from all others: `<document>#<passage>`."""
+    return f"{document_id}#{position}"
+
+
+def passages(tx: Tx, keys: Sequence[str]) -> dict[str, Passage]:
+    """Passages by key; those that are not there, or not to be shown to anyone, are left out."""
+    pairs = [one.rsplit("#", 1) for one in keys]
+    values = {"documents": [UUID(one) for one, _ in pairs], "positions": [int(place) for _, place in pairs]}
+    rows = tx.execute(_PASSAGES, values) if keys else ()
+    return {key(row.document_id, row.position): Passage(**row._mapping) for row in rows}
+
+
+_COUNTS = text("SELECT owner, term, documents FROM term_counts WHERE owner = ANY(:owners) AND term = ANY(:terms)")
+
+_OWNED = (
+    "i.user_id = :user",
+    "i.group_id = :group AND (i.user_id = :user) IS NOT TRUE",
+    "i.user_id IS NULL AND i.group_id IS NULL",
+)
+"""Whose passages are looked at, each by an index of its own: put together by OR, one over the whole tenant is read."""
+
+_SCORED = " UNION ALL ".join(
+    f"""
+    SELECT i.session_id, i.position, {LEXICAL}, {COSINE} AS cosine FROM search_index i
+    WHERE i.type = 'document' AND {owned}
+      AND (cast(:since AS timestamptz) IS NULL OR i.occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR i.occurred_at <= :until)
+      AND (cast(:as_of AS timestamptz) IS NULL OR i.occurred_at <= :as_of)
+      AND (cast(:known_at AS timestamptz) IS NULL OR i.occurred_at <= :known_at)
+    """
+    for owned in _OWNED
+)
+"""What stood in a document before it was put there as it is now, nobody knows any more."""
+
+_HITS = text(f"""
+    WITH scored AS MATERIALIZED ({_SCORED})
+    (SELECT * FROM scored ORDER BY lexical DESC LIMIT :arm)
+    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC LIMIT :arm)
+""")
+
+_PASSAGES = text("""
+    SELECT p.document_id, p.position, d.title, p.headings, p.content, d.uri, p.from_char, p.to_char, d.user_id,
+           d.group_id, i.occurred_at, d.version
+    FROM unnest(cast(:documents AS uuid[]), cast(:positions AS int[])) AS wanted (document_id, position)
+    JOIN passages p USING (document_id, position)
+    JOIN documents d ON d.id = p.document_id
+    JOIN search_index i ON i.type = 'document' AND i.session_id = cast(p.document_id AS text)
+                       AND i.ref = cast(p.position AS text)
+""")
+"""What is set apart has no row in the index."""

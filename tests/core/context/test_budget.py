@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.context.budget import USUAL, Allowance, Budget, allowed, handed_on
+from core.errors import Invalid
+
+share = st.floats(0, 1)
+budgets = st.builds(
+    lambda a, b, c, d: Budget(*(one / max(1, a + b + c + d) for one in (a, b, c, d))), share, share, share, share
+)
+limits = st.integers(0, 2_000_000)
+wishes = st.integers(0, 3_000_000)
+wanted = st.builds(Allowance, wishes, wishes, wishes)
+PARTS = ("system", "long_term", "short_term")
+
+
+@given(limits, budgets)
+def test_the_parts_are_whole_and_never_more_than_the_limit(limit: int, budget: Budget) -> None:
+    shares = allowed(limit, budget)
+    assert min(shares.system, shares.long_term, shares.short_term, shares.reserve) >= 0
+    assert shares.spendable + shares.reserve <= limit
+    for part in PARTS:
+        assert abs(getattr(shares, part) - limit * getattr(budget, part)) <= 1
+
+
+def test_the_usual_shares() -> None:
+    assert allowed(8000) == Allowance(1200, 1200, 4000, 1600)
+    assert allowed(0) == Allowance(0, 0, 0, 0)
+    assert allowed(7) == Allowance(1, 1, 3, 2)
+
+
+@given(limits, budgets, wanted)
+def test_nobody_gets_more_than_wanted_and_nothing_is_made_of_nothing(limit, budget, wanted) -> None:
+    shares = allowed(limit, budget)
+    got = handed_on(shares, wanted)
+    assert got.reserve == shares.reserve
+    assert got.spendable == min(shares.spendable, wanted.spendable)
+    for part in PARTS:
+        assert min(getattr(shares, part), getattr(wanted, part)) <= getattr(got, part) <= getattr(wanted, part)
+
+
+@given(limits, budgets, wanted, wishes, st.sampled_from(PARTS))
+def test_who_turns_out_to_want_less_takes_nothing_from_the_others(limit, budget, wanted, less, part) -> None:
+    shares = allowed(limit, budget)
+    modest = replace(wanted, **{part: min(less, getattr(wanted, part))})
+    before, after = handed_on(shares, wanted), handed_on(shares, modest)
+    assert all(getattr(after, other) >= getattr(before, other) for other in PARTS if other != part)
+
+
+def test_what_the_system_does_not_use_goes_to_long_term_memory_first() -> None:
+    shares = Allowance(100, 100, 100, 50)
+    assert handed_on(shares, Allowance(20, 150, 999)) == Allowance(20, 150, 130, 50)
+    assert handed_on(shares, Allowance(20, 999, 999)) == Allowance(20, 180, 100, 50)
+    assert handed_on(shares, Allowance(999, 10, 10)) == Allowance(280, 10, 10, 50)
+
+
+@pytest.mark.parametrize(
+    ("shares", "pointer"),
+    [
+        ((-0.1, 0.1, 0.1, 0.1), "/budget/system"),
+        ((0.1, 1.1, 0, 0), "/budget/long_term"),
+        ((0.1, 0.1, math.nan, 0.1), "/budget/short_term"),
+        ((0.1, 0.1, 0.1, math.inf), "/budget/reserve"),
+        ((0.5, 0.5, 0.5, 0), "/budget"),
+    ],
+)
+def test_a_budget_that_cannot_be_is_refused_with_its_place(shares, pointer) -> None:
+    with pytest.raises(Invalid) as caught:
+        Budget(*shares)
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_shares_that_only_rounding_lifts_above_one_are_fine() -> None:
+    assert allowed(10, Budget(0.1, 0.2, 0.3, 0.4)) == Allowance(1, 2, 3, 4)
+    assert USUAL.reserve == 0.20

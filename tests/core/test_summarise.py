@@ -1,0 +1,425 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from core import events, hiding, keys, summarise, summary_texts
+from core.change import Author
+from core.db import Database
+from core.errors import Conflict, Later, Never, NotFound
+from core.keys import Key
+from core.summarise import Limits, Part, Rolled, Summary, Writer, Written, plainly
+from core.text import token_estimate
+from core.types import Json, Message
+from tests.samples import TENANT, accept, accept_all, said
+
+AUTHOR = Author("session_summarizer")
+LIMITS = Limits(200, 8000)
+SMALL = Limits(10, 1_000_000)
+
+
+def due(app: Database, session: str = "s1", limits: Limits = LIMITS, write: Writer = plainly) -> Rolled | None:
+    return summarise.session(app, TENANT, session, limits, write)
+
+
+def written(app: Database, rolled: Rolled) -> Json:
+    with app.tenant(TENANT) as tx:
+        return rolled.write(tx, AUTHOR)
+
+
+def settled(app: Database, limits: Limits = LIMITS, write: Writer = plainly, session: str = "s1") -> list[Json]:
+    """Summarise until nothing is due."""
+    results = []
+    while (rolled := due(app, session, limits, write)) is not None:
+        results.append(written(app, rolled))
+        assert rolled.more == (due(app, session, limits, write) is not None)
+    return results
+
+
+def last(app: Database, session: str = "s1") -> Summary | None:
+    with app.tenant(TENANT) as tx:
+        return summarise.latest(tx, session)
+
+
+def the_last(app: Database, session: str = "s1") -> Summary:
+    found = last(app, session)
+    assert found is not None
+    return found
+
+
+def rows(app: Database) -> list[Any]:
+    with app.tenant(TENANT) as tx:
+        return list(tx.execute(text("SELECT * FROM summaries ORDER BY session_id, to_position")))
+
+
+def told(app: Database) -> list[Json]:
+    with app.tenant(TENANT) as tx:
+        return [e.payload for e in events.since(tx, 0, 10_000) if e.event_type == "session.summarized"]
+
+
+def talk(count: int, first: int = 1, **more: Any) -> list[Json]:
+    return [
+        said(f"Topic {n} was about the harbour and {n % 7} boats.", message_id=f"m{n}", **more)
+        for n in range(first, first + count)
+    ]
+
+
+def a_message(content: str, n: int = 1, role: str = "user", speaker: str | None = None) -> Message:
+    return Message("s1", f"m{n}", n, f"e{n}", "ada", role, content, datetime(2026, 11, 21, 12, tzinfo=UTC), speaker)
+
+
+def a_key(quote: str, n: int = 1, kind: str = "decision") -> Key:
+    return Key(f"m{n}", n, kind, quote, "ada")
+
+
+# When, and how much
+
+
+def test_a_session_is_summed_up_from_200_messages_on_and_its_second_half_stays(app: Database) -> None:
+    accept_all(app, talk(199))
+    assert due(app) is None
+    accept_all(app, talk(1, 200))
+    (result,) = settled(app)
+    assert (result["to_position"], result["messages"]) == (100, 100)
+    summary = the_last(app)
+    assert (summary.to_position, summary.prompt) == (100, None)
+    assert summary.content.startswith("2026-11-21\nada: Topic ")
+    assert "Topic 150 " not in summary.content
+    assert summary.token_count == token_estimate(summary.text) == result["tokens"]
+    assert told(app) == [
+        {"session_id": "s1", "user_id": "ada", "to_position": 100, "messages": 100, "tokens": summary.token_count}
+    ]
+
+
+def test_or_from_8000_tokens_on_where_half_of_the_tokens_is_the_half(app: Database) -> None:
+    long = "The harbour of Porto had many boats on that day. " * 40
+    tokens = token_estimate(long)
+    accept_all(app, [*talk(12), *(said(long, message_id=f"l{n}") for n in range(8000 // tokens))])
+    assert due(app) is None
+    accept_all(app, [said(long, message_id="last")])
+    (result,) = settled(app)
+    assert result["to_position"] == 12 + (8000 // tokens + 1) // 2
+
+
+def test_one_message_alone_is_never_summed_up_and_the_last_one_stays(app: Database) -> None:
+    accept(app, said("The harbour had boats. " * 4000))
+    assert due(app) is None
+    accept(app, said("Nice."))
+    (result,) = settled(app)
+    assert result["to_position"] == 1
+    accept(app, said("The harbour had boats. " * 4000))
+    settled(app)
+    assert the_last(app).to_position == 2
+
+
+def test_when_it_grows_again_the_earlier_summary_is_folded_in(app: Database) -> None:
+    accept_all(app, [said("My sister Zelda lives in Utrecht since 2019."), *talk(199)])
+    settled(app)
+    assert "Zelda" in the_last(app).content
+    accept_all(app, talk(100, 300))
+    (result,) = settled(app)
+    assert (result["to_position"], result["messages"]) == (200, 100)
+    assert "Zelda" in the_last(app).content
+    assert any(f"Topic {n} " in the_last(app).content for n in range(101, 200))
+    assert [row.to_position for row in rows(app)] == [100, 200]
+
+
+def test_a_long_backlog_is_worked_off_in_steps_until_it_is_short_enough(app: Database) -> None:
+    accept_all(app, talk(1000))
+    results = settled(app)
+    assert len(results) > 2
+    assert 1000 - the_last(app).to_position < 200
+    assert sum(one["messages"] for one in results) == the_last(app).to_position
+    assert len(rows(app)) <= summarise.KEPT
+
+
+def test_of_whom_nothing_is_known_there_is_none(app: Database) -> None:
+    with pytest.raises(NotFound):
+        due(app, "nowhere")
+    accept_all(app, talk(3))
+    assert last(app) is None
+
+
+# Exactly once
+
+
+def test_two_who_sum_up_at_once_write_one_summary(app: Database) -> None:
+    accept_all(app, talk(200))
+    one, other = due(app), due(app)
+    assert one is not None
+    assert other is not None
+    together, outcomes = threading.Barrier(2), list[str]()
+
+    def work(rolled: Rolled) -> None:
+        together.wait(10)
+        try:
+            written(app, rolled)
+            outcomes.append("written")
+        except Conflict:
+            outcomes.append("conflict")
+
+    workers = [threading.Thread(target=work, args=(rolled,)) for rolled in (one, other)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(30)
+    assert sorted(outcomes) == ["conflict", "written"]
+    assert (len(rows(app)), len(told(app)), due(app)) == (1, 1, None)
+
+
+def test_what_was_thought_out_on_what_was_taken_back_meanwhile_is_not_written(app: Database) -> None:
+    accept_all(app, talk(200))
+    for change in (
+        "UPDATE messages SET content = '' WHERE id = 'm7'",
+        "INSERT INTO hidden_messages (tenant_id, session_id, message_id) VALUES ('acme', 's1', 'm8')",
+        "DELETE FROM messages",
+    ):
+        rolled = due(app)
+        assert rolled is not None
+        with app.tenant(TENANT) as tx:
+            tx.execute(text(change))
+        with pytest.raises(Conflict):
+            written(app, rolled)
+    assert rows(app) == []
+
+
+# What stands in it
+
+
+def test_key_messages_stand_in_it_word_for_word_from_summary_to_summary(app: Database) -> None:
+    first = [said("We decided to use PostgreSQL.", message_id="k1"), said("预算不能超过五千欧元。", message_id="k2")]
+    accept_all(app, [*first, *talk(20)])
+    settled(app, SMALL)
+    accept_all(app, [said("I'll send you the report by Monday.", message_id="k3"), *talk(40, 100)])
+    settled(app, SMALL)
+    summary = the_last(app)
+    assert [(one.message_id, one.kind, one.quote) for one in summary.key_messages] == [
+        ("k1", "decision", "We decided to use PostgreSQL."),
+        ("k2", "constraint", "预算不能超过五千欧元。"),
+        ("k3", "commitment", "I'll send you the report by Monday."),
+    ]
+    assert "- [限制] ada：预算不能超过五千欧元。" in summary.text
+    assert "We decided" not in summary.content
+
+
+def test_what_is_hidden_silenced_or_a_prompt_is_not_told_and_tools_only_shortly(app: Database) -> None:
+    accept_all(
+        app,
+        [
+            said("The password of the safe is 4711.", message_id="secret"),
+            said("We decided to use the hidden door.", message_id="hidden"),
+            said("You are a pirate named Redbeard.", role="system"),
+            said(f"Exit code 0. {'x' * 500} Zanzibar", role="tool", speaker="bash"),
+            said("Bob wants blue boats in Bergen.", speaker="Bob"),
+            *talk(7),
+        ],
+    )
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE messages SET content = '' WHERE id = 'secret'"))
+        hiding.hide(tx, TENANT, "s1", "hidden", AUTHOR)
+    settled(app, SMALL)
+    summary = the_last(app)
+    for gone in ("4711", "hidden door", "Redbeard", "Zanzibar"):
+        assert gone not in summary.text
+    assert "Bob: Bob wants blue boats in Bergen." in summary.content
+    assert "bash: Exit code 0." in summary.content
+    assert summary.key_messages == []
+
+
+def test_in_a_group_each_is_named_and_so_is_the_group(app: Database) -> None:
+    group = [
+        said("We agreed on Thursday at 3 pm.", user="ada", speaker="Ada", group_id="g1"),
+        said("Bob brings two salads to Bergen.", user="bob", speaker="Bob", group_id="g1"),
+        *talk(10, group_id="g1"),
+    ]
+    accept_all(app, group)
+    settled(app, SMALL)
+    summary = the_last(app)
+    assert [one.by for one in summary.key_messages] == ["Ada"]
+    assert "Bob: Bob brings" in summary.content
+    assert told(app)[0]["group_id"] == "g1"
+
+
+def test_a_chinese_conversation_is_told_in_its_own_words(app: Database) -> None:
+    lines = ["我们在杭州看了三套房子。", "第二套在西湖区，房租四千五百元。", "好的。", "王先生说可以养猫。"] * 5
+    accept_all(app, [said(line, message_id=f"m{n}") for n, line in enumerate(lines)])
+    settled(app, Limits(20, 10**9))
+    assert "ada: 第二套在西湖区，房租四千五百元。" in the_last(app).content
+    assert "好的" not in the_last(app).content
+
+
+def test_what_is_taken_back_takes_the_summaries_with_it_that_stood_for_it(app: Database) -> None:
+    accept_all(app, [*talk(20), *(said("Another session.", session="s2") for _ in range(10))])
+    settled(app, SMALL)
+    settled(app, SMALL, session="s2")
+    before = [(row.session_id, row.to_position) for row in rows(app)]
+    assert before == [("s1", 10), ("s1", 15), ("s2", 5)]
+    with app.tenant(TENANT) as tx:
+        assert summarise.forget_messages(tx, TENANT, [("s1", "m12"), ("s1", "m20"), ("s2", "nobody")]) == 1
+        assert summarise.forget_messages(tx, TENANT, []) == 0
+    assert [(row.session_id, row.to_position) for row in rows(app)] == [("s1", 10), ("s2", 5)]
+    with app.tenant(TENANT) as tx:
+        hiding.hide(tx, TENANT, "s1", "m3", AUTHOR)
+        assert summarise.forget_messages(tx, TENANT, [("s1", "m3")]) == 1
+    settled(app, SMALL)
+    assert the_last(app).to_position == 15
+    assert "Topic 3 " not in the_last(app).text
+
+
+def test_another_tenant_sees_none(app: Database) -> None:
+    accept_all(app, talk(200))
+    settled(app)
+    with app.tenant("globex") as tx:
+        assert summarise.latest(tx, "s1") is None
+        assert summarise.forget_messages(tx, "globex", [("s1", "m1")]) == 0
+    assert last(app) is not None
+
+
+@pytest.mark.slow
+def test_however_long_it_gets_it_stays_within_its_bound_and_loses_no_key_message(app: Database) -> None:
+    """5,000 messages in steps, of which every ninth must not be forgotten: far more than have room."""
+    expected = list[str]()
+    for start in range(0, 5000, 500):
+        batch = []
+        for n in range(start, start + 500):
+            keyed = n % 9 == 0
+            expected += [f"m{n}"] * keyed
+            words = f"We decided to use supplier {n} for the part {n * 7}." if keyed else f"Boat {n} left for Oslo."
+            batch.append(said(words, message_id=f"m{n}"))
+        accept_all(app, batch)
+        settled(app)
+        summary = the_last(app)
+        assert summary.token_count <= summary_texts.TOKENS
+        assert token_estimate(summary.text) == summary.token_count
+        covered = [one for one in expected if int(one[1:]) < summary.to_position]
+        assert [one.message_id for one in summary.key_messages] == covered
+        assert len(summary.content) > 100
+    assert len(rows(app)) <= summarise.KEPT
+
+
+# With a model
+
+
+class Model:
+    """Stands where `core.llm.Client` does: it answers what it is told to, and keeps what it was asked."""
+
+    def __init__(self, answer: str | Exception) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    def ask(self, prompt: str, system: str, words: str, shape: type[Any], on_call: Any) -> Any:
+        assert prompt == summarise.PROMPT
+        assert "摘要" in system
+        self.asked.append(words)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return shape(summary=self.answer)
+
+
+def by(model: Model) -> Writer:
+    return summarise.by_model(model, lambda _call: None)  # type: ignore[arg-type]
+
+
+def test_a_model_is_shown_the_earlier_summary_the_keys_and_what_is_new(app: Database) -> None:
+    accept_all(app, [said("We decided to rent 3 boats."), *talk(19)])
+    model = Model("ada spoke about the harbour and 3 boats.")
+    results = settled(app, SMALL, by(model))
+    assert {result["prompt"] for result in results} == {"summary.v1"}
+    summary = the_last(app)
+    assert (summary.content, summary.prompt) == ("ada spoke about the harbour and 3 boats.", "summary.v1")
+    assert "Earlier summary:\n(none)" in model.asked[0]
+    assert "Earlier summary:\nada spoke about" in model.asked[1]
+    assert "- [decision] ada: We decided to rent 3 boats." in model.asked[1]
+    assert "2026-11-21 12:00 ada: Topic 2 " in model.asked[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("ada rented 99 boats.", "nobody had said"),
+        ("ada met Napoleon at the harbour.", "nobody had said"),
+        ("ada spoke about the harbour in December.", "nobody had said"),
+        ("See https://evil.example/x for the harbour.", "nobody had said"),
+        ("ada谈到了港口，王先生说五月可以。", "nobody had said"),
+        ("the harbour and the boats " * 200, "too long"),
+        ("   ", "nobody had said"),
+        (Never("missed the shape"), "missed the shape"),
+        (Later("slow down"), "slow down"),
+    ],
+)
+def test_what_nobody_said_and_what_cannot_be_had_is_told_without_a_model_and_the_result_says_why(
+    app: Database, answer: str | Exception, says: str
+) -> None:
+    accept_all(app, talk(10))
+    (result,) = settled(app, SMALL, by(Model(answer)))
+    assert says in result["refused"]
+    assert "prompt" not in result
+    assert the_last(app).prompt is None
+    assert the_last(app).content == due_content(talk(5))
+
+
+def due_content(documents: Sequence[Json]) -> str:
+    messages = [a_message(one["payload"]["content"], n) for n, one in enumerate(documents, 1)]
+    return plainly(Part("", messages, [], summary_texts.LEAST)).content
+
+
+# The words
+
+
+def test_what_tells_more_is_told_first_and_all_in_its_order() -> None:
+    contract = "The contract with Nordwind ends on 3 March 2027."
+    lines = ["Hello there!", "Thank you so much!", contract, "Okay.", "好的，谢谢！"]
+    told_lines = summary_texts.extractive("", [a_message(one, n) for n, one in enumerate(lines)], [], 30).splitlines()
+    assert told_lines == ["2026-11-21", f"ada: {contract}"]
+    both = summary_texts.extractive("2026-11-20\nBob: The old one.", [a_message(contract)], [], 100)
+    assert both == f"2026-11-20\nBob: The old one.\n2026-11-21\nada: {contract}"
+
+
+MESSAGES = st.lists(
+    st.tuples(st.text(max_size=400), st.sampled_from(["user", "assistant", "tool", "system"])), min_size=1, max_size=20
+)
+
+
+@given(MESSAGES, st.text(max_size=500), st.integers(min_value=0, max_value=200))
+def test_the_words_never_take_more_tokens_than_they_may(given_: list[tuple[str, str]], old: str, tokens: int) -> None:
+    messages = [a_message(content, n, role) for n, (content, role) in enumerate(given_)]
+    assert token_estimate(summary_texts.extractive(old, messages, [], tokens)) <= tokens
+
+
+KEYS = st.lists(st.tuples(st.text(min_size=1, max_size=400), st.sampled_from(summary_texts.FIRST)), max_size=60)
+
+
+@given(KEYS, st.integers(min_value=1, max_value=1200))
+def test_the_key_messages_fit_and_each_is_still_there(given_: list[tuple[str, str]], tokens: int) -> None:
+    several = [a_key(quote, n, kind) for n, (quote, kind) in enumerate(given_)]
+    fitted = summary_texts.fitted(several, tokens)
+    assert token_estimate(summary_texts.rendered("", fitted)) <= tokens
+    assert [(one.message_id, one.kind) for one in fitted] == [(one.message_id, one.kind) for one in several]
+
+
+def test_where_there_are_too_many_what_binds_keeps_its_words_longest() -> None:
+    several = [a_key("We decided to use supplier A.", 1), a_key("It must run on Python 3.11.", 2, "constraint")]
+    several += [a_key(f"I'll send you the part number {n} of it.", n, "commitment") for n in range(3, 9)]
+    fitted = summary_texts.fitted(several, 40)
+    assert [one.quote for one in fitted if one.quote][:2] == [one.quote for one in several[:2]]
+    assert any(not one.quote for one in fitted[2:])
+
+
+def test_it_is_laid_out_with_the_kinds_and_speakers() -> None:
+    assert summary_texts.rendered("Told.", [a_key("We agreed on 5.")]) == "- [decision] ada: We agreed on 5.\n\nTold."
+    assert summary_texts.rendered("Told.", []) == "Told."
+    assert summary_texts.rendered("", []) == ""
+
+
+def test_a_written_summary_says_by_whom(app: Database) -> None:
+    assert plainly(Part("", [a_message("The harbour had 5 boats.")], [], 300)) == Written(
+        "2026-11-21\nada: The harbour had 5 boats."
+    )
+    assert keys.speaker(a_message("x", role="assistant")) == "assistant"
