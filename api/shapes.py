@@ -59,6 +59,6 @@ def dispatch_json(row: Any) -> Json:
     """A dispatch from its decision to its end."""
     names = (
         "id rule rule_version action_type target params status hold expires_at approval after lane attempt sends "
-        "error result created_at started_at ended_at correlation_id hop"
+        "error wake_at result created_at started_at ended_at correlation_id hop"
     ).split()
     return {name: getattr(row, name) for name in names}

@@ -23,7 +23,10 @@ from core.change import Author
 from core.db import Database, Tx, recordset
 from core.errors import Conflict, Later, LeaseLost, Never
 from core.events import Cause, Emission
+from core.providers import BreakerOpen, Grant
 from core.types import DispatchStatus, Event, Json
+from workers import admission
+from workers.admission import Gate, Wait
 from workers.relay import Owed
 
 log = structlog.get_logger()
@@ -76,7 +79,7 @@ class NewDispatch:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A claimed dispatch with the event it reacts to; what an agent gets to see."""
+    """A claimed dispatch with the event it reacts to; what an agent gets to see. `grant`: what it may ask a model."""
 
     tenant_id: str
     id: UUID
@@ -90,6 +93,7 @@ class Job:
     alone: str | None = None
     lane: str | None = None
     lane_limit: int | None = None
+    grant: Grant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +137,16 @@ Agent = Callable[[Job], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What it takes to work dispatches off: the database, who does what on which queue, and the policy."""
+    """What it takes to work dispatches off: the database, who does what on which queue, the policy.
+
+    `gate`: what those who ask a model must pass, where there is one.
+    """
 
     db: Database
     agents: Mapping[str, Agent]
     queues: Mapping[str, str]
     policy: Policy
+    gate: Gate | None = None
 
 
 def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
@@ -188,7 +196,19 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
             log.warning("dispatch.lease_lost")
         except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
             return _fail(ledger, job, error)
+        finally:
+            _leave(ledger, job)
     return []
+
+
+def _leave(ledger: Ledger, job: Job) -> None:
+    """Give back what the job was granted and did not use; without a database nothing is lost but a minute."""
+    if ledger.gate is None or job.grant is None:
+        return
+    try:
+        admission.leave(ledger.db, ledger.gate, job.grant)
+    except DBAPIError as error:
+        log.warning("dispatch.unreturned", error=str(error).splitlines()[0])
 
 
 def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
@@ -245,11 +265,15 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
             if row.lane is not None:
                 _enter_lane(tx, row)
             event = dispatches.event_of(tx, row)
+            # Last, for others wait at the gate until this is committed.
+            grant = None if ledger.gate is None else admission.admit(tx, ledger.gate, row, event)
+            if isinstance(grant, Wait):
+                _put_back(tx, row, grant)
+                return None
     except (IntegrityError, LaneFull):
         return None  # Another of its key runs now, or enough of its lane; when one of those ends it wakes this one.
-    if (
-        row.approval is None and row.after is None and row.expires_at is None
-    ):  # The others were held, which says nothing about the queue.
+    # The others were held or waited for something, which says nothing about the queue.
+    if row.approval is None and row.after is None and row.expires_at is None and row.error is None:
         metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
     return Job(
         tenant_id=tenant_id,
@@ -264,7 +288,14 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         alone=row.alone,
         lane=row.lane,
         lane_limit=row.lane_limit,
+        grant=grant,
     )
+
+
+def _put_back(tx: Tx, row: Any, wait: Wait) -> None:
+    """As if it had not been claimed, but with when to claim it again, and why not before."""
+    tx.execute(_PUT_BACK, {"id": row.id, "lease": row.lease, "error": wait.reason, "at": wait.at, "hold": wait.for_day})
+    log.info("dispatch.waits", dispatch=str(row.id), target=row.target, reason=wait.reason)
 
 
 def _enter_lane(tx: Tx, row: Any) -> None:
@@ -362,11 +393,12 @@ def _timed(dispatch: NewDispatch, at: datetime) -> NewDispatch:
 def _fail(ledger: Ledger, job: Job, error: Exception) -> list[Owed]:
     """Write down that an attempt failed; answers who may have its turn now."""
     policy = ledger.policy
-    again = not isinstance(error, Never) and job.attempt < policy.attempts
+    free = isinstance(error, BreakerOpen)  # The model is away for everyone, so that this attempt does not count.
+    again = free or (not isinstance(error, Never) and job.attempt < policy.attempts)
     status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
     after = error.after if isinstance(error, Later) else None
     reason = _words(error)
-    end = {"status": status, "error": reason, "pause": policy.pause(job.attempt, after)}
+    end = {"status": status, "error": reason, "pause": policy.pause(job.attempt, after), "free": free}
     with ledger.db.tenant(job.tenant_id) as tx:
         row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
@@ -526,8 +558,20 @@ _RELEASE = text("""
     RETURNING d.tenant_id, d.queue, d.id
 """)
 
+_PUT_BACK = text("""
+    UPDATE dispatches SET
+        status = CASE WHEN :hold THEN 'held' ELSE 'pending' END, hold = CASE WHEN :hold THEN 'time' END,
+        wake_at = CASE WHEN NOT :hold THEN cast(:at AS timestamptz) END,
+        expires_at = CASE WHEN :hold THEN cast(:at AS timestamptz) ELSE expires_at END,
+        attempt = attempt - 1, sends = 0, lease = NULL, started_at = CASE WHEN attempt > 1 THEN started_at END,
+        error = :error
+    WHERE id = :id AND lease = :lease
+""")
+"""Not sent more and more seldom, as what only waits in a queue is: it comes when it is due."""
+
 _FAILED = text("""
     UPDATE dispatches SET status = cast(:status AS text), error = :error, lease = NULL,
+           attempt = attempt - CASE WHEN :free THEN 1 ELSE 0 END,
            wake_at = CASE WHEN :status = 'retrying' THEN clock_timestamp() + make_interval(secs => :pause) END,
            ended_at = CASE WHEN :status = 'dead' THEN clock_timestamp() END
     WHERE id = :id AND lease = :lease AND status = 'running'

@@ -14,11 +14,12 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core.db import Tx
-from core.errors import Never
+from core.errors import Misconfigured, Never
 from core.types import Json
 from rules.standing import LOG
-from workers import endpoints, mail, posting
+from workers import endpoints, mail, notifiers, posting
 from workers.ledger import Job, Outcome
+from workers.notifiers import Notice, Notifier
 from workers.posting import Parcel, as_text
 from workers.tools import Tools
 
@@ -112,7 +113,7 @@ def _send_kept(tools: Tools, job: Job) -> Outcome:
 
 
 def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
-    """Through the channel: the log, a mailbox, or an address that takes `{"text": …}` as Slack does."""
+    """Through the channel: the log, a mailbox, another package, or an address that takes `{"text": …}`, as Slack's."""
     channel, words = job.params["channel"], _together(said)
     address = _require_channel(tools, channel)
     result: Json = {"channel": channel, "delivered": len(said)}
@@ -127,9 +128,26 @@ def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
             return result
 
         return endpoints.reached(tools, job, channel, send)
+    carrier = _carrier(tools, address)
+    if carrier is not None:
+        notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), words)
+
+        def hand_over() -> Json:
+            carrier.send(notice)
+            return result
+
+        return endpoints.reached(tools, job, channel, hand_over)
     content = {"text": words, "channel": channel, "event_id": job.event.id}
     parcel = Parcel(f"The channel {channel!r}", channel, httpx.URL(address), content, {})
     return posting.deliver(tools, job, parcel, result)
+
+
+def _carrier(tools: Tools, address: str) -> Notifier | None:
+    """Who of another package carries to `address`; None: nobody need. Never: somebody must, and nobody can."""
+    try:
+        return notifiers.of_address(tools.settings, address)
+    except Misconfigured as error:
+        raise Never(str(error)) from error
 
 
 def _require_channel(tools: Tools, channel: str) -> str | None:

@@ -13,7 +13,6 @@ from core import embedders, events, shadow, tenants
 from core.db import Tx
 from core.errors import Invalid, Never
 from core.events import Cause, Emission
-from core.extract import offline
 from core.extract.session import Extract
 from core.types import Json
 from rules import rederive, store
@@ -113,7 +112,7 @@ def _extractor(tools: Tools, job: Job, params: Json) -> Extract:
     wanted = params.get("extractor")
     if wanted == "llm" and tools.model is None:
         raise Never("No model is configured. Set IMPRINT_LLM_BASE_URL, or rebuild with the extractor `offline`.")
-    return offline.extract if wanted == "offline" else reading.extractor(tools, job)
+    return reading.extractor(tools, job, wanted)
 
 
 _ASKED = text("SELECT * FROM rebuilds WHERE id = :id AND status = :open FOR UPDATE")

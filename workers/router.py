@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from core import events, metrics
+from core import events, metrics, sessions
 from core.db import Database, Tx, recordset
 from core.errors import ImprintError
 from core.types import DispatchStatus, Event, Json
@@ -262,7 +262,7 @@ def _indexing(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
     """One dispatch a tenant for all messages of the batch, so that they are found by more than a scan."""
     spoken: defaultdict[str, list[Event]] = defaultdict(list)
     for event in batch:
-        if event.event_type == "message.added":
+        if event.event_type in sessions.SPOKEN:
             spoken[event.tenant_id].append(event)
     return [
         NewDispatch(

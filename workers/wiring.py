@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from core import db, places
+from core import db, places, providers
 from core.config import Settings
+from core.db import Database
 from core.embed import CachedEmbedder, Embedder
 from core.embedders import embedder
+from core.extract import extractors
+from core.extract.windows import Sizes
 from core.llm import Client
+from core.providers import Meter
 from rules.book import Book
 from rules.meaning import Meanings
 from workers import agents
+from workers.admission import Gate
 from workers.firing import Workshop
 from workers.ledger import Ledger, Policy
 from workers.router import Router
@@ -31,8 +36,26 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
     app = places.opened(settings, settings.database_pool)
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
-    tools = Tools(app, cached, _model(settings), settings)
-    return Ledger(app, agents.bound(tools), agents.queues(settings), policy(settings))
+    tools = Tools(app, cached, _model(settings, app), settings)
+    extractors.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
+    return Ledger(app, agents.bound(tools), agents.queues(settings), policy(settings), gate(settings))
+
+
+def gate(settings: Settings) -> Gate | None:
+    """What those who ask the model must pass; None: there is no model."""
+    if settings.llm_base_url is None:
+        return None
+    reads = settings.extractor != "offline"
+    return Gate(
+        provider=providers.provider(settings),
+        asking=agents.MODEL_USERS if reads else agents.MODEL_USERS - agents.EXTRACTORS,
+        reading=agents.EXTRACTORS,
+        most=min(settings.extract_messages, Sizes(settings.window_messages, settings.window_stride).at_once),
+        window=settings.window_messages,
+        stride=settings.window_stride,
+        tokens_per_day=settings.llm_tokens_per_day,
+        cost_per_day=settings.llm_cost_per_day,
+    )
 
 
 def router(settings: Settings) -> Router:
@@ -50,8 +73,9 @@ def router(settings: Settings) -> Router:
     )
 
 
-def _model(settings: Settings) -> Client | None:
+def _model(settings: Settings, app: Database) -> Client | None:
     if settings.llm_base_url is None:
         return None
     key = settings.llm_api_key.get_secret_value()
-    return Client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds)
+    meter = Meter(app, providers.provider(settings))
+    return Client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter)

@@ -60,6 +60,8 @@ def _show(number: int, result: Json) -> None:
 
 
 def _about(result: Json) -> str:
+    if result["type"] == "document":
+        return escape(" › ".join(dict.fromkeys((result["title"], *result["headings"]))))
     if result["type"] == "memory":
         since = moment(result["valid_from"] or result["occurred_at"])[:10]
         return f"{result['category']}, {result['topic']}, {since}"

@@ -13,8 +13,11 @@ from sqlalchemy.exc import DBAPIError
 
 from api.http import (
     backtest,
+    context,
+    costs,
     decisions,
     dispatches,
+    documents,
     door,
     endpoints,
     erasure,
@@ -24,13 +27,16 @@ from api.http import (
     rebuilds,
     rules,
     search,
+    sessions,
     stats,
+    summaries,
     tenant,
+    units,
     writing,
 )
 from api.http.door import Door
 from api.http.recalls import Recalls
-from core import db, heartbeat, places, schema
+from core import db, heartbeat, places, recent, retrievers, schema
 from core.bell import Bell
 from core.config import Settings
 from core.db import Database
@@ -40,17 +46,23 @@ from core.embedders import embedder, identity, require_model
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     events.router,
     search.router,
+    context.router,
+    documents.router,
     backtest.router,
     rules.router,
     decisions.router,
     writing.router,
     memories.router,
+    units.router,
+    summaries.router,
+    sessions.router,
     profiles.router,
     dispatches.router,
     endpoints.router,
     erasure.router,
     rebuilds.router,
     stats.router,
+    costs.router,
     tenant.router,
 )
 """In this order: what has a name of its own comes before what takes any id in its place."""
@@ -66,6 +78,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
             threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
         yield
         opened.recalls.close()
+        opened.recent.close()
         opened.bell.close()
         opened.db.close()
 
@@ -114,4 +127,5 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
         raise
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
     bell = Bell(broker_url)
-    return Door(settings, database, cached, bell, Recalls(database, bell), {}, {})
+    found, recalls, kept = retrievers.opened(settings), Recalls(database, bell), recent.usual(settings)
+    return Door(settings, database, cached, bell, recalls, kept, {}, {}, retrievers=found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -24,6 +24,8 @@ from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.embed import Embedder
+from core.recent import Recent
+from core.retrievers import Retriever
 from core.tenants import Caller
 
 log = structlog.get_logger()
@@ -54,9 +56,11 @@ class Door:
     embedder: Embedder
     bell: Bell
     recalls: Recalls
+    recent: Recent
     keys: dict[str, tuple[float, Caller]]
     backlogs: dict[str, tuple[float, int]]
     hits: Hits = field(default_factory=Hits)
+    retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
 async def door(request: Request) -> Door:

@@ -106,6 +106,7 @@ def _erased(
             if attempts == ATTEMPTS or not _is_passing(error):
                 raise
         else:
+            at.recent.forget(who.tenant_id, done.sessions)
             at.bell.ring()
             return done, receipt
 

@@ -1,4 +1,4 @@
-"""Reading memories and sessions; what people do to whole memories."""
+"""Reading memories; what people do to whole memories."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sqlalchemy import TextClause, text
 
 from api import stating, why
 from api.http.door import At, Door, Reader, Writer, author
-from api.shapes import memory_json, message_json
-from core import asof, changes, memories, sessions
+from api.shapes import memory_json
+from core import asof, changes, memories
 from core.asof import Moment
 from core.change import Edit, Owner, Pin, Restore
 from core.db import Tx
@@ -147,23 +147,6 @@ def get_why(at: At, who: Reader, memory_id: UUID) -> Json:
     """Why a memory exists: event → rule and version → dispatch → model calls → evidence."""
     with at.db.tenant(who.tenant_id) as tx:
         return why.of(tx, memory_id)
-
-
-@router.get("/sessions/{session_id:path}/messages")
-def get_messages(at: At, who: Reader, session_id: str, after: int = 0, limit: Limit = 100) -> Json:
-    """A session's messages in their order; `after` is a position."""
-    with at.db.tenant(who.tenant_id) as tx:
-        sessions.get(tx, session_id)
-        found = sessions.transcript(tx, session_id, after=after, limit=limit)
-    following = str(found[-1].position) if len(found) == limit else None
-    return {"items": [message_json(m) for m in found], "next": following}
-
-
-@router.get("/sessions/{session_id:path}")
-def get_session(at: At, who: Reader, session_id: str) -> Json:
-    """Where a session stands."""
-    with at.db.tenant(who.tenant_id) as tx:
-        return asdict(sessions.get(tx, session_id))
 
 
 def seen(row: Any, version: int | None) -> Any:

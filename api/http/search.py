@@ -17,13 +17,18 @@ from core.asof import Moment
 from core.echo import Served
 from core.errors import Invalid, Problem
 from core.intake import Content, Name
-from core.search import query
+from core.search import knowledge, query
+from core.search.knowledge import Passage
 from core.search.query import Found, Method, Question
 from core.types import Category, Json, Kind, Topic
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
+"""What only a memory has; of other results it is null."""
 
 
 class Span(BaseModel):
@@ -67,7 +72,7 @@ class SearchRequest(BaseModel):
 
 @router.post("/search")
 def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
-    """What is known that matters to the query: memories and messages, each with its sources."""
+    """What is known that matters to the query: memories, messages and passages of documents, each with its sources."""
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")])
     began, now = time.perf_counter(), asked.now or asked.known_at or datetime.now(UTC)
@@ -86,6 +91,8 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
 def _served(found: Found) -> Served:
     if found.message is not None:
         return Served(found.message.content)
+    if found.passage is not None:
+        return Served(found.passage.content)
     return Served(found.memory.content, found.memory.id)
 
 
@@ -121,6 +128,8 @@ def _result(found: Found, now: datetime, formula: str | None) -> Json:
     if formula is not None and found.memory is not None:
         scores["relevance"] = forget.relevance(formula, hit.cosine or 0.0, strength(found.memory, now))
     shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
+    if found.passage is not None:
+        return {**_document(found.passage), **shared}
     own = _memory(found, now) if found.message is None else _message(found)
     return {**own, **shared, "sources": [source_json(source) for source in found.sources]}
 
@@ -137,13 +146,34 @@ def _message(found: Found) -> Json:
     message = found.message
     if message is None:
         raise ValueError(found)
-    names = ("kind", "category", "topic", "importance", "strength", "confidence", "trust", "valid_from", "valid_to")
     return {
         "id": message.id,
         "content": message.content,
-        **dict.fromkeys(names),
+        **dict.fromkeys(OF_MEMORIES),
         "importance": message.importance,
         "occurred_at": message.occurred_at,
         "speaker": message.speaker,
         "role": message.role,
+    }
+
+
+def _document(passage: Passage) -> Json:
+    source = {
+        **dict.fromkeys(("event_id", "message_id", "session_id")),
+        "document_id": passage.document_id,
+        "passage": passage.position,
+        "quote": passage.content,
+        "from": passage.from_char,
+        "to": passage.to_char,
+    }
+    return {
+        "id": knowledge.key(passage.document_id, passage.position),
+        "content": passage.content,
+        **dict.fromkeys(OF_MEMORIES),
+        "occurred_at": passage.occurred_at,
+        "title": passage.title,
+        "headings": passage.headings,
+        "uri": passage.uri,
+        "version": passage.version,
+        "sources": [source],
     }

@@ -13,6 +13,7 @@ from core import remember
 from core.errors import Problem
 from core.intake import ENCODER, NESTING, NUL, YEARS, Name
 from core.remember import Wish
+from core.states import merge_patch
 from core.types import Candidate, Category, Json, Kind, Topic, Trust
 
 CHARACTERS: Final = 10_000
@@ -204,20 +205,6 @@ CLEARABLE: Final = SLOT | {
     *("valid_from", "valid_to", "expires_at", "half_life_days", "tags", "structured"),
 }
 """What a memory may be without."""
-
-
-def merge_patch(target: Json, patch: Json) -> Json:
-    """JSON Merge Patch, RFC 7396, of an object."""
-    merged = dict(target)
-    for name, value in patch.items():
-        if value is None:
-            merged.pop(name, None)
-        elif isinstance(value, dict):
-            below = merged.get(name)
-            merged[name] = merge_patch(below if isinstance(below, dict) else {}, value)
-        else:
-            merged[name] = value
-    return merged
 
 
 def span_problems(since: datetime | None, until: datetime | None) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.db import Database, Tx
 from core.errors import Conflict, Later, Never
+from core.providers import BreakerOpen
 from core.types import DispatchStatus, Json
 from tests.samples import TENANT, accept, event
 from workers import ledger, wiring
@@ -690,3 +691,23 @@ def test_what_is_too_much_for_one_statement_goes_in_several(
         found = tx.execute(text("SELECT id, params FROM dispatches ORDER BY id")).all()
     assert [row.id for row in found] == [o.id for o in owed] == [dispatch.id for dispatch in new]
     assert {row.params["text"] for row in found} == {"ü" * 300}
+
+
+def test_an_attempt_that_met_an_open_breaker_does_not_count_not_even_the_last(app: Database) -> None:
+    one = owe(app)
+    away = a_ledger(app, {"agent": failing(BreakerOpen("left alone", timedelta(seconds=7)))})
+    for attempt in range(2 * POLICY.attempts):
+        began = datetime.now(UTC)
+        ledger.run(away, TENANT, one)
+        waiting = row_of(app, one)
+        assert (waiting.status, waiting.attempt, waiting.error) == ("retrying", 0, "left alone"), attempt
+        assert began + timedelta(seconds=7) <= waiting.wake_at <= datetime.now(UTC) + timedelta(seconds=7)
+        rush(app, one)
+    for _ in range(POLICY.attempts - 1):
+        ledger.run(a_ledger(app, {"agent": failing(Later("busy"))}), TENANT, one)
+        rush(app, one)
+    ledger.run(away, TENANT, one)
+    assert row_of(app, one).attempt == POLICY.attempts - 1
+    rush(app, one)
+    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    assert (row_of(app, one).status, marks(app), deaths(app)) == ("done", 1, [])

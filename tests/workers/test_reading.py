@@ -9,8 +9,10 @@ from core import remember, tombstones
 from core.config import Settings
 from core.db import Database
 from core.types import Candidate, Category, Json, Topic
-from tests.faults.model import serving
-from tests.samples import TENANT, accept, ended, event, said
+from rules import store
+from tests.faults.model import Model, serving
+from tests.rules.samples import RUN, a_document
+from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works, at_work
 from workers import ledger
 
@@ -150,3 +152,134 @@ def test_statements_of_a_conversation_are_asked_about_too(settings: Settings, ap
         asked_of = [(pair["known"], pair["new"]) for pair in model.pairs]
     assert asked_of == [("Ada's umbrella abc is in the drawer.", "Ada's umbrella def is in the drawer.")]
     assert len(memories(app)) == 2
+
+
+UMBRELLAS = [said(f"My umbrella n{n}x is in the hall.", message_id=f"m{n}") for n in range(1, 13)]
+
+
+def read_by(settings: Settings, model: Model, **more: Any) -> Settings:
+    return settings.model_copy(update={"llm_base_url": model.url, "judge_with_model": False, **more})
+
+
+@pytest.fixture
+def only_at_the_end(app: Database) -> None:
+    """One dispatch a session, and nobody else who asks a model."""
+    with app.tenant(TENANT) as tx:
+        for name in ("extract_while_chatting", "write_episodes"):
+            store.delete(tx, TENANT, name, author="test")
+
+
+def extractions(app: Database, status: str) -> list[Any]:
+    query = "SELECT * FROM dispatches WHERE target IN ('memory_extractor', 'memory_consolidator') AND status = '{}'"
+    return rows(app, query.format(status) + " ORDER BY id")
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_a_window_that_a_model_cannot_read_is_set_aside_alone_and_can_be_tried_again(
+    settings: Settings, app: Database
+) -> None:
+    accept_all(app, [*UMBRELLAS, ended(message_count=12)])
+    with serving() as model, at_work(read_by(settings, model)) as works:
+        model.script[:] = ["garbage", "garbage"]
+        works.settle()
+        assert len(memories(app)) == 2, "the other window was read"
+        (session,) = rows(app, "SELECT * FROM sessions")
+        assert session.extracted_to == 12
+        (dead,) = extractions(app, "dead")
+        assert dead.params == {"session_id": "s1", "from": 1, "to": 10}
+        (done,) = [one for one in extractions(app, "done") if one.result["messages"]]
+        assert done.result == {"messages": 12, "windows": 2, "skipped": {}, "failed": 1, "added": 2}
+        assert "missed the shape" in dead.error
+        assert str(done.id) in dead.error, "it says where the answers are kept"
+        kept = rows(app, f"SELECT answer FROM model_calls WHERE dispatch_id = '{done.id}' AND answer IS NOT NULL")
+        assert [row.answer for row in kept] == ["I would rather write a poem."] * 2
+        (told,) = rows(app, "SELECT * FROM events WHERE event_type = 'dispatch.dead'")
+        assert (told.payload["dispatch_id"], told.payload["target"]) == (str(dead.id), dead.target)
+
+        model.script[:] = ["garbage", "garbage"]
+        tried_again(app, works, dead)
+        (still,) = extractions(app, "dead")
+        assert (still.id, still.attempt) == (dead.id, 1)
+
+        accept(app, said("My umbrella n99x is in the hall."))
+        tried_again(app, works, dead)
+        (again,) = [one for one in extractions(app, "done") if one.id == dead.id]
+        assert (again.result["messages"], again.result["windows"], again.result["added"]) == (0, 1, 10)
+        assert [[one["n"] for one in window] for window in model.windows[-1:]] == [list(range(1, 11))]
+    assert rows(app, "SELECT extracted_to FROM sessions")[0].extracted_to == 12, "the cursor stays where it is"
+    assert [m.version for m in memories(app)] == [1] * 12
+
+
+def tried_again(app: Database, works: Works, dead: Any) -> None:
+    """As a person who says that it is to be tried again, through the door."""
+    again = text("UPDATE dispatches SET status = 'pending', attempt = 0, sends = 0, ended_at = NULL WHERE id = :id")
+    with app.tenant(TENANT) as tx:
+        tx.execute(again, {"id": dead.id})
+    ledger.run(works.ledger, TENANT, dead.id)
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_a_model_that_refuses_for_now_leaves_all_of_it_to_be_read_again(settings: Settings, app: Database) -> None:
+    accept_all(app, [*UMBRELLAS, ended(message_count=12)])
+    with serving() as model, at_work(read_by(settings, model)) as works:
+        model.script[:] = ["well", "500"]
+        works.settle()
+        assert memories(app) == []
+        assert rows(app, "SELECT extracted_to FROM sessions")[0].extracted_to == 0
+        (waiting,) = extractions(app, "retrying")
+        assert waiting.attempt == 1
+        with app.tenant(TENANT) as tx:
+            tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id"), {"id": waiting.id})
+        ledger.run(works.ledger, TENANT, waiting.id)
+        works.settle()
+    assert len(memories(app)) == 12
+    assert [m.version for m in memories(app)] == [1] * 12
+
+
+@pytest.mark.parametrize("params", [{"from": 1}, {"from": "x", "to": 2}, {"from": None, "to": None}])
+def test_a_stretch_that_names_no_positions_is_set_aside(
+    settings: Settings, app: Database, works: Works, params: Json
+) -> None:
+    rule = a_document(event_type="order.placed", actions=[{**RUN, "params": {"session_id": "s1", **params}}])
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, rule, author="test")
+    accept(app, said("I live in Lisbon."), event())
+    works.settle()
+    (dead,) = extractions(app, "dead")
+    assert "positions of messages" in dead.error
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_what_was_read_and_why_something_was_not_stands_in_the_result(settings: Settings, app: Database) -> None:
+    accept(app, said("ok, thanks!"), said("哈哈"), ended(message_count=3))
+    with serving() as model, at_work(read_by(settings, model)) as works:
+        works.settle()
+        assert model.windows == []
+    (done,) = extractions(app, "done")
+    assert done.result == {"messages": 2, "windows": 1, "skipped": {"trivial": 1}}
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_an_extractor_that_is_not_there_is_told_with_those_that_are(settings: Settings, app: Database) -> None:
+    accept(app, said("I live in Lisbon."), ended(message_count=3))
+    with at_work(settings.model_copy(update={"extractor": "parakeet"})) as works:
+        works.settle()
+    (dead,) = extractions(app, "dead")
+    assert "'parakeet'" in dead.error
+    assert "offline" in dead.error
+
+
+def test_the_rules_read_where_they_are_set_though_there_is_a_model(settings: Settings, app: Database) -> None:
+    accept(app, said("I live in Lisbon."), ended(message_count=3))
+    with serving() as model, at_work(read_by(settings, model, extractor="offline")) as works:
+        works.settle()
+        assert model.windows == []
+    assert [m.value for m in memories(app)] == ["Lisbon"]
+
+
+def test_the_set_of_prompts_is_the_one_that_is_set_and_the_ledger_says_so(settings: Settings, app: Database) -> None:
+    accept(app, said("我的雨伞放在门口的柜子里了。"), ended(message_count=3))
+    with serving() as model, at_work(read_by(settings, model, prompts="eval")) as works:
+        works.settle()
+    (call,) = rows(app, "SELECT * FROM model_calls WHERE prompt LIKE 'extract.%'")
+    assert call.prompt == "extract.eval.zh.v2"

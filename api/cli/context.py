@@ -1,0 +1,65 @@
+"""A context from the command line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+from rich.markup import escape
+
+from api.cli.client import AsJson, connected, out, show_json
+from core.types import Json
+
+User = Annotated[str | None, typer.Option(help="Whose context.")]
+Group = Annotated[str | None, typer.Option(help="Which group's context.")]
+Session = Annotated[str | None, typer.Option(help="The conversation that goes on.")]
+Tokens = Annotated[int | None, typer.Option(min=64, help="The limit.")]
+Model = Annotated[str | None, typer.Option(help="The model it is for, by name: its window is the limit.")]
+Form = Annotated[Literal["messages", "anthropic", "text"], typer.Option("--format", help="How it is handed over.")]
+Adaptive = Annotated[bool, typer.Option("--adaptive", help="Let the question decide how much to remember.")]
+Why = Annotated[bool, typer.Option("--why", help="Say of each section what was left out of it.")]
+
+
+def context(
+    query: Annotated[str | None, typer.Argument(help="Default: what the user said last in the session.")] = None,
+    user: User = None,
+    group: Group = None,
+    session: Session = None,
+    max_tokens: Tokens = None,
+    model: Model = None,
+    form: Form = "text",
+    adaptive: Adaptive = False,
+    why: Why = False,
+    as_json: AsJson = False,
+) -> None:
+    """What an agent should see now: instructions, profile, memories, knowledge, summary, plan, recent messages."""
+    if user is None and group is None:
+        raise typer.BadParameter("Say whose context to build: --user, --group or both.")
+    asked: Json = {"user_id": user, "group_id": group, "session_id": session, "query": query}
+    asked |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
+    with connected() as client:
+        answer = client.post("/v1/context", {name: value for name, value in asked.items() if value is not None})
+    if as_json:
+        show_json(answer)
+        return
+    _show(answer)
+    for section in answer["sections"]:
+        _about(section, why=why)
+    said = f"{answer['total_tokens']} of {answer['limit']} tokens ({answer['counter']}) in {answer['took_ms']:.0f} ms"
+    out.print(f"[dim]{said}[/]", highlight=False)
+
+
+def _show(answer: Json) -> None:
+    if "text" in answer:
+        out.print(escape(answer["text"]), soft_wrap=True, highlight=False)
+        return
+    for message in [*answer.get("system", ()), *answer["messages"]]:
+        said = message.get("content", message.get("text"))
+        for text in [said] if isinstance(said, str) else [block["text"] for block in said]:
+            out.print(f"[green]{message.get('role', 'system')}[/] {escape(text)}", soft_wrap=True, highlight=False)
+
+
+def _about(section: Json, *, why: bool) -> None:
+    out.print(f"[dim]{section['name']}: {section['tokens']} of {section['allowed']} tokens[/]", highlight=False)
+    for one in section["left_out"] if why else []:
+        out.print(f"[dim]  without {escape(one['ref'])}: {escape(one['why'])}[/]", highlight=False)

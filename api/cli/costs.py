@@ -1,0 +1,51 @@
+"""`imprint costs`: what models have cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from api.cli.client import AsJson, out, read, show_json
+from core.costs import KINDS
+from core.types import Json
+
+
+def costs(
+    by: Annotated[str, typer.Option(help=f"Add up by {', '.join(KINDS)}.")] = "model",
+    since: Annotated[str | None, typer.Option("--from", help="From this time on, as 2026-11-21T00:00:00Z.")] = None,
+    until: Annotated[str | None, typer.Option("--to", help="Before this time.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What models have cost, by rule, agent, user or model; the dearest first."""
+    if by not in KINDS:
+        raise typer.BadParameter(f"{by!r} is none of {', '.join(KINDS)}.", param_hint="--by")
+    told = read("/v1/costs", **{"by": by, "from": since, "to": until})
+    if as_json:
+        show_json(told)
+    else:
+        out.print(table(told, by))
+
+
+def table(told: Json, by: str) -> Table:
+    """What `GET /v1/costs` says, with the total in the last line."""
+    names = (by, "calls", "input tokens", "output tokens", "cost", "p95")
+    shown = Table(*names, title="Model calls", title_justify="left")
+    for one in told["items"]:
+        shown.add_row("–" if one["key"] is None else escape(one["key"]), *_figures(one))
+    shown.add_section()
+    shown.add_row("total", *_figures(told["total"]))
+    return shown
+
+
+def _figures(one: Json) -> list[str]:
+    p95 = one["latency_ms_p95"]
+    return [
+        f"{one['calls']:,}",
+        f"{one['input_tokens']:,}",
+        f"{one['output_tokens']:,}",
+        f"{one['cost']:,.4f}",
+        "–" if p95 is None else f"{p95:,.0f} ms",
+    ]

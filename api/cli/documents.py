@@ -1,0 +1,127 @@
+"""The knowledge base from the command line: adding files, and seeing what is there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from api.cli.client import AsJson, Client, connected, err, moment, out, read, short, show_json
+from core.errors import ImprintError
+from core.types import Json
+
+commands = typer.Typer(help="The knowledge base: documents.", no_args_is_help=True, add_completion=False)
+
+STDIN = Path("-")
+
+SUFFIXES = {".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain"}
+"""What a file's name says of it; of others the content does."""
+
+Files = Annotated[list[Path], typer.Argument(help="Text or Markdown files; - : standard input.")]
+User = Annotated[str | None, typer.Option(help="Whose they are; with neither user nor group: the whole tenant's.")]
+Group = Annotated[str | None, typer.Option(help="Of which group they are.")]
+Title = Annotated[str | None, typer.Option(help="What it is called; default: what it calls itself.")]
+Uri = Annotated[str | None, typer.Option(help="Where it comes from; default: the file's path as it is given.")]
+Only = Annotated[str | None, typer.Option(help="Only those of this user.")]
+OnlyGroup = Annotated[str | None, typer.Option(help="Only those of this group.")]
+After = Annotated[str | None, typer.Option(help="The `next` of the page before.")]
+Limit = Annotated[int, typer.Option(min=1, max=200)]
+Passages = Annotated[bool, typer.Option("--passages", help="Show where it was cut.")]
+
+
+class NotText(ImprintError):
+    """The file cannot be read as text."""
+
+
+@commands.command("add")
+def add(
+    files: Files, user: User = None, group: Group = None, title: Title = None, uri: Uri = None, as_json: AsJson = False
+) -> None:
+    """Add files; one that was added before is brought up to date, and stays as it is if nothing has changed."""
+    if len(files) > 1 and (title is not None or uri is not None):
+        raise typer.BadParameter("--title and --uri are for one file.")
+    named = {"user_id": user, "group_id": group, "title": title, "uri": uri}
+    given = {name: value for name, value in named.items() if value is not None}
+    texts = [(file, _read(file)) for file in files]
+    with connected() as client:
+        answers = [_send(client, file, content, given) for file, content in texts]
+    if as_json:
+        show_json(answers)
+        return
+    for answer in answers:
+        _say(f"{answer['fate']:<9} {answer['id']} {escape(answer['title'])} [dim]{_about(answer)}[/]")
+        for one in answer["apart"]:
+            err.print(f"  passage {one['passage']} is not shown: {escape(one['reason'])}", soft_wrap=True)
+
+
+@commands.command("list")
+def list_documents(
+    user: Only = None, group: OnlyGroup = None, after: After = None, limit: Limit = 50, as_json: AsJson = False
+) -> None:
+    """What there is, newest first."""
+    answer = read("/v1/documents", user_id=user, group_id=group, after=after, limit=limit)
+    if as_json:
+        show_json(answer)
+        return
+    for one in answer["items"]:
+        _say(f"{one['id']} {escape(one['title'])} [dim]{_about(one)}, {moment(one['updated_at'])}[/]")
+    if answer["next"]:
+        err.print(f"There are more: --after {answer['next']}", highlight=False)
+
+
+@commands.command("show")
+def show(document_id: str, passages: Passages = False, as_json: AsJson = False) -> None:
+    """One document: its text, or its passages."""
+    answer = read(f"/v1/documents/{document_id}", passages=passages)
+    if as_json:
+        show_json(answer)
+        return
+    if not passages:
+        sys.stdout.write(answer["content"].rstrip("\n") + "\n")
+        return
+    for one in answer["passages"]:
+        hidden = "" if one["served"] else " [red]not shown[/]"
+        place = " › ".join(one["headings"])
+        _say(f"[bold]{one['passage']}[/]{hidden} [dim]{escape(place)}[/] {escape(short(one['content']))}")
+
+
+@commands.command("delete")
+def delete(document_id: str, as_json: AsJson = False) -> None:
+    """Erase a document for good."""
+    with connected() as client:
+        answer = client.delete(f"/v1/documents/{document_id}")
+    if as_json:
+        show_json(answer)
+        return
+    out.print(f"Erased, with {answer['passages']} passages.", highlight=False)
+
+
+def _read(file: Path) -> str:
+    try:
+        return sys.stdin.read() if file == STDIN else file.read_bytes().decode()
+    except OSError as error:
+        raise NotText(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise NotText(f"{file} is no text in UTF-8.") from None
+
+
+def _send(client: Client, file: Path, content: str, given: Json) -> Json:
+    body: Json = {"content": content} | given
+    if file != STDIN:
+        body.setdefault("uri", file.as_posix())
+    if file.suffix.lower() in SUFFIXES:
+        body["media_type"] = SUFFIXES[file.suffix.lower()]
+    answer: Json = client.post("/v1/documents", body)
+    return answer
+
+
+def _about(document: Json) -> str:
+    owner = document["user_id"] or document["group_id"] or "everyone's"
+    return f"v{document['version']}, {document['passages']} passages, {escape(owner)}"
+
+
+def _say(line: str) -> None:
+    out.print(line, soft_wrap=True, highlight=False)

@@ -1,0 +1,127 @@
+"""What an agent should see now, within a limit of tokens."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.http.door import At, Reader, author
+from api.http.recalls import Asker
+from core import models
+from core.context import build
+from core.context.budget import Budget
+from core.context.build import Asked, Context, Reads
+from core.context.formats import Format
+from core.context.parts import Part, Section
+from core.echo import Served
+from core.errors import Invalid, Problem
+from core.intake import Content, Name
+from core.types import Json
+
+router = APIRouter(prefix="/v1", tags=["context"])
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+LEAST = 64
+"""Tokens under which nothing worth a call can be said."""
+
+MOST = 2_000_000
+"""Tokens that no model's window exceeds by far."""
+
+
+class Shares(BaseModel):
+    """How the limit is shared out; `reserve` stays free for the answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    system: Share = Budget().system
+    long_term: Share = Budget().long_term
+    short_term: Share = Budget().short_term
+    reserve: Share = Budget().reserve
+
+
+class ContextRequest(BaseModel):
+    """Whose context, in which conversation, for which question, and how long it may be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Name | None = None
+    group_id: Name | None = None
+    session_id: Name | None = None
+    query: Annotated[
+        Content | None, Field(max_length=10_000, description="Default: what the user said last in the session")
+    ] = None
+    max_tokens: Annotated[
+        int | None, Field(ge=LEAST, le=MOST, description="The limit. Default: the window of `model`")
+    ] = None
+    model: Annotated[str | None, Field(max_length=200, description="Which model it is for, by name")] = None
+    budget: Shares = Shares()
+    format: Annotated[Format, Field(description="OpenAI's messages, Anthropic's system and messages, or one text")] = (
+        "messages"
+    )
+    adaptive: Annotated[bool, Field(description="The question decides how much is remembered for it")] = False
+
+
+@router.post("/context")
+def post_context(at: At, who: Reader, asked: ContextRequest) -> Json:
+    """Standing instructions, profile, memories, knowledge, summary, plan and recent messages, within the limit."""
+    if asked.user_id is None and asked.group_id is None:
+        raise Invalid([Problem("/user_id", "say whose context to build: `user_id`, `group_id` or both")])
+    began = time.perf_counter()
+    reads = Reads(at.db, at.embedder, at.settings, at.recent, at.retrievers)
+    built = build.build(reads, who.tenant_id, _asked(at, asked), author(who))
+    served = _served(built)
+    asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
+    at.recalls.note(asker, served, announced=at.settings.announce_recalls)
+    return {
+        **built.rendered,
+        "sections": [_section(one) for one in built.sheet.sections],
+        "prefix_hash": built.prefix_hash,
+        "total_tokens": built.tokens,
+        "limit": built.limit,
+        "counter": built.counter.name,
+        "depth": {"k": built.depth.k, "reasons": built.depth.reasons},
+        "took_ms": round((time.perf_counter() - began) * 1000, 2),
+    }
+
+
+def _asked(at: At, asked: ContextRequest) -> Asked:
+    limit = asked.max_tokens
+    if limit is None:
+        limit = models.window(asked.model) if asked.model is not None else at.settings.context_tokens
+    shares = asked.budget
+    return Asked(
+        user_id=asked.user_id,
+        group_id=asked.group_id,
+        session_id=asked.session_id,
+        query=asked.query,
+        limit=limit,
+        model=asked.model,
+        budget=Budget(shares.system, shares.long_term, shares.short_term, shares.reserve),
+        adaptive=asked.adaptive,
+        format=asked.format,
+    )
+
+
+def _served(built: Context) -> list[Served]:
+    """What of the results was shown: those memories were of use, and whoever repeats their words only echoes them."""
+    shown = {piece.key for one in built.sheet.sections if one.part != Part.RECENT for piece in one.pieces}
+    return [
+        Served(found.memory.content, found.memory.id)
+        for found in built.results
+        if found.memory is not None and f"memory:{found.memory.id}" in shown
+    ]
+
+
+def _section(section: Section) -> Json:
+    return {
+        "name": section.part,
+        "text": section.text,
+        "tokens": section.tokens,
+        "allowed": section.allowed,
+        "sources": [piece.source for piece in section.pieces],
+        "left_out": [{"ref": one.key, "why": one.why} for one in section.left_out],
+    }

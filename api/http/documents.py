@@ -1,0 +1,169 @@
+"""The knowledge base: documents in, their passages to search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from api.http.door import At, Body, Reader, Writer, author
+from core import documents, drafts
+from core.drafts import Piece, Sent
+from core.errors import Invalid, Problem
+from core.intake import Content, Name
+from core.passages import MARKDOWN, PLAIN, MediaType
+from core.types import Json
+
+router = APIRouter(prefix="/v1/documents", tags=["knowledge"])
+
+JSON: Final = "application/json"
+
+CHARSET: Final = re.compile(r'charset="?([^";\s]+)')
+
+URI_CHARACTERS: Final = 600
+"""Longest uri: in any script it fits into one entry of an index."""
+
+Uri = Annotated[str, StringConstraints(min_length=1, max_length=URI_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
+Title = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
+Limit = Annotated[int, Query(ge=1, le=200)]
+WithPassages = Annotated[bool, Query(description="Show its passages, too")]
+
+SHOWN: Final = "id user_id group_id title uri media_type metadata version created_at updated_at".split()
+
+
+class DocumentRequest(BaseModel):
+    """A document. With neither `user_id` nor `group_id` everyone in the tenant finds it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Content
+    title: Annotated[Title | None, Field(description="Default: by its front matter, first heading or first words")] = (
+        None
+    )
+    media_type: Annotated[MediaType | None, Field(description="Default: by the content")] = None
+    uri: Annotated[Uri | None, Field(description="Where it comes from. Sent again, it takes the old one's place")] = (
+        None
+    )
+    user_id: Name | None = None
+    group_id: Name | None = None
+    metadata: Json = {}
+
+
+BODY: Final[Json] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {"schema": DocumentRequest.model_json_schema()},
+            MARKDOWN: {"schema": {"type": "string"}},
+            PLAIN: {"schema": {"type": "string"}},
+        },
+    }
+}
+"""Read by hand, so that a text may come as it is; the manual of the routes says so."""
+
+
+@router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "It is there as it was sent"}})
+def post_document(
+    at: At,
+    who: Writer,
+    request: Request,
+    response: Response,
+    raw: Body,
+    title: str | None = None,
+    uri: str | None = None,
+    user_id: str | None = None,
+    group_id: str | None = None,
+) -> Json:
+    """Keep a document: JSON, or a text as it is with what there is to say of it in the query string.
+
+    201: a new one, or a new version in the place of the one with this `uri`. 200: nothing has changed. It is found by
+    its words from now on, by its meaning once its vectors are made. `apart` are passages that searches do not show.
+    """
+    named = {"title": title, "uri": uri, "user_id": user_id, "group_id": group_id}
+    asked = _asked(request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None})
+    draft = drafts.drafted(Sent(**asked.model_dump()), at.settings)
+    with at.db.tenant(who.tenant_id) as tx:
+        saved = documents.save(tx, who.tenant_id, draft, author(who))
+    if saved.fate == "unchanged":
+        response.status_code = 200
+    else:
+        at.bell.ring()
+    return {**_shown(saved.document), "fate": saved.fate, "passages": saved.passages, "apart": _apart(saved.apart)}
+
+
+@router.get("")
+def get_documents(
+    at: At,
+    who: Reader,
+    user_id: str | None = None,
+    group_id: str | None = None,
+    uri: str | None = None,
+    after: UUID | None = None,
+    limit: Limit = 50,
+) -> Json:
+    """Documents, newest first, without their content."""
+    with at.db.tenant(who.tenant_id) as tx:
+        rows = documents.find(tx, user_id=user_id, group_id=group_id, uri=uri, before=after, limit=limit)
+    items = [{**_shown(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
+    return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
+
+
+@router.get("/{document_id}")
+def get_document(at: At, who: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
+    """One document as it was kept, without what was secret in it."""
+    with at.db.tenant(who.tenant_id) as tx:
+        row = documents.get(tx, document_id)
+        cut = documents.cut(tx, document_id) if passages else []
+    return {**_shown(row), "content": row.content, **({"passages": [_passage(one) for one in cut]} if passages else {})}
+
+
+@router.delete("/{document_id}")
+def delete_document(at: At, who: Writer, document_id: UUID) -> Json:
+    """Erase a document for good: its text, its passages, and what the index knows of them."""
+    with at.db.tenant(who.tenant_id) as tx:
+        gone = documents.delete(tx, who.tenant_id, document_id, author(who))
+    at.bell.ring()
+    return {"id": document_id, "deleted": True, "passages": gone}
+
+
+def _asked(content_type: str, raw: bytes, named: Json) -> DocumentRequest:
+    """What was sent, in whatever form. 415: it is no text that is known here. Invalid: it does not fit."""
+    media_type, _, parameters = (part.strip().lower() for part in content_type.partition(";"))
+    charset = CHARSET.search(parameters)
+    if media_type not in {JSON, MARKDOWN, PLAIN} or (charset and charset[1] not in {"utf-8", "us-ascii"}):
+        raise HTTPException(415, f"Send {JSON}, {MARKDOWN} or {PLAIN}, in UTF-8")
+    try:
+        if media_type == JSON:
+            return DocumentRequest.model_validate_json(raw)
+        return DocumentRequest.model_validate({"content": raw.decode(), "media_type": media_type, **named})
+    except ValidationError as error:
+        raise Invalid([_problem(one["loc"], one["msg"]) for one in error.errors()]) from None
+    except UnicodeDecodeError:
+        raise Invalid([Problem("/content", "is not UTF-8")]) from None
+
+
+def _problem(place: Sequence[int | str], said: str) -> Problem:
+    return Problem("".join(f"/{part}" for part in place), said)
+
+
+def _shown(row: Any) -> Json:
+    return {name: getattr(row, name) for name in SHOWN}
+
+
+def _apart(pieces: Sequence[Piece]) -> list[Json]:
+    return [{"passage": piece.position, "reason": piece.apart} for piece in pieces]
+
+
+def _passage(row: Any) -> Json:
+    return {
+        "passage": row.position,
+        "headings": row.headings,
+        "content": row.content,
+        "from": row.from_char,
+        "to": row.to_char,
+        "served": row.served,
+    }

@@ -1,0 +1,239 @@
+"""Sessions, their messages, and what an agent keeps at hand while they last."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Response
+from fastapi import Body as JsonBody
+from psycopg.errors import DeadlockDetected
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.exc import OperationalError
+
+from api.http.door import At, Reader, Writer, author
+from api.shapes import message_json
+from core import erase_session, hiding, sessions, states, summarise, transcripts, working
+from core.db import Tx
+from core.errors import Conflict, Invalid, Problem
+from core.intake import Content, Name
+from core.sessions import Session
+from core.transcripts import Wanted
+from core.types import Json, Message
+
+router = APIRouter(prefix="/v1", tags=["sessions"])
+
+Limit = Annotated[int, Query(ge=1, le=500)]
+Keys = Annotated[int, Query(ge=1, le=working.KEYS)]
+
+ATTEMPTS: Final = 5
+"""How often an erasure begins again where someone keeps writing what it is to erase."""
+
+LONGEST_TTL: Final = 366 * 86_400
+"""Seconds: what shall last longer is no working memory."""
+
+
+class Asked(BaseModel):
+    """Which sessions to list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[Name | None, Field(description="Whose session it is: who was named in it first")] = None
+    group_id: Name | None = None
+    open: Annotated[bool | None, Field(description="Those that go on, or those that have ended")] = None
+    after: Annotated[str | None, Field(max_length=300, description="The `next` of the page before")] = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+
+
+class HideRequest(BaseModel):
+    """Why a message shall not be shown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Annotated[Content | None, Field(max_length=2_000)] = None
+
+
+class Put(BaseModel):
+    """What to keep, and for how long."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    value: Annotated[Any, Field(description="Any JSON")]
+    ttl_seconds: Annotated[float | None, Field(gt=0, le=LONGEST_TTL, description="Default: until the session ends")] = (
+        None
+    )
+
+
+@router.get("/sessions")
+def get_sessions(at: At, who: Reader, asked: Annotated[Asked, Query()]) -> Json:
+    """Sessions, those first in which something happened last."""
+    wanted = Wanted(asked.user_id, asked.group_id, asked.open, _after(asked.after), asked.limit)
+    with at.db.tenant(who.tenant_id) as tx:
+        found = transcripts.find(tx, wanted)
+    return {"items": [asdict(one) for one in found], "next": _cursor(found[-1]) if len(found) == asked.limit else None}
+
+
+@router.get("/sessions/{session_id:path}/messages")
+def get_messages(
+    at: At,
+    who: Reader,
+    session_id: str,
+    after: int = 0,
+    limit: Limit = 100,
+    last: Annotated[int | None, Query(ge=1, le=500, description="The newest so many, in place of a page")] = None,
+) -> Json:
+    """A session's messages in their order, each with whether it is hidden; `after` is a position."""
+    with at.db.tenant(who.tenant_id) as tx:
+        sessions.get(tx, session_id)
+        hidden = hiding.hidden(tx, session_id)
+        if last is not None:
+            found, following = transcripts.latest(tx, session_id, last), None
+        else:
+            found = sessions.transcript(tx, session_id, after=after, limit=limit)
+            following = str(found[-1].position) if len(found) == limit else None
+    return {"items": [_shown(m, hidden=m.id in hidden) for m in found], "next": following}
+
+
+@router.post("/sessions/{session_id:path}/messages/{message_id:path}/hide")
+def post_hide(
+    at: At, who: Writer, session_id: str, message_id: str, asked: Annotated[HideRequest | None, JsonBody()] = None
+) -> Json:
+    """Leave a message out of contexts. It stays where it is, and searches find it. Hiding it twice changes nothing."""
+    reason = asked.reason if asked else None
+    with at.db.tenant(who.tenant_id) as tx:
+        hiding.hide(tx, who.tenant_id, session_id, message_id, author(who), reason)
+        summarise.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
+        shown = _whole(tx, session_id, message_id)
+    at.bell.ring()
+    return shown
+
+
+@router.post("/sessions/{session_id:path}/messages/{message_id:path}/restore")
+def post_restore(at: At, who: Writer, session_id: str, message_id: str) -> Json:
+    """Show a message in contexts again. Restoring what is not hidden changes nothing."""
+    with at.db.tenant(who.tenant_id) as tx:
+        hiding.restore(tx, who.tenant_id, session_id, message_id, author(who))
+        summarise.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
+        shown = _whole(tx, session_id, message_id)
+    at.bell.ring()
+    return shown
+
+
+@router.get("/sessions/{session_id:path}/messages/{message_id:path}")
+def get_message(at: At, who: Reader, session_id: str, message_id: str) -> Json:
+    """One message with all its text and what came with it; who hid it; which events brought it once more."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return _whole(tx, session_id, message_id)
+
+
+@router.get("/sessions/{session_id:path}/working")
+def get_all_working(
+    at: At,
+    who: Reader,
+    session_id: str,
+    after: Annotated[str, Query(description="The `next` of the page before")] = "",
+    limit: Keys = working.KEYS,
+) -> Json:
+    """All that the session keeps at hand, by key."""
+    with at.db.tenant(who.tenant_id) as tx:
+        sessions.get(tx, session_id)
+        kept = working.of_session(tx, session_id, after=after, limit=limit)
+    return {"items": [asdict(one) for one in kept], "next": kept[-1].key if len(kept) == limit else None}
+
+
+@router.put("/sessions/{session_id:path}/working/{key}")
+def put_working(at: At, who: Writer, session_id: str, key: Name, asked: Put) -> Json:
+    """Keep any JSON under a key until it expires or the session ends; in place of what was there."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return asdict(working.put(tx, who.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
+
+
+@router.get("/sessions/{session_id:path}/working/{key}")
+def get_working(at: At, who: Reader, session_id: str, key: Name) -> Json:
+    """What is kept under a key; 404 once it has expired or the session has ended."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return asdict(working.get(tx, session_id, key))
+
+
+@router.delete("/sessions/{session_id:path}/working/{key}", status_code=204)
+def delete_working(at: At, who: Writer, session_id: str, key: Name) -> Response:
+    """Let go of a key. Where nothing is kept under it, nothing changes."""
+    with at.db.tenant(who.tenant_id) as tx:
+        sessions.get(tx, session_id)
+        working.drop(tx, session_id, key)
+    return Response(status_code=204)
+
+
+@router.patch("/sessions/{session_id:path}/state")
+def patch_state(at: At, who: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
+    """Merge an object into the state of the session (RFC 7396): topic, intent, how far a task is; null removes."""
+    with at.db.tenant(who.tenant_id) as tx:
+        states.merge(tx, session_id, patch)
+        return asdict(sessions.get(tx, session_id))
+
+
+@router.get("/sessions/{session_id:path}")
+def get_session(at: At, who: Reader, session_id: str) -> Json:
+    """Where a session stands."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return asdict(sessions.get(tx, session_id))
+
+
+@router.delete("/sessions/{session_id:path}")
+def delete_session(at: At, who: Writer, session_id: str) -> Json:
+    """Erase a session for good: messages, summaries, working memory, and every word of it in the log.
+
+    What was learnt from it stays, without the quotes; episodes, which retell it, go. A second time: 404.
+    """
+    attempts = 0
+    while True:
+        try:
+            with at.db.tenant(who.tenant_id) as tx:
+                counts = erase_session.session(tx, who.tenant_id, session_id, author(who))
+        except (Conflict, OperationalError) as error:
+            attempts += 1
+            if attempts == ATTEMPTS or not _is_passing(error):
+                raise
+        else:
+            at.recent.forget(who.tenant_id, [session_id])
+            at.bell.ring()
+            return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
+
+
+def _is_passing(error: Conflict | OperationalError) -> bool:
+    """Whether the next attempt may get through: someone has written in between, or waited for us as we for them."""
+    return isinstance(error, Conflict) or isinstance(error.orig, DeadlockDetected)
+
+
+def _whole(tx: Tx, session_id: str, message_id: str) -> Json:
+    message = sessions.message(tx, session_id, message_id)
+    mark = hiding.mark(tx, session_id, message_id)
+    told = None if mark is None else {"reason": mark.reason, "by": mark.author, "at": mark.at}
+    return {
+        **_shown(message, hidden=mark is not None),
+        "hidden_by": told,
+        "extras": transcripts.extras(tx, session_id, message_id),
+        "repeats": [asdict(one) for one in transcripts.repeats(tx, message)],
+    }
+
+
+def _shown(message: Message, *, hidden: bool) -> Json:
+    return message_json(message) | {"hidden": hidden}
+
+
+def _cursor(last: Session) -> str:
+    return f"{last.last_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ},{last.id}"
+
+
+def _after(cursor: str | None) -> tuple[datetime, str] | None:
+    if cursor is None:
+        return None
+    time, _, name = cursor.partition(",")
+    try:
+        at = datetime.fromisoformat(time)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None or not name:
+        raise Invalid([Problem("/after", "send the `next` of the page before")])
+    return at, name

@@ -1,0 +1,63 @@
+"""What stands for a long session: its rolling summary, and the plans that are worked on in it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from api.http.door import At, Reader
+from core import plans, sessions, summarise
+from core.errors import NotFound
+from core.plans import Plan
+from core.types import Json
+
+router = APIRouter(prefix="/v1", tags=["sessions"])
+
+
+@router.get("/sessions/{session_id:path}/summary")
+def get_summary(at: At, who: Reader, session_id: str) -> Json:
+    """The summary that stands for the session's messages up to `to_position`, and the key messages beside it."""
+    with at.db.tenant(who.tenant_id) as tx:
+        sessions.get(tx, session_id)
+        found = summarise.latest(tx, session_id)
+    if found is None:
+        limits = at.settings
+        raise NotFound(
+            f"Session {session_id!r} has no summary yet: it gets one from {limits.summarize_messages} messages or "
+            f"{limits.summarize_tokens} tokens on. Until then read its messages."
+        )
+    return {
+        "session_id": found.session_id,
+        "to_position": found.to_position,
+        "content": found.content,
+        "key_messages": [key.as_json() for key in found.key_messages],
+        "text": found.text,
+        "token_count": found.token_count,
+        "prompt": found.prompt,
+        "at": found.at.isoformat(),
+    }
+
+
+@router.get("/sessions/{session_id:path}/plans")
+def get_plans(at: At, who: Reader, session_id: str) -> Json:
+    """The plans of a session, the one that was spoken of last first; those that are finished as well."""
+    with at.db.tenant(who.tenant_id) as tx:
+        found = plans.find(tx, session_id)
+        if not found:
+            sessions.get(tx, session_id)
+    return {"items": [_plan(plan) for plan in found], "next": None}
+
+
+def _plan(plan: Plan) -> Json:
+    return {
+        "id": plan.id,
+        "session_id": plan.session_id,
+        "user_id": plan.user_id,
+        "group_id": plan.group_id,
+        "goal": plan.goal,
+        "status": plan.status,
+        "current": plan.current,
+        "steps": [step.as_json() for step in plan.steps],
+        "event_id": plan.event_id,
+        "version": plan.version,
+        "updated_at": plan.updated_at and plan.updated_at.isoformat(),
+    }
