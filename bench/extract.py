@@ -4,7 +4,10 @@
 
 Coverage: the share of turns that an observation cites from which something was extracted, beside the share of all turns
 that yield anything (a reader that keeps everything would have both at 1). Precision: of the attribute/value pairs
-extracted from the labelled sentences, how many are the expected ones; recall likewise.
+extracted from the labelled sentences, how many are the expected ones; recall likewise. Beside them: how many of the
+sentences that say nothing yield nothing, and of those with a label for their kind (a plan, an instruction …) how many
+have it. Speed: of one worker, in messages a second of processor time, and how many times as long as it takes to cut the
+same messages into words and do nothing with them.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -75,7 +78,7 @@ def precision(rows: list[Json]) -> tuple[int, int, int, list[str]]:
     right = extracted = expected = 0
     mistakes: list[str] = []
     for row in rows:
-        candidates = extract([labelled_message(row)])
+        candidates = extract(labelled_talk(row))
         found = pairs(candidates)
         wanted = {(a, v) for a, v in row["slots"]}
         right, extracted, expected = right + len(found & wanted), extracted + len(found), expected + len(wanted)
@@ -83,22 +86,42 @@ def precision(rows: list[Json]) -> tuple[int, int, int, list[str]]:
             mistakes.append(f"{row['text']}\n    wrong {sorted(found - wanted)} missed {sorted(wanted - found)}")
         if row.get("nothing") and candidates:
             mistakes.append(f"{row['text']}\n    should say nothing, said {[c.content for c in candidates]}")
+        if not is_of_its_kind(row, candidates):
+            mistakes.append(f"{row['text']}\n    is {row['category']}, read as {[c.category for c in candidates]}")
     return right, extracted, expected, mistakes
 
 
-def labelled_message(row: Json) -> Message:
-    """A labelled sentence as a message of its user, on Wednesday, 20 May 2026."""
+def is_of_its_kind(row: Json, candidates: list[Candidate]) -> bool:
+    """Whether one of them has the category of the label, where it has one."""
+    return "category" not in row or any(c.category == row["category"] for c in candidates)
+
+
+def labelled_talk(row: Json) -> list[Message]:
+    """A labelled sentence as a message of its user, on Wednesday, 20 May 2026, after what it was asked."""
     said_at = datetime(2026, 5, 20, 15, tzinfo=UTC)
-    return Message("s", "m", 1, "e", "Ada", row.get("role", "user"), row["text"], said_at, row.get("speaker"))
+    asked = [Message("s", "q", 1, "q", "Ada", "assistant", row["asked"], said_at)] if "asked" in row else []
+    said = Message("s", "m", 1 + len(asked), "e", "Ada", row.get("role", "user"), row["text"], said_at)
+    return [*asked, said]
 
 
-def rate(samples: list[Json]) -> float:
-    """Messages a second of processor time on one core."""
+def share(verdicts: Iterable[bool]) -> str:
+    """How many of them are so."""
+    each = list(verdicts)
+    return f"{sum(each) / max(len(each), 1):.3f}  ({sum(each)} of {len(each)})"
+
+
+def rates(samples: list[Json]) -> tuple[float, float]:
+    """Messages a second of processor time on one core: extracted from, and only cut into words."""
     talks = [messages for sample in samples for messages in sessions(sample)]
     start = time.process_time()
     for messages in talks:
         extract(messages)
-    return sum(map(len, talks)) / (time.process_time() - start)
+    read = time.process_time()
+    for messages in talks:
+        for message in messages:
+            re.findall(r"\w+", message.content)
+    count = sum(map(len, talks))
+    return count / (read - start), count / (time.process_time() - read)
 
 
 def main() -> None:
@@ -114,13 +137,18 @@ def main() -> None:
         lines.append(f"labelled sentences   {len(rows)}")
         lines.append(f"pair precision       {right / max(extracted, 1):.3f}  ({right} of {extracted})")
         lines.append(f"pair recall          {right / max(expected, 1):.3f}  ({right} of {expected})")
+        silent = (not extract(labelled_talk(row)) for row in rows if row.get("nothing"))
+        kinds = (is_of_its_kind(row, extract(labelled_talk(row))) for row in rows if "category" in row)
+        lines.append(f"nothing said         {share(silent)}")
+        lines.append(f"right kind           {share(kinds)}")
         lines += mistakes if options.mistakes else []
     if options.path.exists():
         samples = json.loads(options.path.read_text(encoding="utf-8"))
         turns, yielding, cited, covered = coverage(samples)
         lines.append(f"annotated turns      {covered / cited:.3f} covered  ({covered} of {cited})")
         lines.append(f"all turns            {yielding / turns:.3f} yield    ({yielding} of {turns})")
-        lines.append(f"speed                {rate(samples):.0f} messages/s")
+        rate, floor = rates(samples)
+        lines.append(f"speed                {rate:.0f} messages/s  ({floor / rate:.0f} times as long as cutting words)")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

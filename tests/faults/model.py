@@ -1,4 +1,9 @@
-"""An OpenAI-compatible server over real HTTP that answers as a test says: well, slowly, with garbage, with 429."""
+"""An OpenAI-compatible server over real HTTP that answers as a test says: well, badly, late, or not at all.
+
+`well`; `slow`: well, after `slow_seconds`; `prose` and `fenced`: well, with words around the JSON; `truncated`: cut off
+in the middle; `types`: the right fields with wrong values; `garbage`: no JSON; `page`: the answer of something else;
+`429`, with Retry-After; `500`; `never`: the connection is held until who asked gives up.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +11,76 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 RETRY_AFTER_SECONDS = 2
 
+Json = dict[str, Any]
+
 
 class Model:
     """What the server answers next, and what it was asked when; `script` is used up, then it answers well.
 
-    Of pairs of statements it says `word`, by a script and with questions of their own.
+    Of pairs of statements it says `word`, by a script and with questions of their own. Of a window of messages it says
+    what `reads` makes of it, by default the umbrellas; `windows` holds the fresh messages of each it was shown.
     """
 
     def __init__(self) -> None:
         self.script: list[str] = []
         self.asked: list[tuple[float, str]] = []
+        self.windows: list[list[Json]] = []
+        self.questions: list[Json] = []
+        self.reads: Callable[[list[Json]], Json] = umbrellas
         self.word = "different"
         self.script_of_pairs: list[str] = []
-        self.pairs: list[dict[str, Any]] = []
+        self.pairs: list[Json] = []
         self.slow_seconds = 60.0
         self.url = ""
+        self.ended = threading.Event()
 
-    def next(self, asked: dict[str, Any]) -> str:
+    def next(self, asked: Json) -> str:
         if is_of_pairs(asked):
             self.pairs += pairs_of(asked)
             return self.script_of_pairs.pop(0) if self.script_of_pairs else "well"
         how = self.script.pop(0) if self.script else "well"
+        self.questions.append(asked)
+        if is_of_window(asked):
+            self.windows.append(fresh_of(asked))
         self.asked.append((time.monotonic(), how))
         return how
+
+    def content(self, asked: Json, how: str) -> str:
+        """What the model writes."""
+        if is_of_pairs(asked):
+            answer = opinions(asked, self.word)
+        else:
+            answer = self.reads(fresh_of(asked)) if is_of_window(asked) else {"memories": []}
+        whole = json.dumps(answer, ensure_ascii=False)
+        written = {
+            "garbage": "I would rather write a poem.",
+            "truncated": whole[: len(whole) // 2],
+            "types": json.dumps(dict.fromkeys(answer, "three")),
+            "prose": f"Here is what I found {{as you asked}}:\n\n{whole}\n\nAnything else?",
+            "fenced": f"Sure!\n```json\n{whole}\n```",
+        }
+        return written.get(how, whole)
+
+    def answer(self, asked: Json, how: str) -> tuple[int, object, dict[str, str]] | None:
+        """Status, body and headers of what is answered, when it is; None: nothing ever is."""
+        if how == "never":
+            self.ended.wait()
+            return None
+        if how == "slow":
+            self.ended.wait(self.slow_seconds)
+        refusals: dict[str, tuple[int, object, dict[str, str]]] = {
+            "429": (429, {"error": {"message": "slow down"}}, {"Retry-After": str(RETRY_AFTER_SECONDS)}),
+            "500": (500, {"error": {"message": "out of order"}}, {}),
+            "page": (200, "<html>Please log in.</html>", {"Content-Type": "text/html"}),
+        }
+        return refusals[how] if how in refusals else (200, completion(self.content(asked, how), how), {})
 
 
 @contextmanager
@@ -46,21 +91,12 @@ def serving() -> Iterator[Model]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            how = model.next(asked)
-            if how == "429":
-                self._answer(429, {"error": {"message": "slow down"}}, {"Retry-After": str(RETRY_AFTER_SECONDS)})
-                return
-            if how == "page":
-                self._answer(200, "<html>Please log in.</html>", {"Content-Type": "text/html"})
-                return
-            if how == "slow":
-                time.sleep(model.slow_seconds)
-            answer = opinions(asked, model.word) if is_of_pairs(asked) else memories(asked)
-            content = "I would rather write a poem." if how == "garbage" else json.dumps(answer)
-            try:
-                self._answer(200, completion(content), {})
-            except BrokenPipeError:
-                return  # Who asked was killed meanwhile; that is the point of the test.
+            answer = model.answer(asked, model.next(asked))
+            self.close_connection = answer is None
+            if answer is not None:
+                # Who asked may have been killed meanwhile, or have given up; that is the point of the test.
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    self._answer(*answer)
 
         def _answer(self, status: int, body: object, headers: dict[str, str]) -> None:
             raw = json.dumps(body).encode()
@@ -75,62 +111,98 @@ def serving() -> Iterator[Model]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    server.block_on_close = False
     model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
         yield model
     finally:
+        model.ended.set()
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def is_of_pairs(asked: dict[str, Any]) -> bool:
+def shape_of(asked: Json) -> str:
+    """The name of the shape in which the answer is wanted; empty: none is named."""
+    return str(asked.get("response_format", {}).get("json_schema", {}).get("name", ""))
+
+
+def is_of_pairs(asked: Json) -> bool:
     """Whether it is a question about pairs of statements, and not about messages."""
-    return bool(asked["response_format"]["json_schema"]["name"] == "opinions")
+    return shape_of(asked) == "opinions"
 
 
-def pairs_of(asked: dict[str, Any]) -> list[dict[str, Any]]:
+def is_of_window(asked: Json) -> bool:
+    """Whether it is a question about a window of messages."""
+    return shape_of(asked) == "extraction"
+
+
+def pairs_of(asked: Json) -> list[Json]:
     """The pairs that are put before the model."""
     return [json.loads(line) for line in asked["messages"][1]["content"].splitlines()]
 
 
-def opinions(asked: dict[str, Any], word: str) -> dict[str, Any]:
+def fresh_of(asked: Json) -> list[Json]:
+    """The new messages of a window that is put before the model."""
+    _, _, new = asked["messages"][1]["content"].rpartition("## New\n")
+    return [json.loads(line) for line in new.splitlines()]
+
+
+def opinions(asked: Json, word: str) -> Json:
     """The same of every pair."""
     return {"opinions": [{"pair": pair["pair"], "verdict": word} for pair in pairs_of(asked)]}
 
 
-def memories(asked: dict[str, Any]) -> dict[str, Any]:
-    """One memory for each message of the window that names an umbrella, citing it."""
-    transcript = asked["messages"][1]["content"]
-    found = re.findall(r"^\[([^\]]+)\].*?umbrella (\w+)", transcript, re.MULTILINE)
-    return {"memories": [memory(message_id, umbrella) for message_id, umbrella in found]}
-
-
-def memory(message_id: str, umbrella: str) -> dict[str, Any]:
+def umbrellas(fresh: list[Json]) -> Json:
+    """One statement for each new message that names an umbrella, citing it; and one unit of them all."""
+    named = [(one, found[1]) for one in fresh if (found := re.search(r"umbrella (\w+)", one["text"]))]
     return {
-        "content": f"Ada's umbrella {umbrella} is in the drawer.",
-        "kind": "semantic",
+        "statements": [
+            statement(f"Ada's umbrella {umbrella} is in the drawer.", [one["n"]], subject=one["who"])
+            for one, umbrella in named
+        ],
+        "units": [unit("Umbrellas", [one["n"] for one in fresh])],
+    }
+
+
+def statement(content: str, messages: list[int], **more: Any) -> Json:
+    """A statement as a model writes it down."""
+    return {
+        "content": content,
         "category": "fact",
         "topic": "other",
         "subject": "Ada",
         "attribute": None,
         "value": None,
+        "occurred_at": None,
         "importance": 0.5,
         "confidence": 0.9,
-        "occurred_at": None,
         "corrects": False,
-        "message_ids": [message_id],
+        "messages": messages,
+        **more,
     }
 
 
-def completion(content: str) -> dict[str, Any]:
+def unit(subject: str, messages: list[int], **more: Any) -> Json:
+    """A unit of talk as a model tells it."""
+    told = f"They talked about {subject}."
+    return {"subject": subject, "summary": told, "narrative": told, "keywords": [subject], "messages": messages, **more}
+
+
+def completion(content: str, how: str = "well") -> Json:
     return {
         "id": "c",
         "object": "chat.completion",
         "created": 0,
         "model": "fake",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "length" if how == "truncated" else "stop",
+                "message": {"role": "assistant", "content": content},
+            }
+        ],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }

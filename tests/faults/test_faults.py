@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 import uuid
@@ -20,6 +21,9 @@ from tests.faults.model import RETRY_AFTER_SECONDS, Model, serving
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
 
 MESSAGES = 12
+FIRST, SECOND = list(range(1, 11)), [11, 12]
+"""The positions of the messages that are new in each window of such a conversation."""
+
 PATIENCE_SECONDS = 60
 
 
@@ -52,6 +56,7 @@ def stand(model: Model) -> Iterator[Stand]:
 def session(model: Model) -> str:
     model.script.clear()
     model.asked.clear()
+    model.windows.clear()
     return f"s-{uuid.uuid4().hex[:12]}"
 
 
@@ -61,7 +66,7 @@ def test_a_worker_killed_in_the_middle_of_an_extraction_costs_nothing(stand: Sta
     eventually(lambda: [how for _, how in model.asked] == ["slow"])
     kill_group(stand, "worker-io")
     stand.settle(token)
-    assert len(model.asked) == 2, "the window was put to the model once by the dead worker and once by the next"
+    assert windows(model) == [FIRST, FIRST, SECOND], "the dead worker asked about one window, and the next about both"
     assert_extracted_once(stand, session)
     made = dispatches(stand, session)
     assert {d["status"] for d in made} == {"done"}
@@ -116,8 +121,9 @@ def test_garbage_then_429_then_a_good_answer_is_one_extraction(stand: Stand, mod
     model.script[:] = ["garbage", "429", "well"]
     token = publish(stand, conversation(session))
     stand.settle(token)
-    assert [how for _, how in model.asked] == ["garbage", "429", "well"]
-    refused, answered = (at for at, how in model.asked if how != "garbage")
+    assert [how for _, how in model.asked] == ["garbage", "429", "well", "well"]
+    assert windows(model) == [FIRST, FIRST, FIRST, SECOND]
+    refused, answered, _ = (at for at, how in model.asked if how != "garbage")
     assert answered - refused >= RETRY_AFTER_SECONDS, "Retry-After is the least that is waited"
     assert_extracted_once(stand, session)
 
@@ -128,11 +134,18 @@ def test_garbage_twice_is_set_aside_with_its_reason_and_stops_nothing_else(
 ) -> None:
     model.script[:] = ["garbage", "garbage"]
     stand.settle(publish(stand, conversation(session)))
+    assert windows(model) == [FIRST, FIRST, SECOND]
     [dead] = [d for d in dispatches(stand, session) if d["status"] == "dead"]
-    assert "missed the shape of the answer twice" in dead["error"]
+    assert "missed the shape of the answer" in dead["error"]
+    assert stand.call("GET", f"/v1/sessions/{session}")["extracted_to"] == MESSAGES
+    assert cited(stand, session) == Counter({f"m{number - 1}": 1 for number in SECOND}), "the other window was kept"
     after = f"{session}n"
     stand.settle(publish(stand, conversation(after)))
     assert_extracted_once(stand, after)
+    stand.call("POST", f"/v1/dispatches/{dead['id']}/retry")
+    eventually(lambda: len(cited(stand, session)) == MESSAGES)
+    assert windows(model)[-1] == FIRST, "what was set aside is read once more, and nothing else"
+    assert_extracted_once(stand, session)
 
 
 def test_killed_postgres_comes_back_and_nothing_accepted_is_lost(stand: Stand, session: str) -> None:
@@ -179,12 +192,28 @@ def assert_extracted_once(stand: Stand, session: str) -> None:
     transcript = stand.call("GET", f"{path}/messages?limit=500")["items"]
     assert [m["position"] for m in transcript] == list(range(1, MESSAGES + 1))
     assert stand.call("GET", path)["extracted_to"] == MESSAGES
-    memories = stand.call("GET", f"/v1/memories?user_id=user-of-{session}&limit=500")["items"]
-    cited = Counter(source["message_id"] for memory in memories for source in memory["sources"])
-    assert cited == Counter({f"m{number}": 1 for number in range(MESSAGES)})
+    assert cited(stand, session) == Counter({f"m{number}": 1 for number in range(MESSAGES)})
+    memories = kept(stand, session)
     assert all(memory["version"] == 1 for memory in memories), "nothing was confirmed by being read twice"
     created = stand.call("GET", f"/v1/events?type=memory.created&user_id=user-of-{session}&limit=500")["items"]
     assert len(created) == len(memories) == MESSAGES
+
+
+def kept(stand: Stand, session: str) -> list[dict[str, Any]]:
+    """What is remembered of the session's user."""
+    memories: list[dict[str, Any]] = stand.call("GET", f"/v1/memories?user_id=user-of-{session}&limit=500")["items"]
+    return memories
+
+
+def cited(stand: Stand, session: str) -> Counter[str]:
+    """How many memories rest on each message."""
+    return Counter(source["message_id"] for memory in kept(stand, session) for source in memory["sources"])
+
+
+def windows(model: Model) -> list[list[int]]:
+    """The positions of the new messages in each window that was put to the model."""
+    position = re.compile(r"x(\d+) stays")
+    return [[int(position.findall(one["text"])[0]) + 1 for one in window] for window in model.windows]
 
 
 def dispatches(stand: Stand, session: str) -> list[dict[str, Any]]:

@@ -1,0 +1,161 @@
+"""What a summary keeps: key sentences found, how short a conversation becomes, and which sentences stay in it.
+
+    python -m bench.summary [path/to/locomo.json] [--mistakes]
+
+Labelled: precision and recall over `tests/core/keys.jsonl`. LoCoMo: each conversation as one long session, summarised
+step by step as it grows, without a model. Beside it, of as many tokens as each summary, the floors: the beginning of
+what it stands for, and messages taken evenly out of all of it. Kept is a key sentence that can be read there word for
+word; an observation (LoCoMo's own facts, of those messages) is told where one line has half of its words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core import keys, summarise, summary_texts
+from core.summarise import Limits, Part
+from core.text import terms, token_estimate
+from core.types import Json, Message
+
+ROOT = Path(__file__).resolve().parent.parent
+LABELLED = ROOT / "tests" / "core" / "keys.jsonl"
+LIMITS = Limits(200, 8000)
+
+
+def detected(rows: list[Json]) -> tuple[Counter[str], list[str]]:
+    """How many kinds were found rightly, wrongly, and not at all, and a line for each mistake."""
+    counts: Counter[str] = Counter()
+    mistakes: list[str] = []
+    for row in rows:
+        said = Message("s", "m", 1, "e", "ada", row.get("role", "user"), row["text"], datetime.now(UTC))
+        wanted, got = set(row["kinds"]), {key.kind for key in keys.found(said)}
+        counts.update(right=len(wanted & got), wrong=len(got - wanted), missed=len(wanted - got))
+        if wanted != got:
+            mistakes.append(f"  {row['text']}  expected {sorted(wanted)}, found {sorted(got)}")
+    return counts, mistakes
+
+
+def conversation(sample: Json) -> list[Message]:
+    """All sessions of a LoCoMo conversation, one after the other, as one; both people are users."""
+    talk = sample["conversation"]
+    found: list[Message] = []
+    for name in sorted((k for k in talk if re.fullmatch(r"session_\d+", k)), key=lambda k: int(k.split("_")[1])):
+        at = datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for turn in talk[name]:
+            n, who = len(found) + 1, turn["speaker"]
+            found.append(Message("s", turn["dia_id"], n, turn["dia_id"], who, "user", turn["text"], at, who))
+    return found
+
+
+def summarised(messages: Sequence[Message]) -> tuple[str, int]:
+    """The last summary of a session that has grown to these messages, and how many it stands for."""
+    content, known, upto = "", list[keys.Key](), 0
+    for end in range(1, len(messages) + 1):
+        half = summarise.first_half(messages[upto:end], LIMITS)
+        if half:
+            upto += len(half)
+            known = summary_texts.fitted(keys.merged(known, [key for m in half for key in keys.found(m)]))
+            covered = sum(token_estimate(m.content) for m in messages[:upto])
+            content = summarise.plainly(Part(content, half, known, summary_texts.room(known, covered))).content
+    return summary_texts.rendered(content, known), upto
+
+
+def beginning(messages: Sequence[Message], tokens: int) -> str:
+    return "\n".join(_within(messages, tokens))
+
+
+def evenly(messages: Sequence[Message], tokens: int) -> str:
+    """Every so manieth message, as many as there is room for."""
+    every = max(1, sum(token_estimate(m.content) for m in messages) // max(1, tokens))
+    return "\n".join(_within(messages[::every], tokens))
+
+
+def _within(messages: Sequence[Message], tokens: int) -> Iterator[str]:
+    for message in messages:
+        line = f"{message.speaker}: {message.content}"
+        tokens -= token_estimate(f"{line}\n")
+        if tokens < 0:
+            return
+        yield line
+
+
+def kept(text: str, covered: Sequence[Message]) -> tuple[int, int]:
+    """Of the key sentences of these messages: how many there are, and how many can be read in a text."""
+    quotes = [key.quote for message in covered for key in keys.found(message)]
+    return len(quotes), sum(quote.rstrip(" .!") in text for quote in quotes)
+
+
+def facts(sample: Json) -> list[tuple[frozenset[str], str]]:
+    """What people wrote down of a LoCoMo conversation: the words of each fact, without names, and its turn."""
+    found = []
+    for session in sample["observation"].values():
+        for who, told in session.items():
+            for fact, turns in told:
+                turn = re.search(r"D\d+:\d+", json.dumps(turns))
+                if turn:
+                    found.append((frozenset(terms(fact)) - frozenset(terms(who)), turn[0]))
+    return found
+
+
+def told(text: str, covered: Sequence[Message], wanted: Sequence[tuple[frozenset[str], str]]) -> tuple[int, int]:
+    """Of the facts from these messages: how many there are, and of how many a line of a text has half of the words."""
+    ids = {message.id for message in covered}
+    mine = [words for words, turn in wanted if turn in ids and words]
+    lines = [frozenset(terms(line)) for line in text.splitlines()]
+    return len(mine), sum(any(len(words & line) * 2 >= len(words) for line in lines) for words in mine)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", nargs="?", type=Path, default=ROOT.parent / "shared" / "data" / "locomo_dev.json")
+    parser.add_argument("--mistakes", action="store_true", help="print each labelled sentence that was told wrongly")
+    options = parser.parse_args()
+    rows = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
+    counts, mistakes = detected(rows)
+    right = counts["right"]
+    lines = [f"labelled sentences   {len(rows)}"]
+    lines.append(f"key precision        {right / (right + counts['wrong']):.3f}")
+    lines.append(f"key recall           {right / (right + counts['missed']):.3f}")
+    lines += mistakes if options.mistakes else []
+    if options.path.exists():
+        lines += compared(json.loads(options.path.read_text(encoding="utf-8")))
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def compared(samples: Sequence[Json]) -> list[str]:
+    """A line for the summaries and for each floor."""
+    found: dict[str, Counter[str]] = {name: Counter() for name in ("summary", "beginning", "evenly")}
+    tokens, covered_tokens, longest = 0, 0, 0
+    for sample in samples:
+        messages, wanted = conversation(sample), facts(sample)
+        summary, upto = summarised(messages)
+        covered, size = messages[:upto], token_estimate(summary)
+        tokens, covered_tokens, longest = tokens + size, covered_tokens + _size(covered), max(longest, size)
+        texts = {"summary": summary, "beginning": beginning(covered, size), "evenly": evenly(covered, size)}
+        for name, text in texts.items():
+            (there, read), (many, said) = kept(text, covered), told(text, covered, wanted)
+            found[name].update(keys=there, kept=read, facts=many, told=said)
+    lines = [f"conversations        {len(samples)}, of {covered_tokens // len(samples)} tokens summarised on average"]
+    lines.append(f"tokens left          {tokens / covered_tokens:.3f}  (the longest summary has {longest})")
+    for name, one in found.items():
+        shares = one["kept"] / one["keys"], one["told"] / one["facts"]
+        lines.append(
+            f"{name:<20} key sentences {shares[0]:.3f} ({one['kept']} of {one['keys']}), "
+            f"observations {shares[1]:.3f} ({one['told']} of {one['facts']})"
+        )
+    return lines
+
+
+def _size(messages: Sequence[Message]) -> int:
+    return sum(token_estimate(m.content) for m in messages)
+
+
+if __name__ == "__main__":
+    main()
