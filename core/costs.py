@@ -65,8 +65,7 @@ _COSTS = text("""
         FROM model_calls c
         LEFT JOIN dispatches d ON :by <> 'model' AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
         LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq
-        WHERE c.tenant_id = current_setting('imprint.tenant')
-          AND (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
+        WHERE (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
           AND (cast(:until AS timestamptz) IS NULL OR c.at < :until)
     )
     SELECT key, grouping(key) = 1 AS is_total, count(*) AS calls,

@@ -10,8 +10,6 @@ from uuid import uuid4
 import pytest
 from httpx import Response
 
-from api.cli import main
-from api.http import app as http
 from api.http import documents
 from core.config import Settings
 from core.db import Database
@@ -23,16 +21,6 @@ from tests.doors import OTHER, Doors, key_of, opened
 from tests.samples import TENANT, accept, said
 
 MARKDOWN = {"content-type": "text/markdown; charset=utf-8"}
-
-
-@pytest.fixture(autouse=True)
-def routes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The routes and commands under test, whatever else is served."""
-    monkeypatch.setattr(http, "ROUTERS", (documents.router, *http.ROUTERS))
-    named = {"documents": ("api.cli.documents:commands", "The knowledge base: documents.")}
-    monkeypatch.setattr(main, "COMMANDS", {**main.COMMANDS, **named})
-    if not any(command.name == "documents" for command in main.app.registered_commands):
-        main.app.command("documents")(main._placeholder)
 
 
 @pytest.fixture

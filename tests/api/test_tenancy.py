@@ -44,11 +44,12 @@ class Belongings:
     rebuild: str
     receipt: str
     token: str
+    document: str
 
     @property
     def ids(self) -> list[str]:
         mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
-        return [*mine, self.rebuild, self.receipt]
+        return [*mine, self.rebuild, self.receipt, self.document]
 
 
 Case = Callable[[Belongings], Json]
@@ -195,6 +196,42 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ],
     ("get", "/v1/sessions/{session_id}/messages"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}"): [lambda a: {"session_id": a.session}],
+    ("get", "/v1/sessions"): [lambda _: {}, lambda a: {"params": {"user_id": a.user, "open": True}}],
+    ("get", "/v1/sessions/{session_id}/messages/{message_id}"): [
+        lambda a: {"session_id": a.session, "message_id": "m1"}
+    ],
+    ("get", "/v1/sessions/{session_id}/units"): [
+        lambda a: {"session_id": a.session},
+        lambda a: {"session_id": a.session, "params": {"user_id": a.user}},
+    ],
+    ("get", "/v1/sessions/{session_id}/summary"): [lambda a: {"session_id": a.session}],
+    ("get", "/v1/sessions/{session_id}/plans"): [lambda a: {"session_id": a.session}],
+    ("get", "/v1/sessions/{session_id}/working"): [lambda a: {"session_id": a.session}],
+    ("get", "/v1/sessions/{session_id}/working/{key}"): [lambda a: {"session_id": a.session, "key": a.word}],
+    ("put", "/v1/sessions/{session_id}/working/{key}"): [
+        lambda a: {"session_id": a.session, "key": a.word, "json": {"value": 1}}
+    ],
+    ("delete", "/v1/sessions/{session_id}/working/{key}"): [lambda a: {"session_id": a.session, "key": a.word}],
+    ("patch", "/v1/sessions/{session_id}/state"): [lambda a: {"session_id": a.session, "json": {"topic": "x"}}],
+    ("post", "/v1/sessions/{session_id}/messages/{message_id}/hide"): [
+        lambda a: {"session_id": a.session, "message_id": "m1", "json": {"reason": "x"}}
+    ],
+    ("post", "/v1/sessions/{session_id}/messages/{message_id}/restore"): [
+        lambda a: {"session_id": a.session, "message_id": "m1"}
+    ],
+    ("delete", "/v1/sessions/{session_id}"): [lambda a: {"session_id": a.session}],
+    ("post", "/v1/context"): [
+        lambda a: {"json": {"user_id": a.user, "session_id": a.session, "query": a.word, "format": "text"}},
+        lambda a: {"json": {"group_id": "g", "query": a.word, "max_tokens": 4000}},
+    ],
+    ("post", "/v1/documents"): [
+        lambda a: {"json": {"content": a.word, "uri": f"https://{a.word}.example.com", "user_id": a.user}},
+        lambda a: {"content": a.word, "headers": {"content-type": "text/plain"}, "params": {"user_id": a.user}},
+    ],
+    ("get", "/v1/documents"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+    ("get", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document, "params": {"passages": True}}],
+    ("delete", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document}],
+    ("get", "/v1/costs"): [lambda _, by=by: {"params": {"by": by}} for by in ("rule", "agent", "user", "model")],
     ("get", "/v1/dispatches"): [lambda _: {}, lambda a: {"params": {"rule": a.rule, "status": "dead"}}],
     ("get", "/v1/dispatches/{dispatch_id}"): [lambda a: {"dispatch_id": a.dispatch}],
     ("post", "/v1/dispatches/{dispatch_id}/retry"): [lambda a: {"dispatch_id": a.dispatch}],
@@ -225,6 +262,7 @@ OWN = {"/healthz", "/readyz", "/v1/rules/schema", "/v1/receipts/key", "/v1/tenan
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
+    ("post", "/v1/documents"),
 }
 """Routes that make things of the caller's own."""
 
@@ -249,6 +287,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     again += [said(home, session=f"{session}-1", user=user, group_id="g") for _ in range(2)]
     doors.post("/v1/events", [*again, ended(f"{session}-1", user, message_count=3)])
     doors.post("/v1/events", event(payload={"session_id": f"no-{word}", "user_id": user}))
+    doors.post("/v1/events", event("plan.updated", {"session_id": session, "user_id": user, "plan": [f"Do {word}"]}))
     doors.post("/v1/events", said("x", session=f"{session}-gone", user=f"{user}-gone"))
     receipt = doors.ask("DELETE", f"/v1/users/{user}-gone").json()["receipt"]["id"]
     with at_work(settings) as works:
@@ -262,7 +301,11 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         token = doors.post("/v1/events", waiting[0]).json()["settle_token"]
         router.route(works.router)
     token = doors.post("/v1/events", waiting[1]).json()["settle_token"] or token
-    _fail_outside(settings, f"https://{word}.example.com/hook")
+    _write_down(settings, word, session)
+    kept = {"content": f"# {word}\n\nAll about {word}.", "uri": f"https://{word}.example.com", "user_id": user}
+    document = doors.post("/v1/documents", kept).json()["id"]
+    assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
+    assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]
@@ -284,15 +327,29 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         rebuild,
         receipt,
         token,
+        document,
     )
 
 
-def _fail_outside(settings: Settings, address: str) -> None:
+def _write_down(settings: Settings, word: str, session: str) -> None:
+    """What takes a failing address, a model and two hundred messages to come about."""
     app = db.connect(db.app_url(settings), 1)
+    values = {"tenant": TENANT, "address": f"https://{word}.example.com/hook", "word": word, "session": session}
     with app.tenant(TENANT) as tx:
-        values = {"tenant": TENANT, "address": address}
         tx.execute(text("INSERT INTO endpoints (tenant_id, address) VALUES (:tenant, :address)"), values)
+        tx.execute(_SUMMARY, values)
+        tx.execute(_CALL, values)
     app.close()
+
+
+_SUMMARY = text("""
+    INSERT INTO summaries (tenant_id, session_id, to_position, content) VALUES (:tenant, :session, 2, :word)
+""")
+
+_CALL = text("""
+    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, outcome)
+    SELECT :tenant, id, :word, 'x', 7, 'ok' FROM dispatches WHERE rule IS NOT NULL LIMIT 1
+""")
 
 
 def state_of(app: Database, tenant: str) -> dict[str, tuple[int, str]]:

@@ -35,19 +35,27 @@ def test_a_default_rule_is_right_and_explains_itself(name: str) -> None:
         ("session.ended", {"message_count": 3}, ["consolidate_on_session_end"]),
         ("session.ended", {"message_count": 2}, []),
         ("session.ended", {}, []),
-        ("message.added", {"role": "user", "content": "I moved."}, ["extract_while_chatting"]),
-        ("message.added", {"role": "assistant", "content": "Where to?"}, ["extract_while_chatting"]),
+        ("message.added", {"role": "user", "content": "I moved."}, ["extract_while_chatting", "write_units"]),
+        ("message.added", {"role": "assistant", "content": "Where to?"}, ["extract_while_chatting", "write_units"]),
         ("message.added", {"role": "user", "content": ""}, []),
         ("message.added", {"role": "system", "content": "Be kind."}, []),
         ("message.added", {"role": "tool", "content": "{}", "importance": 0.7}, []),
         ("message.added", {"role": "tool", "content": "{}", "importance": 0.71}, ["extract_important_now"]),
         ("memory.recalled", {"memory_ids": []}, ["reinforce_recalled"]),
         ("clock.ticked", {"rule": "forget_nightly"}, ["forget_nightly"]),
+        ("clock.ticked", {"rule": "close_idle_sessions"}, ["close_idle_sessions"]),
+        ("plan.updated", {"plan": ["a"]}, ["track_plans"]),
+        ("document.added", {"document_id": "d1"}, ["embed_documents"]),
+        (
+            "message.added",
+            {"role": "assistant", "content": "Plan:\n1. Buy eggs\n2. Boil them"},
+            ["extract_while_chatting", "track_plans", "write_units"],
+        ),
         ("clock.ticked", {"rule": "keep_within_limits"}, ["keep_within_limits"]),
         (
             "message.added",
             {"role": "user", "content": "I moved.", "importance": 1},
-            ["extract_important_now", "extract_while_chatting"],
+            ["extract_important_now", "extract_while_chatting", "write_units"],
         ),
     ],
 )
@@ -59,4 +67,6 @@ def test_the_default_rules_meet_what_they_are_for(event_type: str, payload: Json
 
 def test_the_end_of_a_session_ends_the_wait_of_that_session() -> None:
     ruleset = Ruleset([(parse(document, AGENTS), 4) for document in DOCUMENTS.values()])
-    assert ruleset.flushed_by(an_event(event_type="session.ended")) == [("extract_while_chatting", 4, "session:s1")]
+    waiting = ("extract_while_chatting", "summarize_long_sessions", "write_units")
+    flushed = ruleset.flushed_by(an_event(event_type="session.ended"))
+    assert flushed == [(name, 4, "session:s1") for name in waiting]
