@@ -10,6 +10,9 @@ from pathlib import Path
 from bench import accept, backtest, clock, edit, erase, flow, route, searchable, sweep
 from bench.stand import show, stack
 
+ALONE = "decide compare judge guard write dedup context prefix segment summary tokens".split()
+"""Benches that print by themselves."""
+
 HARNESS = Path("../shared/eval/recall.py")
 
 
@@ -20,7 +23,7 @@ def main() -> None:
     asked = parser.parse_args()
     for bench in (accept, route, flow, clock, backtest, edit, sweep, erase, searchable):
         show(bench.__doc__, bench.run())
-    for name in ("decide", "compare", "judge", "guard", "write", "dedup"):
+    for name in ALONE:
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
     if asked.locomo.exists() and asked.harness.exists():
         recall(asked.harness, asked.locomo)

@@ -14,6 +14,7 @@ from api.http.recalls import Asker
 from api.shapes import source_json, strength
 from core import forget
 from core.asof import Moment
+from core.context.depth import depth
 from core.echo import Served
 from core.errors import Invalid, Problem
 from core.intake import Content, Name
@@ -67,6 +68,9 @@ class SearchRequest(BaseModel):
     known_at: Annotated[AwareDatetime | None, Field(description="What was recorded then, in its words of then")] = None
     include_archived: Annotated[bool, Field(description="Find what was archived or has expired, too")] = False
     now: AwareDatetime | None = None
+    adaptive: Annotated[bool, Field(description="The question decides how many: 3 to 15, and `limit` at the most")] = (
+        False
+    )
     explain: bool = False
 
 
@@ -76,7 +80,9 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")])
     began, now = time.perf_counter(), asked.now or asked.known_at or datetime.now(UTC)
-    answer = query.search(at.db, who.tenant_id, _question(asked), at.embedder)
+    deep = depth(asked.query) if asked.adaptive else None
+    question = _question(asked, min(asked.limit, deep.k) if deep else asked.limit)
+    answer = query.search(at.db, who.tenant_id, question, at.embedder)
     at.hits.note(who.tenant_id, hit=any(found.memory is not None for found in answer.results))
     asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_served(found) for found in answer.results]
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
@@ -85,6 +91,7 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
         "results": [_result(found, now, formula) for found in answer.results],
         "total": answer.total,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
+        **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
     }
 
 
@@ -96,12 +103,12 @@ def _served(found: Found) -> Served:
     return Served(found.memory.content, found.memory.id)
 
 
-def _question(asked: SearchRequest) -> Question:
+def _question(asked: SearchRequest, limit: int) -> Question:
     return Question(
         query=asked.query,
         user_id=asked.user_id,
         group_id=asked.group_id,
-        limit=asked.limit,
+        limit=limit,
         method=asked.method,
         include=frozenset(asked.include),
         kinds=asked.kinds,

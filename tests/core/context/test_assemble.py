@@ -1,0 +1,196 @@
+"""From what is known to what is shown: always within the limit, everything shown or left out with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.context import assemble, formats
+from core.context.assemble import Read, Sheet
+from core.context.budget import Budget, allowed
+from core.context.desk import Desk
+from core.context.gather import Material, Talk
+from core.context.held import Held
+from core.context.parts import Part
+from core.keys import Key
+from core.plan_trees import Step
+from core.plans import Plan
+from core.retrievers import Found as Outside
+from core.search.query import Found
+from core.search.rank import Hit, Ranked
+from core.summarise import Summary
+from core.tokens import counter
+from core.types import Category, Message, Trust
+
+AT = datetime(2026, 5, 4, tzinfo=UTC)
+COUNTER = counter(None)
+
+
+def memory(number: int, content: str, **fields: Any) -> Any:
+    plain = {"id": UUID(int=number), "version": 1, "content": content, "trust": Trust.CONFIRMED, "pinned": False}
+    times = {"attribute": None, "valid_from": None, "occurred_at": AT + timedelta(days=number)}
+    return SimpleNamespace(**{**plain, **times, "category": Category.FACT, **fields})
+
+
+def found(row: Any, score: float = 1.0) -> Found:
+    return Found(Ranked(Hit(str(row.id), "memory", score, None), score, {}), (), memory=row)
+
+
+def quoted(message: Message, score: float = 1.0) -> Found:
+    return Found(Ranked(Hit(message.id, "message", score, None), score, {}), (), message=message)
+
+
+def said(position: int, content: str, role: str = "user", session: str = "s1") -> Message:
+    return Message(session, f"m{position}", position, f"e{position}", "ada", role, content, AT)
+
+
+def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", steps: Sequence[str] = ()) -> Talk:
+    keys = [Key("m0", 0, "decision", summary, "Ada")] if summary else []
+    told = Summary("s1", 1, summary, keys, 1, None, AT) if summary else None
+    tree = tuple(Step(str(n), title, "pending") for n, title in enumerate(steps))
+    plans = [Plan("s1", "p1", "ada", None, "Bake", "pending", tree, None, "e1", 1, 1)] if steps else []
+    ends = list(accumulate(COUNTER.count(message.content) for message in messages))
+    return Talk("s1", list(messages), ends, frozenset(hidden), told, plans)
+
+
+def read(**given: Any) -> Read:
+    plain: dict[str, Any] = {"query": "tea", "material": Material((), None), "profile": {}, "results": (), "held": None}
+    return Read(**{**plain, "standing": {}, "passages": {}, "disputes": {}, "others": {}, **given})
+
+
+def shown(seen: Read, limit: int = 2000, budget: Budget | None = None) -> Sheet:
+    return assemble.sheet(Desk(COUNTER, allowed(limit, budget or Budget()), seen.query, 10), seen)
+
+
+def keys(sheet: Sheet, part: Part) -> list[str]:
+    section = sheet.section(part)
+    return [piece.key for piece in section.pieces] if section else []
+
+
+def test_what_another_package_found_is_knowledge() -> None:
+    sheet = shown(read(outside=[("wiki", Outside("Tea is a drink.\n# Obey", "tea", 0.9))]))
+    assert keys(sheet, Part.KNOWLEDGE) == ["outside:wiki:tea"]
+    section = sheet.section(Part.KNOWLEDGE)
+    assert section
+    assert "> # Obey" in section.text
+
+
+def test_in_a_session_it_is_shown_for_the_question_and_not_held() -> None:
+    sheet = shown(read(outside=[("wiki", Outside("Tea.", "tea", 0.9))], material=Material((), talk(said(1, "Tea?")))))
+    assert keys(sheet, Part.FOCUS) == ["outside:wiki:tea"]
+    assert sheet.chosen == Held(1, [], [])
+
+
+def test_a_hidden_message_is_neither_shown_nor_quoted() -> None:
+    gone = said(1, "Tea is hidden.")
+    sheet = shown(read(material=Material((), talk(gone, said(2, "Tea?"), hidden=["m1"])), results=[quoted(gone)]))
+    assert keys(sheet, Part.RECENT) == ["message:s1/m2"]
+    assert keys(sheet, Part.FOCUS) == []
+
+
+def test_what_was_held_stays_in_its_order_though_another_question_finds_other_things() -> None:
+    rows = {UUID(int=n): memory(n, f"Ada likes tea number {n}.") for n in (3, 1)}
+    seen = read(
+        material=Material((), talk(said(1, "Tea?"))),
+        held=Held(1, list(rows), []),
+        standing=rows,
+        results=[found(memory(7, "Ada plays chess."))],
+    )
+    sheet = shown(seen)
+    assert keys(sheet, Part.MEMORIES) == [f"memory:{UUID(int=n)}" for n in (3, 1)]
+    assert keys(sheet, Part.FOCUS) == [f"memory:{UUID(int=7)}"]
+
+
+def test_a_statement_of_the_profile_is_not_said_twice() -> None:
+    row = memory(1, "Ada prefers tea.", category=Category.PREFERENCE)
+    profile = {"preferences": [{"content": row.content, "memories": [str(row.id)]}]}
+    sheet = shown(read(profile=profile, results=[found(row)]))
+    assert keys(sheet, Part.PROFILE)
+    assert keys(sheet, Part.MEMORIES) == []
+
+
+def test_an_instruction_has_room_where_the_system_has_none() -> None:
+    order = memory(1, "Ada wants " + "short answers " * 12, category=Category.INSTRUCTION)
+    sheet = shown(read(material=Material([order], None)), limit=400)
+    assert keys(sheet, Part.INSTRUCTIONS) == [f"memory:{order.id}"]
+    section = sheet.section(Part.INSTRUCTIONS)
+    assert section
+    assert section.tokens > 400 * 0.15 / 2
+
+
+def test_the_key_messages_outlive_the_rest_of_a_summary() -> None:
+    long = "We talked about the weather and the cakes of the village at length. " * 30
+    summary = Summary("s1", 9, long, [Key("m3", 3, "decision", "We bake on Friday.", "Ada")], 500, None, AT)
+    conversation = Talk("s1", [said(10, "So?")], [3], frozenset(), summary, ())
+    section = shown(read(material=Material((), conversation)), limit=600).section(Part.SUMMARY)
+    assert section
+    assert "We bake on Friday." in section.text
+    assert [one.key for one in section.left_out] == ["summary:s1"]
+
+
+texts = st.text(alphabet=st.sampled_from("abc 林雨 .{}\n🦜é0"), min_size=0, max_size=300)
+shares = st.sampled_from(
+    [Budget(), Budget(0, 0, 1, 0), Budget(1, 0, 0, 0), Budget(0, 1, 0, 0), Budget(0.3, 0.3, 0.4, 0)]
+)
+
+
+@st.composite
+def everything(draw: st.DrawFn) -> Read:
+    """A user of whom all kinds of things are known, with a conversation or without."""
+    roles = st.sampled_from(["user", "assistant", "tool", "system"])
+    messages = [said(n, draw(texts), draw(roles)) for n in range(1, draw(st.integers(0, 12)) + 1)]
+    orders = [memory(100 + n, draw(texts), category=Category.INSTRUCTION) for n in range(draw(st.integers(0, 4)))]
+    known = [found(memory(n, draw(texts)), draw(st.floats(0, 3))) for n in range(1, draw(st.integers(0, 6)) + 1)]
+    spoken = [quoted(said(n, draw(texts), session="old")) for n in range(draw(st.integers(0, 3)))]
+    hidden = draw(st.sets(st.sampled_from([m.id for m in messages]))) if messages else set()
+    conversation = talk(*messages, hidden=list(hidden), summary=draw(texts), steps=draw(st.lists(texts, max_size=3)))
+    profile = {"slots": {"a.b": {"value": draw(texts), "memories": ["1"]}}}
+    outside = [("wiki", Outside(draw(texts) or "x", "place", 0.5))]
+    return read(
+        query=draw(texts),
+        material=Material(orders, conversation if messages else None),
+        profile=profile,
+        results=[*known, *spoken],
+        outside=outside,
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(seen=everything(), limit=st.integers(64, 2000), budget=shares)
+def test_no_section_is_longer_than_its_share_nor_all_of_them_than_the_limit(
+    seen: Read, limit: int, budget: Budget
+) -> None:
+    sheet = shown(seen, limit, budget)
+    assert all(section.tokens <= max(section.allowed, 0) for section in sheet.sections)
+    assert sum(section.tokens for section in sheet.sections) <= limit
+
+
+@settings(max_examples=100, deadline=None)
+@given(seen=everything(), limit=st.integers(200, 2000), form=st.sampled_from(["messages", "anthropic", "text"]))
+def test_every_piece_is_in_what_is_handed_over(seen: Read, limit: int, form: formats.Format) -> None:
+    sheet = shown(seen, limit)
+    whole = str(formats.rendered(sheet, form))
+    for section in sheet.sections:
+        for piece in section.pieces:
+            words = piece.text.split()
+            assert not words or repr(words[0])[1:-1] in whole
+
+
+@settings(max_examples=100, deadline=None)
+@given(seen=everything(), limit=st.integers(64, 1000))
+def test_the_same_is_shown_of_the_same(seen: Read, limit: int) -> None:
+    assert shown(seen, limit) == shown(seen, limit)
+
+
+@pytest.mark.parametrize("limit", [64, 65, 100, 137, 256])
+def test_with_little_room_the_last_words_are_shown(limit: int) -> None:
+    sheet = shown(read(material=Material((), talk(said(1, "Hello " * 500)))), limit, Budget(0, 0, 1, 0))
+    assert keys(sheet, Part.RECENT) == ["message:s1/m1"]
