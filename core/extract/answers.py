@@ -39,8 +39,8 @@ _TAIL = re.compile(
 _EVADES = re.compile(
     r"^(?:no|nope|none|nothing|not|never|nah|nowhere|nobody|why|what|how|who|which|when|where|that|this|it|there|here|"
     r"sorry|thanks?|please|does|do|did|is|are|was|guess|same|too|old|depends|secret|private|some\w*|any\w*|all|"
-    r"both|several|many|lots|can|"
-    r"could|let|maybe|ask|hello|hi|hey|ok|okay|yes|yeah|sure|good|fine|home|hard)\b|\b(?:you|your|I|we|my|if)\b",
+    r"both|several|many|lots|can|ones?|few|a few|most|plenty|other|another|"
+    r"could|let|maybe|ask|hello|hi|hey|ok|okay|yes|yeah|sure|good|fine|home|hard)\b|\b(?:you|your|I|we|my|if|that|which|who|whom)\b",
     re.IGNORECASE,
 )
 _EVADES_ZH = re.compile(

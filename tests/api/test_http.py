@@ -294,7 +294,7 @@ def test_settle_can_hurry_what_waits(door: Doors, works: Works) -> None:
     token = door.post("/v1/events", said("I live in Lisbon.")).json()["settle_token"]
     works.settle(flush=False)
     assert door.get("/v1/settle", params={"token": token, "timeout": 0}).json()["settled"] is False
-    for waits in (1, 3):  # The message's debounce; of the memory which comes of it sweep, profile and mirror.
+    for waits in (2, 3):  # The message's debounces, to extract and to cut; of the memory sweep, profile and mirror.
         pending = door.get("/v1/settle", params={"token": token, "timeout": 0, "flush": "true"}).json()["pending"]
         assert pending == waits
         works.settle(flush=False)
