@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from core import credentials, guard, passages
+from core import credentials, guard, intake, passages
 from core.config import Settings
 from core.errors import Invalid, Problem
 from core.passages import MediaType
@@ -85,6 +85,8 @@ def _check(sent: Sent, settings: Settings) -> None:
         raise Invalid([Problem("/content", f"{size} bytes; {limit}. Send it in parts, each with a uri of its own")])
     if "\x00" in sent.content:
         raise Invalid([Problem("/content", "holds the character U+0000: is it a text at all?")])
+    if (fault := intake.unstorable(sent.metadata)) is not None:
+        raise Invalid([Problem("/metadata", fault)])
     if len(json.dumps(sent.metadata)) > METADATA_BYTES:
         raise Invalid(
             [Problem("/metadata", f"more than {METADATA_BYTES} bytes; what is to be found belongs in /content")]

@@ -154,6 +154,8 @@ def _silence(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], asked: l
     counts["verdicts"] = tx.execute(_UNQUOTE_VERDICTS, places).rowcount
     counts["memory_versions"] = tx.execute(_UNGROUND, places).rowcount
     counts["search_index"] = reindex.forget(tx, [(row.session_id, row.id, row.position) for row in silenced])
+    counts["model_calls"] = tx.execute(_UNANSWER, places).rowcount
+    counts["hidden_messages"] = tx.execute(_UNREASON, places).rowcount + tx.execute(_UNREASON_EVENTS, places).rowcount
     counts["units"] = units.forget_messages(tx, cited)
     counts["summaries"] = summarise.forget_messages(tx, tenant_id, cited)
     counts["plans"] = plans.forget_messages(tx, sorted({row.session_id for row in silenced}))
@@ -213,6 +215,20 @@ _SILENCE = text(f"""
         THEN jsonb_build_object('participants', extras -> 'participants') END
     WHERE (session_id, id) IN ({_PLACES})
     RETURNING session_id, id, position, event_id
+""")
+
+_UNANSWER = text("""
+    UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+        SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
+""")
+"""What a model made of messages may hold the words of any of them."""
+
+_UNREASON = text(f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})")
+
+_UNREASON_EVENTS = text(f"""
+    UPDATE events SET payload = payload - 'reason'
+    WHERE event_type = 'message.hidden' AND session_id = ANY(:sessions)
+      AND (session_id, payload ->> 'message_id') IN ({_PLACES})
 """)
 
 _UNQUOTE = text(f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})")

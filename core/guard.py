@@ -138,7 +138,7 @@ def _encoded(shown: str) -> Iterator[Finding]:
             if hostile or (len(run) >= BLOB and said.count(" ") > 1):
                 yield Finding("blob", f"{len(run)} characters that decode to text")
             yield from hostile
-        elif len(run) >= OPAQUE and _OPAQUE.search(run):
+        elif len(run) >= OPAQUE and _OPAQUE.match(run):
             yield Finding("blob", f"{len(run)} encoded characters")
 
 

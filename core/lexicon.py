@@ -9,7 +9,8 @@ from core.text import terms
 HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _LETTER = rf"(?:(?!{HAN.pattern})[^\W_])"
 TOKEN = re.compile(
-    rf"(?<!\w)[+-]?\d+(?:[.,:/-]\d+)*(?![a-zA-Z])|[〇零一二三四五六七八九十百千万亿两]+(?=[年月日号点个岁次元块只名位本辆天周])"
+    rf"(?<!\w)[+-]?\d+(?:[.,:/-]\d+)*(?![a-zA-Z])|[〇零一二三四五六七八九十百千万亿两]{{1,20}}"
+    rf"(?=[年月日号点个岁次元块只名位本辆天周])"
     rf"|{HAN.pattern}|{_LETTER}+(?:[-.'/+]{_LETTER}+)*|[^\w\s]"
 )
 THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")

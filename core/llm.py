@@ -14,6 +14,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import BaseModel, ValidationError
 
 from core import metrics, remote, structured
+from core.bucket import LONGEST_BREAK
 from core.errors import Later, Never
 from core.providers import BreakerOpen, Grant, Meter
 from core.structured import FORMATS
@@ -174,7 +175,7 @@ class Client:
 
     def _later(self, error: Later | Never) -> Later:
         """Counts for the breaker; where that opens, the work waits for it and loses no attempt."""
-        after = error.after if isinstance(error, Later) else None
+        after = min(error.after, LONGEST_BREAK) if isinstance(error, Later) and error.after else None
         alone = self._meter.refused(self._grant_of(), after) if self._meter else None
         return Later(error.detail, after) if alone is None else BreakerOpen(error.detail, max(alone, after or alone))
 

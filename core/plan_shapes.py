@@ -55,13 +55,20 @@ _CURRENT: Final = ("current", "current_step", "current_step_id")
 _INDEX: Final = ("current_index", "current_step_index")
 
 
+def _of_text(plan: str) -> Tree:
+    goal, items = plan_texts.read(plan)
+    try:
+        return _checked(Tree(_title(goal or ""), _numbered(tuple(map(_of_item, items)))))
+    except RecursionError:
+        raise Never("The plan's steps stand in each other far too deep. Send fewer levels.") from None
+
+
 def parse(plan: object) -> Tree:
     """The tree in what an agent sent: an object, a list, or text. Never: it is too deep, too large, or no plan."""
     if isinstance(plan, str):
         document = plan_texts.document(plan)
         if document is None:
-            goal, items = plan_texts.read(plan)
-            return _checked(Tree(_title(goal or ""), _numbered(tuple(map(_of_item, items)))))
+            return _of_text(plan)
         plan = document
     if isinstance(plan, list):
         return _checked(Tree("", _numbered(_steps(plan, 1))))

@@ -212,7 +212,7 @@ _ASKS = re.compile(
 )
 
 _ONE_LINE = re.compile(
-    r"(?:^|\n)[#*\s]*(?:(?:the |my |our |new |updated )?plan|to-?do|(?:新|我的|我们的|工作)?计划|"
+    r"(?:^|\n)[#*\t ]*(?:(?:the |my |our |new |updated )?plan|to-?do|(?:新|我的|我们的|工作)?计划|"
     r"步骤|待办)[*\s]*[:：][^\n]+",
     re.IGNORECASE,
 )

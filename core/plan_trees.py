@@ -138,11 +138,15 @@ def _ended(step: Step, status: str) -> Step:
     return replace(step, steps=within, status=status if step.status in OPEN else step.status)
 
 
+LONGEST_NUMBER = 4
+"""Digits: no plan has ten thousand steps."""
+
+
 def at(steps: Sequence[Step], reference: str) -> str | None:
     """The id of the step at a place such as `2.1`."""
     found: Step | None = None
     for part in reference.split("."):
-        if not part.isdecimal() or not 1 <= int(part) <= len(steps):
+        if len(part) > LONGEST_NUMBER or not part.isdecimal() or not 1 <= int(part) <= len(steps):
             return None
         found = steps[int(part) - 1]
         steps = found.steps

@@ -63,10 +63,14 @@ class Tracked:
     """Plans that have changed by what was read, ready to be written if nobody was faster."""
 
     tenant_id: str
+    session_id: str
     changed: Sequence[Plan]
+    read: Sequence[int]
 
     def write(self, tx: Tx) -> Json:
-        """Write them. Conflict: someone else has brought one of them up to date meanwhile."""
+        """Write them. Conflict: someone else has brought one of them up to date, or erased what they rest on."""
+        if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
+            raise Conflict("A message that the plan was read from was erased meanwhile.")
         for plan in sorted(self.changed, key=lambda one: one.id):
             if tx.execute(_WRITE, _row(self.tenant_id, plan)).rowcount != 1:
                 raise Conflict("Another worker has brought this plan up to date meanwhile.")
@@ -149,10 +153,11 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked
         try:
             standing.apply(one, asked)
         except Never:
-            if one.seq == event.seq:
+            # What only looks like a plan, in a message, may be too long for one; who publishes a plan is told.
+            if one.seq == event.seq and one.event_type == UPDATED:
                 raise
     changed = [replace(standing.plans[plan_id]) for plan_id in sorted(standing.changed)]
-    return Tracked(tenant_id, changed)
+    return Tracked(tenant_id, session_id, changed, [one.seq for one, _ in heard if one.event_type != UPDATED])
 
 
 def find(tx: Tx, session_id: str) -> list[Plan]:
@@ -256,11 +261,18 @@ _HEARD = text("""
     ORDER BY e.seq LIMIT :page
 """)
 
+_BLANK = text("""
+    SELECT FROM (SELECT content FROM messages WHERE session_id = :session AND event_seq = ANY(:seqs) FOR SHARE) AS held
+    WHERE content = ''
+""")
+"""Held, so that whoever erases one of them meanwhile comes after the plan, and takes it along."""
+
 _WRITE = text("""
     INSERT INTO plans AS p (tenant_id, session_id, id, user_id, group_id, goal, status, steps, current, event_id,
                             event_seq, version)
-    VALUES (:tenant, :session, :id, :user, :group, :goal, :status, cast(:steps AS jsonb), :current, :event_id,
-            :event_seq, cast(:version AS int) + 1)
+    SELECT :tenant, :session, :id, :user, :group, :goal, :status, cast(:steps AS jsonb), :current, :event_id,
+           :event_seq, cast(:version AS int) + 1
+    WHERE :version = 0 OR EXISTS (SELECT FROM plans WHERE session_id = :session AND id = :id)
     ON CONFLICT (tenant_id, session_id, id) DO UPDATE SET
         user_id = excluded.user_id, goal = excluded.goal, status = excluded.status, steps = excluded.steps,
         current = excluded.current,
@@ -268,6 +280,7 @@ _WRITE = text("""
         updated_at = clock_timestamp()
     WHERE p.version = :version AND p.event_seq < excluded.event_seq
 """)
-"""By compare-and-set: only over the version that was read, and never over what a later event said."""
+"""By compare-and-set: only over the version that was read, and never over what a later event said, nor in the place of
+one that was taken away."""
 
 _FORGET = text("DELETE FROM plans WHERE session_id = ANY(:sessions)")

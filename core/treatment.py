@@ -54,7 +54,9 @@ STEPS: Final = (
         "stay, as they were paid for; what a model answered goes",
         text(f"""
             UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
-                SELECT id FROM dispatches WHERE event_seq = ANY({_SEQS})))
+                SELECT id FROM dispatches WHERE event_seq = ANY({_SEQS})
+                UNION SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq
+                WHERE e.session_id = ANY(:shared)))
         """),
     ),
     Step(
@@ -122,6 +124,14 @@ STEPS: Final = (
     Step("contexts", "of all sessions in which the user spoke: deleted", _of_sessions("contexts")),
     Step("working", "of all sessions in which the user spoke: deleted", _of_sessions("working")),
     Step("hidden_messages", "likewise: what was hidden is shown again", _of_sessions("hidden_messages")),
+    Step(
+        "events",
+        "that tell of a message that was hidden in a session with others: without the reason",
+        text("""
+            UPDATE events SET payload = payload - 'reason'
+            WHERE session_id = ANY(:shared) AND event_type = 'message.hidden'
+        """),
+    ),
     Step("messages", "deleted", text("DELETE FROM messages WHERE session_id = ANY(:alone)")),
     Step(
         "messages",

@@ -92,6 +92,8 @@ def _asked(at: At, asked: ContextRequest) -> Asked:
     limit = asked.max_tokens
     if limit is None:
         limit = models.window(asked.model) if asked.model is not None else at.settings.context_tokens
+    elif asked.model is not None and (known := models.known(asked.model)) is not None:
+        limit = min(limit, known.window)
     shares = asked.budget
     return Asked(
         user_id=asked.user_id,
@@ -107,12 +109,12 @@ def _asked(at: At, asked: ContextRequest) -> Asked:
 
 
 def _served(built: Context) -> list[Served]:
-    """What of the results was shown: those memories were of use, and whoever repeats their words only echoes them."""
-    shown = {piece.key for one in built.sheet.sections if one.part != Part.RECENT for piece in one.pieces}
+    """What was shown: whoever repeats it only echoes it. What the question brought up was of use."""
+    shown = [piece for one in built.sheet.sections if one.part != Part.RECENT for piece in one.pieces]
+    asked = {f"memory:{found.memory.id}": found.memory for found in built.results if found.memory is not None}
     return [
-        Served(found.memory.content, found.memory.id)
-        for found in built.results
-        if found.memory is not None and f"memory:{found.memory.id}" in shown
+        Served(asked[piece.key].content, asked[piece.key].id) if piece.key in asked else Served(piece.words)
+        for piece in shown
     ]
 
 

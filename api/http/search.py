@@ -81,7 +81,7 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
         raise Invalid([Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")])
     began, now = time.perf_counter(), asked.now or asked.known_at or datetime.now(UTC)
     deep = depth(asked.query) if asked.adaptive else None
-    question = _question(asked, min(asked.limit, deep.k) if deep else asked.limit)
+    question = _question(asked, _adapted(asked, deep.k) if deep else asked.limit)
     answer = query.search(at.db, who.tenant_id, question, at.embedder)
     at.hits.note(who.tenant_id, hit=any(found.memory is not None for found in answer.results))
     asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_served(found) for found in answer.results]
@@ -93,6 +93,11 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
         **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
     }
+
+
+def _adapted(asked: SearchRequest, k: int) -> int:
+    """As many as the question deserves; no more than were asked for, where somebody said how many."""
+    return min(asked.limit, k) if "limit" in asked.model_fields_set else k
 
 
 def _served(found: Found) -> Served:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
+from core import guard
 from core.context import lines
 from core.context.conversation import background, recent
 from core.context.desk import Desk, Found, room
@@ -73,14 +74,16 @@ def sheet(desk: Desk, read: Read) -> Sheet:
     used = told.tokens + plan.tokens
     seen = {piece.key for piece in (*always.pieces, *about.pieces)} | _stated(about)
 
-    memories, knowledge = _held(desk, space.memories, read)
-    now = recent(desk, talk, space.recent(memories.tokens + knowledge.tokens + used))
+    memories, knowledge = _held(desk, space.memories, read, seen)
+    since = read.held.from_position if read.held else 0
+    now = recent(desk, talk, space.recent(memories.tokens + knowledge.tokens + used), since)
     if read.held is None or read.held.from_position != _start(now, talk):
         found = _found(desk, read, seen | {piece.key for piece in now.pieces})
         # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
         held = [one for one in found if talk is None or one.piece.source["type"] in KEPT_HERE]
         memories, knowledge = _chosen(desk, space.memories, held)
-        now = recent(desk, talk, space.recent(memories.tokens + knowledge.tokens + used))
+        since = _start(now, talk) if now.pieces else 0
+        now = recent(desk, talk, space.recent(memories.tokens + knowledge.tokens + used), since)
     seen |= {piece.key for section in (memories, knowledge, now) for piece in section.pieces}
     focus = desk.best(Part.FOCUS, space.focus, _found(desk, read, seen)) if talk is not None else None
 
@@ -99,13 +102,16 @@ def always_shown(desk: Desk, instructions: Sequence[Any], profile: Json) -> tupl
     return always, desk.first(Part.PROFILE, left, about)
 
 
-def _held(desk: Desk, allowed: int, read: Read) -> tuple[Section, Section]:
-    """What was chosen before, in the same order, less what does not hold any longer."""
+def _held(desk: Desk, allowed: int, read: Read, seen: AbstractSet[str]) -> tuple[Section, Section]:
+    """What was chosen before, in the same order, less what does not hold any longer or stands above."""
     ids = read.held.memory_ids if read.held else ()
     refs = read.held.passages if read.held else ()
-    rows = [read.standing[one] for one in ids if one in read.standing]
+    rows = [read.standing[one] for one in ids if one in read.standing and f"memory:{one}" not in seen]
     memories = desk.first(Part.MEMORIES, allowed, map(lines.of_memory, rows))
-    passages = [lines.of_passage(read.passages[one]) for one in refs if one in read.passages]
+    # Sent anew, a document may have other words in the same place.
+    places = [(one.split("@")[0], one) for one in refs]
+    known = [(read.passages[place], one) for place, one in places if place in read.passages]
+    passages = [piece for row, one in known if _reference(piece := lines.of_passage(row)) == one]
     return memories, desk.first(Part.KNOWLEDGE, max(0, allowed - memories.tokens), passages)
 
 
@@ -121,7 +127,12 @@ def _chosen(desk: Desk, allowed: int, found: Sequence[Found]) -> tuple[Section, 
 def _as_held(memories: Section, knowledge: Section, start: int) -> Held:
     """By id alone: the words are read anew each time."""
     ids = [UUID(piece.source["id"]) for piece in memories.pieces]
-    return Held(start, ids, [piece.key.removeprefix("document:") for piece in knowledge.pieces])
+    kept = [piece for piece in knowledge.pieces if piece.source["type"] == "document"]
+    return Held(start, ids, [_reference(piece) for piece in kept])
+
+
+def _reference(passage: Piece) -> str:
+    return f"{passage.key.removeprefix('document:')}@{passage.source['version']}"
 
 
 def _start(now: Section, talk: Talk | None) -> int:
@@ -136,10 +147,10 @@ def _found(desk: Desk, read: Read, seen: AbstractSet[str]) -> list[Found]:
     found = {one.piece.key: one for result in read.results if (one := _as_found(desk, read, result)) is not None}
     for row in read.others.values():
         key = f"memory:{row.id}"
-        denied = [found[other] for other in _denied(read, row.id) if other in found]
+        denied = [one for one in found.values() if key in one.conflicts]
         if key not in found and denied:
-            best = max(one.score for one in denied)
-            found[key] = Found(lines.of_memory(row), best, row.occurred_at, _denied(read, row.id))
+            best, conflicts = max(one.score for one in denied), frozenset(one.piece.key for one in denied)
+            found[key] = Found(lines.of_memory(row), best, row.occurred_at, conflicts)
     for name, answer in read.outside:
         piece = lines.of_outside(name, answer.source, answer.text)
         found.setdefault(piece.key, Found(piece, answer.score))
@@ -157,6 +168,8 @@ def _as_found(desk: Desk, read: Read, result: Result) -> Found | None:
     if result.message is not None:
         quote = lines.of_quote(result.message)
         short = cut(quote.text, QUOTE_TOKENS, desk.counter)
+        if guard.screen(short).hostile:
+            return None  # It would stand where the system speaks.
         return Found(replace(quote, text=short), score, result.message.occurred_at)
     return Found(lines.of_passage(result.passage), score)
 

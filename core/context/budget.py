@@ -64,20 +64,3 @@ def allowed(limit: int, budget: Budget = USUAL) -> Allowance:
     )
     reserve = min(limit - system - long_term - short_term, int(limit * budget.reserve) + 3)
     return Allowance(system, long_term, short_term, max(0, reserve))
-
-
-def handed_on(allowance: Allowance, wanted: Allowance) -> Allowance:
-    """What each part gets where it could use `wanted` (its reserve is not read): never more than that.
-
-    A part that wants less than its share leaves the rest to the others: first to long-term memory, then to short-term
-    memory, then to the system's part; never to the reserve, and nothing is ever taken out of the reserve. A part whose
-    wish is not known yet asks with the whole limit; asked again once it is known, no other part gets less.
-    """
-    parts = ("long_term", "short_term", "system")
-    got = {part: min(getattr(allowance, part), max(0, getattr(wanted, part))) for part in parts}
-    free = allowance.spendable - sum(got.values())
-    for part in parts:
-        more = min(free, max(0, getattr(wanted, part)) - got[part])
-        got[part] += more
-        free -= more
-    return Allowance(**got, reserve=allowance.reserve)

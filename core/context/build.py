@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
-from core import profile, recent, retrievers
+from core import memories, profile, recent, retrievers
 from core.change import Author
 from core.config import Settings
 from core.context import assemble, formats, gather, held
@@ -31,6 +33,9 @@ READ: Final = 3
 
 USUAL_K: Final = 10
 """Memories at the most, and as many passages, unless the question decides."""
+
+LONGEST_QUESTION: Final = 10_000
+"""Characters of the last message by which is searched, where it is the question: its end, which asks."""
 
 ATTEMPTS: Final = 6
 """How often a context that came out too long is assembled within less; then only what must be is left."""
@@ -108,8 +113,8 @@ def _read(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> tuple[R
         window = _in_steps(newest, reads.settings.recent_messages)
         material = gather.material(tx, asked.user_id, asked.group_id, asked.session_id, window)
         before = held.get(tx, asked.session_id, asked.reader) if asked.session_id else None
-        standing = gather.standing(tx, before.memory_ids) if before else {}
-        passages = knowledge.passages(tx, before.passages) if before else {}
+        standing = gather.standing(tx, asked.user_id, asked.group_id, before.memory_ids) if before else {}
+        passages = knowledge.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {}
     if reads.recent is not None and asked.session_id is not None:
         reads.recent.renew(tenant_id, asked.session_id, at_hand, newest)
     question = asked.query if asked.query is not None else _last_words(material.talk)
@@ -121,7 +126,9 @@ def _read(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> tuple[R
         disputed = [r.memory.id for r in results if r.memory is not None and r.memory.trust == Trust.DISPUTED]
         disputed += [one for one, row in standing.items() if row.trust == Trust.DISPUTED]
         disputes = gather.disputes(tx, disputed)
-        others = gather.standing(tx, sorted({one for ones in disputes.values() for one in ones}))
+        denied = sorted({one for ones in disputes.values() for one in ones})
+        others = gather.standing(tx, asked.user_id, asked.group_id, denied)
+        results = _to_show(results, gather.hidden(tx, [(m.session_id, m.id) for r in results if (m := r.message)]))
     read = Read(question, material, attributes, results, before, standing, passages, disputes, others, outside)
     return read, results, wanted
 
@@ -157,7 +164,22 @@ def _searched(reads: Reads, tenant_id: str, asked: Asked, question: str, limit: 
 def _last_words(talk: gather.Talk | None) -> str:
     """What the user said last: the question, where none is given."""
     said = [m.content for m in talk.messages if m.role == "user" and m.id not in talk.hidden] if talk else []
-    return said[-1] if said else ""
+    return said[-1][-LONGEST_QUESTION:] if said else ""
+
+
+def _to_show(results: Sequence[query.Found], hidden: AbstractSet[tuple[str, str]]) -> list[query.Found]:
+    """Without what is hidden, and what is true no longer or not yet."""
+    now = memories.now()
+    return [
+        one
+        for one in results
+        if (one.memory is None or _holds(one.memory, now))
+        and (one.message is None or (one.message.session_id, one.message.id) not in hidden)
+    ]
+
+
+def _holds(row: Any, now: datetime) -> bool:
+    return (row.valid_from is None or row.valid_from <= now) and (row.valid_to is None or row.valid_to > now)
 
 
 def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
@@ -168,7 +190,7 @@ def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
         sheet = assemble.sheet(within, read if left else replace(read, results=(), material=read.material.bare()))
         rendered = formats.rendered(sheet, asked.format)
         tokens = formats.tokens(rendered, desk.counter)
-        if tokens <= asked.limit:
+        if tokens <= asked.limit - (int(asked.limit * asked.budget.reserve) if left else 0):
             return sheet, rendered, tokens
         spare += 2 * (tokens - asked.limit)
     return Sheet([], None), formats.nothing(asked.format), 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
+from urllib.parse import quote
 
 from core import plans
 from core.context import lines, window
@@ -22,6 +23,9 @@ MESSAGE_TOKENS: Final = 4
 TOOL_SHARE: Final = 8
 """A tool's result takes an eighth of the recent messages' allowance at the most; the rest of it is one call away."""
 
+MARK_TOKENS: Final = 6
+"""What it costs to say that a message is a tool's result."""
+
 WORD_TOKENS: Final = 8
 """Fewer are not worth the beginning of a message."""
 
@@ -34,48 +38,79 @@ def background(desk: Desk, talk: Talk | None, allowed: int) -> tuple[Section, Se
     return told, desk.first(Part.PLAN, allowed // 6, steps)
 
 
-def recent(desk: Desk, talk: Talk | None, allowed: int) -> Section:
-    """The newest messages, from a place that moves seldom, oldest first; those that were hidden are left out."""
+def recent(desk: Desk, talk: Talk | None, allowed: int, since: int = 0) -> Section:
+    """The newest messages, from a place that moves seldom and is not before `since`; hidden ones are left out."""
     if talk is None:
         return Section(Part.RECENT, "", 0, allowed)
-    written = _written(desk, talk, allowed)
+    written = _Written(desk, talk)
     seen = [message for message in talk.messages if message.id not in talk.hidden and message.content.strip()]
-    ends = {message.id: end for message, end in zip(talk.messages, talk.ends, strict=True)}
+    late = [message for message in seen if message.position >= since]
+    ends = written.ends()
     block = max(1, desk.allowance.short_term // window.BLOCKS)
-
-    def cost(message: Message) -> int:
-        return desk.cost(written(message)) + MESSAGE_TOKENS
-
-    shown = window.shown(seen, [ends[m.id] for m in seen], Window(allowed, block), cost)
+    shown = window.shown(late, [ends[m.id] for m in late], Window(allowed, block), written.cost)
     pieces = [lines.of_message(message, written(message)) for message in shown]
     if not pieces and seen:
-        pieces = _beginning(desk, seen[-1], allowed)
-    first = len(seen) - len(pieces)
-    gone = [LeftOut(lines.message_ref(m), "older than what there is room for") for m in seen[:first]]
+        pieces = _beginning(desk, seen[-1], written(seen[-1]), allowed)
+    gone = [LeftOut(lines.message_ref(m), "older than what there is room for") for m in seen[: len(seen) - len(pieces)]]
     gone += [LeftOut(lines.message_ref(m), "hidden") for m in talk.messages if m.id in talk.hidden]
-    tokens = sum(desk.cost(piece.text) + MESSAGE_TOKENS for piece in pieces)
+    tokens = sum(desk.cost(piece.text) + MESSAGE_TOKENS + _mark(piece.role) for piece in pieces)
     return Section(Part.RECENT, "", tokens, allowed, pieces, gone)
 
 
-def _written(desk: Desk, talk: Talk, allowed: int) -> Callable[[Message], str]:
-    """How a message is shown: as it was said, a tool's result by what matters of it, in a group with its speaker."""
-    several = len({message.user_id for message in talk.messages}) > 1 or any(m.group_id for m in talk.messages)
+class _Written:
+    """How messages are shown: as said, of a tool's result what matters, in a group with the speaker. Each made once."""
 
-    def written(message: Message) -> str:
+    def __init__(self, desk: Desk, talk: Talk) -> None:
+        self._desk, self._talk = desk, talk
+        self._made: dict[str, str] = {}
+        self._several = len({m.user_id for m in talk.messages}) > 1 or any(m.group_id for m in talk.messages)
+        # Not of what happens to be left this time: the same result is to look the same in the next context.
+        self._most = max(WORD_TOKENS, desk.allowance.short_term // TOOL_SHARE)
+
+    def __call__(self, message: Message) -> str:
+        if message.id not in self._made:
+            self._made[message.id] = self._write(message)
+        return self._made[message.id]
+
+    def cost(self, message: Message) -> int:
+        return self._desk.cost(self(message)) + MESSAGE_TOKENS + _mark(message.role)
+
+    def ends(self) -> dict[str, int]:
+        """Tokens of the talk up to and with each message, a tool's result with what is shown of it at the most."""
+        ends, total, before = {}, 0, None
+        for message, end in zip(self._talk.messages, self._talk.ends, strict=True):
+            size = end - before if before is not None else 0
+            total += min(size, self._most) if message.role == "tool" else size
+            ends[message.id], before = total, end
+        return ends
+
+    def _write(self, message: Message) -> str:
         if message.role == "tool":
-            whole = f"GET /v1/sessions/{talk.session_id}/messages/{message.id}"
-            return shorten(message.content, max(WORD_TOKENS, allowed // TOOL_SHARE), desk.counter, whole=whole).text
-        if several and message.role == "user":
-            return f"{message.speaker or message.user_id}: {message.content}"
+            place = f"{quote(message.session_id, safe='')}/messages/{quote(message.id, safe='')}"
+            asked = self._asked_before(message)
+            return shorten(
+                message.content, self._most, self._desk.counter, asked, f"GET /v1/sessions/{place}"
+            ).text  # fmt: skip
+        if self._several and message.role == "user":
+            indented = message.content.replace("\n", "\n  ")  # What one says cannot pass for what another said.
+            return f"{lines.one_line(message.speaker or message.user_id)}: {indented}"
         return message.content
 
-    return written
+    def _asked_before(self, message: Message) -> str:
+        """What the user had asked when a tool answered: the same in every context."""
+        said = [m.content for m in self._talk.messages if m.role == "user" and m.position < message.position]
+        return said[-1] if said else ""
 
 
-def _beginning(desk: Desk, message: Message, allowed: int) -> list[Piece]:
+def _mark(role: str) -> int:
+    """Tokens of the words that mark a tool's result as one."""
+    return MARK_TOKENS if role == "tool" else 0
+
+
+def _beginning(desk: Desk, message: Message, said: str, allowed: int) -> list[Piece]:
     """Of a last message that is longer than all there is: its beginning."""
-    room = allowed - MESSAGE_TOKENS
-    text = cut(message.content, room, desk.counter) if room >= WORD_TOKENS else ""
+    room = allowed - MESSAGE_TOKENS - _mark(message.role)
+    text = cut(said, room, desk.counter) if room >= WORD_TOKENS else ""
     return [lines.of_message(message, text)] if text else []
 
 
@@ -88,7 +123,7 @@ def _summary(talk: Talk) -> Iterable[Piece]:
         said = lines.one_line(one.quote)
         yield Piece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {said}", source, lines.KEYS)
     source = {"type": "summary", "session_id": talk.session_id, "to_position": talk.summary.to_position}
-    yield Piece(f"summary:{talk.session_id}", talk.summary.content, source)
+    yield Piece(f"summary:{talk.session_id}", lines.quoted(talk.summary.content), source)
 
 
 def _plan(plan: Any, allowed: int, counter: Counter) -> Piece:

@@ -80,13 +80,14 @@ def _anthropic(sheet: Sheet) -> Json:
     if focus:
         if not turns or turns[-1]["role"] == "assistant":
             turns.append({"role": "user", "content": []})
-        turns[-1]["content"].insert(0, {"type": "text", "text": focus})
+        turns[-1]["content"].insert(max(0, len(turns[-1]["content"]) - 1), {"type": "text", "text": focus})
     cached = {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}}
     return {"system": [cached] if stable else [], "messages": turns}
 
 
 def _text(sheet: Sheet) -> str:
-    spoken = [f"{piece.role}: {_said(piece)}" for piece in _spoken(sheet)]
+    # Indented, so that the words of one cannot pass for another's, nor for a section.
+    spoken = [f"{piece.role}: {_said(piece)}".replace("\n", "\n  ") for piece in _spoken(sheet)]
     talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
     parts = (joined(sheet, STABLE), talk, joined(sheet, [Part.FOCUS]))
     return "\n\n".join(part for part in parts if part)

@@ -50,9 +50,10 @@ class Material:
 def material(
     tx: Tx, user_id: str | None, group_id: str | None, session_id: str | None, window: recent.Window
 ) -> Material:
-    """Standing instructions and the session, with the newest of its messages."""
+    """Standing instructions, and of the session what this user, or all of this group, could hear."""
     values = {"user": user_id, "group": group_id, "most": INSTRUCTIONS}
-    return Material(tx.execute(_INSTRUCTIONS, values).all(), _talk(tx, session_id, window))
+    talk = _talk(tx, session_id, window, values) if session_id is not None and window.messages else None
+    return Material(tx.execute(_INSTRUCTIONS, values).all(), talk)
 
 
 def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
@@ -63,29 +64,64 @@ def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
     return {one: frozenset(others) for one, others in found.items()}
 
 
-def standing(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Any]:
-    """Those of the memories that still hold, by id."""
-    rows = tx.execute(_STANDING, {"ids": list(ids)}) if ids else ()
-    return {row.id: row for row in rows}
+def standing(tx: Tx, user_id: str | None, group_id: str | None, ids: Sequence[UUID]) -> dict[UUID, Any]:
+    """Those of the memories of a user or a group that still hold, by id."""
+    values = {"user": user_id, "group": group_id, "ids": list(ids)}
+    return {row.id: row for row in tx.execute(_STANDING, values)} if ids else {}
 
 
-def _talk(tx: Tx, session_id: str | None, window: recent.Window) -> Talk | None:
-    if session_id is None or not window.messages:
-        return None  # Its first message is on the way; what is known of the user can be shown already.
-    return Talk(
-        session_id,
-        window.messages,
-        window.ends,
-        hiding.hidden(tx, session_id),
-        summarise.latest(tx, session_id),
-        plans.current(tx, session_id),
-    )
+def hidden(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Those of these messages, by session and id, that are hidden."""
+    values = {"sessions": [session for session, _ in places], "ids": [one for _, one in places]}
+    rows = tx.execute(_HIDDEN, values) if places else ()
+    return frozenset((row.session_id, row.message_id) for row in rows)
 
+
+def _talk(tx: Tx, session_id: str, window: recent.Window, reader: Mapping[str, object]) -> Talk | None:
+    """What the reader heard of the session; None: nothing, or its first message is on the way."""
+    asked = {**reader, "session": session_id}
+    first, last = window.messages[0].position, window.messages[-1].position
+    missed = set(tx.execute(_UNHEARD, {**asked, "first": first, "last": last}).scalars())
+    heard = [at for at, message in enumerate(window.messages) if message.id not in missed]
+    if not heard:
+        return None
+    summary = summarise.latest(tx, session_id)
+    if summary is not None and tx.execute(_UNHEARD, {**asked, "first": 1, "last": summary.to_position}).first():
+        summary = None  # It tells some of what this reader has not heard.
+    own = [plan for plan in plans.current(tx, session_id) if _is_of(plan, reader)]
+    messages, ends = [window.messages[at] for at in heard], [window.ends[at] for at in heard]
+    return Talk(session_id, messages, ends, hiding.hidden(tx, session_id), summary, own)
+
+
+def _is_of(plan: Plan, reader: Mapping[str, object]) -> bool:
+    return plan.user_id == reader["user"] or (plan.group_id is not None and plan.group_id == reader["group"])
+
+
+_PARTICIPANTS = "CASE jsonb_typeof({0}.extras -> 'participants') WHEN 'array' THEN {0}.extras -> 'participants' END"
+
+_UNHEARD = text(f"""
+    SELECT m.id FROM messages m
+    WHERE m.session_id = :session AND m.position BETWEEN :first AND :last AND (CASE
+        WHEN m.group_id IS NULL
+        THEN m.user_id = :user OR jsonb_exists({_PARTICIPANTS.format("m")}, :user)
+        WHEN m.group_id = :group THEN true
+        ELSE EXISTS (SELECT FROM messages g WHERE g.session_id = m.session_id AND g.group_id = m.group_id
+                     AND (g.user_id = :user OR jsonb_exists({_PARTICIPANTS.format("g")}, :user)))
+    END) IS NOT TRUE
+""")
+"""Messages that were said to others: a user hears their own, those that name them, and all of a group they are in."""
+
+_HIDDEN = text("""
+    SELECT session_id, message_id FROM hidden_messages
+    WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+""")
+
+_HOLDS = "(m.valid_from IS NULL OR m.valid_from <= now()) AND (m.valid_to IS NULL OR m.valid_to > now())"
 
 _INSTRUCTIONS = text(f"""
     SELECT m.* FROM memories m
     WHERE (m.user_id = :user OR m.group_id = :group) AND (m.pinned OR m.category = 'instruction')
-      AND {STANDING} AND (m.valid_to IS NULL OR m.valid_to > now())
+      AND {STANDING} AND {_HOLDS}
     ORDER BY m.pinned DESC, m.importance DESC, m.id LIMIT :most
 """)
 
@@ -98,5 +134,6 @@ _DISPUTES = text(f"""
 """)
 
 _STANDING = text(f"""
-    SELECT m.* FROM memories m WHERE m.id = ANY(:ids) AND {STANDING} AND (m.valid_to IS NULL OR m.valid_to > now())
+    SELECT m.* FROM memories m
+    WHERE m.id = ANY(:ids) AND (m.user_id = :user OR m.group_id = :group) AND {STANDING} AND {_HOLDS}
 """)

@@ -17,7 +17,7 @@ from core.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Memories by id and passages as `<document>#<passage>`, in the order in which they are shown.
+    """Memories by id and passages as `<document>#<passage>@<version>`, in the order in which they are shown.
 
     `from_position`: the first message that is shown as it was said; once that is another, they are chosen anew.
     """

@@ -23,6 +23,9 @@ HEADINGS: Final[Mapping[str, str]] = {
 }
 """Under which heading a memory stands, by its category; in this order."""
 
+QUOTED_CHARACTERS: Final = 2_000
+"""Of a message that is quoted: more than any quote has room for."""
+
 QUOTED: Final = "From Earlier Conversations"
 
 KEYS: Final = "Key Messages"
@@ -39,33 +42,40 @@ def of_memory(row: Any) -> Piece:
     since = "since " if row.attribute and row.valid_from else ""
     text = f"- {disputed}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
     source = {"type": "memory", "id": str(row.id), "version": row.version}
-    return Piece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)])
+    return Piece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)], content=row.content)
 
 
 def of_instruction(row: Any) -> Piece:
     """A standing instruction or a pinned memory: the words alone, for they hold whenever they were said."""
     source = {"type": "memory", "id": str(row.id), "version": row.version, "pinned": row.pinned}
-    return Piece(f"memory:{row.id}", f"- {one_line(row.content)}", source)
+    return Piece(f"memory:{row.id}", f"- {one_line(row.content)}", source, content=row.content)
 
 
 def of_quote(message: Message) -> Piece:
     """What someone said in another conversation, or long ago in this one."""
     who = message.speaker or message.role
-    text = f"- {_day(message.occurred_at)}, {one_line(who)}: {one_line(message.content)}"
-    return Piece(message_ref(message), text, message_source(message), QUOTED)
+    text = f"- {_day(message.occurred_at)}, {one_line(who)}: {one_line(message.content[:QUOTED_CHARACTERS])}"
+    return Piece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
 
 
 def of_passage(row: Any) -> Piece:
     """A passage of a document, with where it stands; quoted line by line, so that it cannot pass for a section."""
     place = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))
-    source = {"type": "document", "id": str(row.document_id), "passage": row.position, "uri": row.uri}
-    return Piece(f"document:{row.document_id}#{row.position}", f"[{place}]\n{_quoted(row.content)}", source)
+    source = {
+        "type": "document",
+        "id": str(row.document_id),
+        "passage": row.position,
+        "version": row.version,
+        "uri": row.uri,
+    }
+    key = f"document:{row.document_id}#{row.position}"
+    return Piece(key, f"[{place}]\n{quoted(row.content)}", source, content=row.content)
 
 
 def of_outside(name: str, place: str, said: str) -> Piece:
     """What the retriever of another package has found, quoted likewise."""
     source = {"type": "outside", "retriever": name, "id": place}
-    return Piece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{_quoted(said)}", source)
+    return Piece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{quoted(said)}", source, content=said)
 
 
 def of_profile(attributes: Json) -> Iterator[Piece]:
@@ -115,7 +125,8 @@ def _entry(name: str, text: str, memories: Sequence[str]) -> Piece:
     return Piece(f"profile:{name}", text, {"type": "profile", "entry": name, "memories": list(memories)})
 
 
-def _quoted(said: str) -> str:
+def quoted(said: str) -> str:
+    """Line by line, so that it cannot pass for a section."""
     return "\n".join(f"> {line}" for line in said.splitlines())
 
 

@@ -28,7 +28,8 @@ class Piece:
     """One line, passage or message, and what it rests on.
 
     `key` tells it from all others: `memory:<id>`, `message:<session>/<id>`, `document:<id>#<passage>`, …
-    `heading`: under which it stands in its section; `role`: of a message.
+    `heading`: under which it stands in its section; `role`: of a message. `content`: what it says, where
+    that is written with something around it.
     """
 
     key: str
@@ -36,6 +37,12 @@ class Piece:
     source: Json
     heading: str = ""
     role: str = ""
+    content: str = ""
+
+    @property
+    def words(self) -> str:
+        """As it was said: without marks and dates."""
+        return self.content or self.text
 
 
 @dataclass(frozen=True, slots=True)

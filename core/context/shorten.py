@@ -52,6 +52,13 @@ _SAME: Final = re.compile(r"0x[0-9a-f]+|\d+|\s+", re.IGNORECASE)
 """In what lines differ that a program prints again and again."""
 
 
+LONGEST_TOKEN: Final = 256
+"""Characters that no token has: a run of blanks, at the most. What is longer by that is too long, uncounted."""
+
+READ: Final = 100_000
+"""Characters of each end that are looked at of a long result: a request waits for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shortened:
     """A result as it is shown. `left_out`: what is missing, in words; empty where it is shown whole."""
@@ -75,9 +82,10 @@ def shorten(result: str, limit: int, counter: Counter, query: str = "", whole: s
     `whole`: how to get the full text, as the agent is to read it (`GET /v1/…`); it stands in the note about what is
     left out. The same arguments always give the same text; a result within the limit comes back as it is.
     """
-    tokens = counter.count(result)
-    if tokens <= limit:
+    if len(result) <= limit * LONGEST_TOKEN and (tokens := counter.count(result)) <= limit:
         return Shortened(result, tokens)
+    if len(result) > 2 * READ:
+        result = f"{result[:READ]}\n{result[-READ:]}"
     way = f"; the full text: {whole}" if whole else ""
     asked = frozenset(terms(query))
     for text, left_out in chain(

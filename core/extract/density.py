@@ -6,6 +6,7 @@ Strict, for what is left out here is only not remembered; it stays in the transc
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from core import wording
 from core.extract import english, patterns_en, patterns_zh, sentences
@@ -53,6 +54,9 @@ CHATTER = frozenset(
 )
 """Words of which courtesies, agreement and greetings are made: without anything else they say nothing that lasts."""
 
+LOOKED_AT: Final = 4_000
+"""Characters of a message by which it is told whether it says anything."""
+
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _MINDED_ZH = re.compile(r"^(?:不对|不，|不,|错了|应该是|我说的是|我是说|记住|别忘了|请记住|忘掉|别再)")
 _MINDED_EN = re.compile(
@@ -79,9 +83,10 @@ def tells(message: Message, least_characters: int) -> bool:
     """Whether a message may hold what lasts: an instruction, a correction, a fact on its speaker, or words enough."""
     if message.role not in SPEAKERS:
         return False
-    if length(message.content) >= least_characters and weight(message.content) >= LEAST:
+    said = message.content[:LOOKED_AT]
+    if length(said) >= least_characters and weight(said) >= LEAST:
         return True
-    return message.role == "user" and (is_minded(message.content) or states(message.content))
+    return message.role == "user" and (is_minded(said) or states(said))
 
 
 def is_minded(text: str) -> bool:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from core.extract import sentences
 from core.extract.protocol import Reading, Retold, Window
@@ -72,7 +72,7 @@ def _moment(at: datetime | None) -> datetime | None:
 
 
 Text = Annotated[str, AfterValidator(_plain)]
-Share = Annotated[float, AfterValidator(_share)]
+Share = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_share)]
 Moment = Annotated[datetime | None, AfterValidator(_moment)]
 
 

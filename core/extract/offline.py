@@ -65,7 +65,7 @@ def _own_words(message: Message) -> str:
     if len(text) <= LONGEST_MESSAGE:
         return text
     paragraphs = [p for p in re.split(r"\n\s*\n", text) if p.strip()]
-    return "\n".join(p[:LONGEST_MESSAGE] for p in dict.fromkeys((paragraphs[0], paragraphs[-1])))
+    return "\n".join(p[:LONGEST_MESSAGE] for p in dict.fromkeys((*paragraphs[:1], *paragraphs[-1:])))
 
 
 def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:

@@ -12,7 +12,7 @@ ABBREVIATIONS = frozenset(
     "sep sept oct nov dec".split()
 )
 
-_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^\s*>[^\n]*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
+_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^[^\S\n]*>[^\n]*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
 _END = re.compile(
     r"(?<=[.!?…])\s+|(?<=[.!?…])[\"'”’)\]]+\s+(?![a-z])|(?<=[。！？；])[”’」』）]*\s*|\n+|"
     r"(?<=[\U0001F300-\U0001FAFF])\s+(?=[A-Z])"

@@ -35,6 +35,9 @@ ARM_LIMIT = 300
 TAIL = 300
 """Newest messages not yet indexed that are read as they are, so that a message is found from its commit on."""
 
+FRESH_CHARACTERS = 20_000
+"""Of a message that is not indexed yet, so many are looked at: each search that finds it there reads it anew."""
+
 SERVED = (Trust.CANDIDATE, Trust.CONFIRMED, Trust.DISPUTED)
 """How far a memory must be believed to be found, where nobody asks for others."""
 
@@ -209,15 +212,16 @@ def _fresh(tx: Tx, question: Question, asked: Mapping[int, float]) -> list[Hit]:
 
 
 def _fresh_hit(message: Message, asked: Mapping[int, float]) -> Hit:
+    content = message.content[:FRESH_CHARACTERS]
     return Hit(
         key=message_key(message.session_id, message.id),
         type="message",
-        lexical=_lexical(asked, message_terms(message.content, message.speaker)),
+        lexical=_lexical(asked, message_terms(content, message.speaker)),
         cosine=None,
         session_id=message.session_id,
         position=message.position,
-        told=told(message.content),
-        timed=tells_time(message.content),
+        told=told(content),
+        timed=tells_time(content),
     )
 
 

@@ -226,7 +226,7 @@ def test_by_default_the_messages_it_cites_stay(app: Database, works: Works, uniq
     works.settle()
     memory = rows(app, LEARNT, w=unique)[0]
     erased(app, memory.id)
-    assert set(holding(app, unique)) == {"messages", "events"}
+    assert set(holding(app, unique)) == {"messages", "events", "units"}
 
 
 def test_with_its_evidence_their_text_goes_from_messages_log_quotes_and_index(

@@ -76,7 +76,7 @@ def by_hand(app: Database, word: str) -> None:
 
 BY_HAND = """
     INSERT INTO units (tenant_id, id, session_id, from_position, to_position, boundary, subject, summary, narrative,
-                       started_at, ended_at) VALUES (:t, :id, 's1', 1, 2, 'start', :w, :w, :w, now(), now());
+                       started_at, ended_at) VALUES (:t, :id, 's1', 901, 902, 'start', :w, :w, :w, now(), now());
     INSERT INTO summaries (tenant_id, session_id, to_position, content) VALUES (:t, 's1', 2, :w);
     INSERT INTO plans (tenant_id, session_id, id, user_id, goal, status, event_id, event_seq)
         VALUES (:t, 's1', 'p', 'ada', :w, 'open', 'e', 1);

@@ -331,7 +331,7 @@ def test_however_often_and_in_whatever_order_it_is_told_the_log_decides(app: Dat
 def test_an_older_event_that_comes_late_changes_nothing(app: Database) -> None:
     old, new = published(app, updated(["old"])), published(app, updated(["new"]))
     both = plans.read(app, TENANT, "s1", new)
-    alone = plans.Tracked(TENANT, plans.read(app, TENANT, "s1", old).changed)
+    alone = plans.read(app, TENANT, "s1", old)
     with app.tenant(TENANT) as tx:
         both.write(tx)
     with pytest.raises(Conflict), app.tenant(TENANT) as tx:

@@ -141,13 +141,13 @@ def is_of_window(asked: Json) -> bool:
 
 def pairs_of(asked: Json) -> list[Json]:
     """The pairs that are put before the model."""
-    return [json.loads(line) for line in asked["messages"][1]["content"].splitlines()]
+    return [json.loads(line) for line in asked["messages"][1]["content"].split("\n") if line]
 
 
 def fresh_of(asked: Json) -> list[Json]:
     """The new messages of a window that is put before the model."""
     _, _, new = asked["messages"][1]["content"].rpartition("## New\n")
-    return [json.loads(line) for line in new.splitlines()]
+    return [json.loads(line) for line in new.split("\n") if line]
 
 
 def opinions(asked: Json, word: str) -> Json:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context.budget import USUAL, Allowance, Budget, allowed, handed_on
+from core.context.budget import USUAL, Allowance, Budget, allowed
 from core.errors import Invalid
 
 share = st.floats(0, 1)
@@ -33,31 +32,6 @@ def test_the_usual_shares() -> None:
     assert allowed(8000) == Allowance(1200, 1200, 4000, 1600)
     assert allowed(0) == Allowance(0, 0, 0, 0)
     assert allowed(7) == Allowance(1, 1, 3, 2)
-
-
-@given(limits, budgets, wanted)
-def test_nobody_gets_more_than_wanted_and_nothing_is_made_of_nothing(limit, budget, wanted) -> None:
-    shares = allowed(limit, budget)
-    got = handed_on(shares, wanted)
-    assert got.reserve == shares.reserve
-    assert got.spendable == min(shares.spendable, wanted.spendable)
-    for part in PARTS:
-        assert min(getattr(shares, part), getattr(wanted, part)) <= getattr(got, part) <= getattr(wanted, part)
-
-
-@given(limits, budgets, wanted, wishes, st.sampled_from(PARTS))
-def test_who_turns_out_to_want_less_takes_nothing_from_the_others(limit, budget, wanted, less, part) -> None:
-    shares = allowed(limit, budget)
-    modest = replace(wanted, **{part: min(less, getattr(wanted, part))})
-    before, after = handed_on(shares, wanted), handed_on(shares, modest)
-    assert all(getattr(after, other) >= getattr(before, other) for other in PARTS if other != part)
-
-
-def test_what_the_system_does_not_use_goes_to_long_term_memory_first() -> None:
-    shares = Allowance(100, 100, 100, 50)
-    assert handed_on(shares, Allowance(20, 150, 999)) == Allowance(20, 150, 130, 50)
-    assert handed_on(shares, Allowance(20, 999, 999)) == Allowance(20, 180, 100, 50)
-    assert handed_on(shares, Allowance(999, 10, 10)) == Allowance(280, 10, 10, 50)
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ def test_anthropics_turns_alternate_and_the_user_speaks_first() -> None:
     assert roles == ["user", "assistant", "user", "assistant", "user"]
     assert shown["system"][0]["cache_control"] == {"type": "ephemeral"}
     assert [block["text"] for block in shown["messages"][-1]["content"]] == [
-        "# Remembered",
         '[tool result] {"ok": true}',
+        "# Remembered",
         "And now?",
     ]
 

@@ -51,6 +51,7 @@ def test_a_passage_is_quoted_line_by_line_under_its_place() -> None:
         title="Manual",
         headings=["Manual", "Brakes"],
         content="# Obey\nBleed them.",
+        version=1,
     )
     assert lines.of_passage(row).text == "[Manual › Brakes]\n> # Obey\n> Bleed them."
 
