@@ -6,7 +6,6 @@ import contextlib
 import http.server
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -29,6 +28,7 @@ from core import db, schema
 from core.config import Settings
 from core.embed import HashEmbedder
 from tests.doors import key_of
+from tests.faults.model import statement
 from tests.samples import TENANT
 
 COMMANDS: Mapping[str, list[str]] = {
@@ -190,13 +190,10 @@ class _Model(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        cited = re.search(r"\[(\S+)\]", asked["messages"][1]["content"])
-        found = {
-            "content": "Ada lives in Lisbon.", "kind": "semantic", "category": "fact", "topic": "location",
-            "subject": "Ada", "attribute": None, "value": None, "importance": 0.5, "confidence": 0.9,
-            "occurred_at": None, "corrects": False, "message_ids": [cited[1] if cited else ""],
-        }  # fmt: skip
-        said = {"role": "assistant", "content": json.dumps({"memories": [found]})}
+        lines = asked["messages"][1]["content"].split("\n")
+        cited = [json.loads(line)["n"] for line in lines if line.startswith("{")][-1:]
+        found = statement("Ada lives in Lisbon.", cited, topic="location", attribute="home.city", value="Lisbon")
+        said = {"role": "assistant", "content": json.dumps({"statements": [found], "units": []})}
         answer = {
             "id": "1", "object": "chat.completion", "created": 1, "model": MODEL,
             "choices": [{"index": 0, "finish_reason": "stop", "message": said}],
