@@ -249,10 +249,10 @@ def _is_twin(one: Item, other: Item) -> bool:
     if one.text.strip() == other.text.strip():
         return True
     mine, theirs = read(one.text), read(other.text)
-    if denial(mine, theirs) or difference(mine, theirs):
-        return False
     alike = has_han(one.text) == has_han(other.text) and _cosine(one, other) >= ALIKE  # names do not compare across
-    return alike or is_same(mine, theirs)
+    if not (alike or is_same(mine, theirs)):
+        return False
+    return not (denial(mine, theirs) or difference(mine, theirs))
 
 
 def _cosine(one: Item, other: Item) -> float:
