@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated
 from uuid import UUID
 
 import structlog
 from fastapi import APIRouter, Depends, Query
-from psycopg.errors import DeadlockDetected
-from sqlalchemy.exc import OperationalError
 
+from api.http import again
 from api.http.door import At, Door, Reader, Writer, author, scope
 from core import erase, erase_user, receipts
 from core.db import Tx
@@ -28,9 +27,6 @@ log = structlog.get_logger()
 
 Admin = Annotated[Caller, Depends(scope("admin"))]
 WithEvidence = Annotated[bool, Query(description="The messages that it cites lose their text, too")]
-
-ATTEMPTS: Final = 5
-"""How often an erasure begins again where someone keeps writing what it is to erase."""
 
 
 @router.delete("/memories/{memory_id}")
@@ -86,34 +82,26 @@ def _erased(
     at: Door, who: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased]
 ) -> tuple[Erased, Receipt]:
     """Erase and write the receipt in one transaction; begin again where someone has written in between."""
-    sign, attempts = receipts.signer(at.settings), 0
-    while True:
-        try:
-            with at.db.tenant(who.tenant_id) as tx:
-                done = carry_out(tx)
-                receipt = receipts.issue(
-                    tx,
-                    who.tenant_id,
-                    sign,
-                    scope=what,
-                    subject=subject,
-                    counts=done.counts,
-                    tombs=done.tombstones,
-                    requested_by=author(who).name,
-                )
-        except (Conflict, OperationalError) as error:
-            attempts += 1
-            if attempts == ATTEMPTS or not _is_passing(error):
-                raise
-        else:
-            at.recent.forget(who.tenant_id, done.sessions)
-            at.bell.ring()
-            return done, receipt
+    sign = receipts.signer(at.settings)
 
+    def work(tx: Tx) -> tuple[Erased, Receipt]:
+        done = carry_out(tx)
+        receipt = receipts.issue(
+            tx,
+            who.tenant_id,
+            sign,
+            scope=what,
+            subject=subject,
+            counts=done.counts,
+            tombs=done.tombstones,
+            requested_by=author(who).name,
+        )
+        return done, receipt
 
-def _is_passing(error: Conflict | OperationalError) -> bool:
-    """Whether the next attempt may get through: someone has written in between, or waited for us as we for them."""
-    return isinstance(error, Conflict) or isinstance(error.orig, DeadlockDetected)
+    done, receipt = again.carried_out(at.db, who.tenant_id, work)
+    at.recent.forget(who.tenant_id, done.sessions)
+    at.bell.ring()
+    return done, receipt
 
 
 def _gone(at: Door, who: Caller, memory_id: UUID) -> NotFound | None:

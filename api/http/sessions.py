@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from psycopg.errors import DeadlockDetected
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.exc import OperationalError
 
+from api.http import again
 from api.http.door import At, Reader, Writer, author
 from api.shapes import message_json
 from core import erase_session, hiding, sessions, states, summarise, transcripts, working
 from core.db import Tx
-from core.errors import Conflict, Invalid, Problem
+from core.errors import Invalid, Problem
 from core.intake import Content, Name
 from core.sessions import Session
 from core.transcripts import Wanted
@@ -26,9 +26,6 @@ router = APIRouter(prefix="/v1", tags=["sessions"])
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 Keys = Annotated[int, Query(ge=1, le=working.KEYS)]
-
-ATTEMPTS: Final = 5
-"""How often an erasure begins again where someone keeps writing what it is to erase."""
 
 LONGEST_TTL: Final = 366 * 86_400
 """Seconds: what shall last longer is no working memory."""
@@ -186,24 +183,14 @@ def delete_session(at: At, who: Writer, session_id: str) -> Json:
 
     What was learnt from it stays, without the quotes; episodes, which retell it, go. A second time: 404.
     """
-    attempts = 0
-    while True:
-        try:
-            with at.db.tenant(who.tenant_id) as tx:
-                counts = erase_session.session(tx, who.tenant_id, session_id, author(who))
-        except (Conflict, OperationalError) as error:
-            attempts += 1
-            if attempts == ATTEMPTS or not _is_passing(error):
-                raise
-        else:
-            at.recent.forget(who.tenant_id, [session_id])
-            at.bell.ring()
-            return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
 
+    def work(tx: Tx) -> Mapping[str, int]:
+        return erase_session.session(tx, who.tenant_id, session_id, author(who))
 
-def _is_passing(error: Conflict | OperationalError) -> bool:
-    """Whether the next attempt may get through: someone has written in between, or waited for us as we for them."""
-    return isinstance(error, Conflict) or isinstance(error.orig, DeadlockDetected)
+    counts = again.carried_out(at.db, who.tenant_id, work)
+    at.recent.forget(who.tenant_id, [session_id])
+    at.bell.ring()
+    return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
 
 
 def _whole(tx: Tx, session_id: str, message_id: str) -> Json:

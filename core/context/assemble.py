@@ -14,7 +14,7 @@ from uuid import UUID
 
 from core import guard
 from core.context import lines
-from core.context.conversation import background, recent
+from core.context.conversation import Written, background, recent
 from core.context.desk import Desk, Found, room
 from core.context.gather import Material, Talk
 from core.context.held import Held
@@ -76,16 +76,17 @@ def sheet(desk: Desk, read: Read) -> Sheet:
 
     memories, knowledge = _held(desk, space.memories, read, seen)
     since = read.held.from_position if read.held else 0
-    now = recent(desk, talk, space.recent(memories.tokens + knowledge.tokens + used), since)
+    written, found = Written(desk, talk) if talk else None, _found(desk, read)
+    now = recent(written, space.recent(memories.tokens + knowledge.tokens + used), since)
     if read.held is None or read.held.from_position != _start(now, talk):
-        found = _found(desk, read, seen | {piece.key for piece in now.pieces})
         # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
-        held = [one for one in found if talk is None or one.piece.source["type"] in KEPT_HERE]
+        others = _beside(found, seen | {piece.key for piece in now.pieces})
+        held = [one for one in others if talk is None or one.piece.source["type"] in KEPT_HERE]
         memories, knowledge = _chosen(desk, space.memories, held)
         since = _start(now, talk) if now.pieces else 0
-        now = recent(desk, talk, space.recent(memories.tokens + knowledge.tokens + used), since)
+        now = recent(written, space.recent(memories.tokens + knowledge.tokens + used), since)
     seen |= {piece.key for section in (memories, knowledge, now) for piece in section.pieces}
-    focus = desk.best(Part.FOCUS, space.focus, _found(desk, read, seen)) if talk is not None else None
+    focus = desk.best(Part.FOCUS, space.focus, _beside(found, seen)) if talk is not None else None
 
     sections = [always, about, memories, knowledge, told, plan, now, *([focus] if focus else [])]
     chosen = None if talk is None else _as_held(memories, knowledge, _start(now, talk))
@@ -142,8 +143,13 @@ def _start(now: Section, talk: Talk | None) -> int:
     return talk.messages[-1].position + 1 if talk and talk.messages else 0
 
 
-def _found(desk: Desk, read: Read, seen: AbstractSet[str]) -> list[Found]:
-    """What the question brought up and does not stand elsewhere; with a disputed memory comes what denies it."""
+def _beside(found: Sequence[Found], seen: AbstractSet[str]) -> list[Found]:
+    """What does not stand elsewhere in the context."""
+    return [one for one in found if one.piece.key not in seen]
+
+
+def _found(desk: Desk, read: Read) -> list[Found]:
+    """What the question brought up; with a disputed memory comes what denies it."""
     found = {one.piece.key: one for result in read.results if (one := _as_found(desk, read, result)) is not None}
     for row in read.others.values():
         key = f"memory:{row.id}"
@@ -157,7 +163,7 @@ def _found(desk: Desk, read: Read, seen: AbstractSet[str]) -> list[Found]:
     hidden = read.material.talk.hidden if read.material.talk else frozenset()
     mine = read.material.talk.session_id if read.material.talk else None
     out = {f"message:{mine}/{one}" for one in hidden}
-    return [one for key, one in found.items() if key not in seen and key not in out]
+    return [one for key, one in found.items() if key not in out]
 
 
 def _as_found(desk: Desk, read: Read, result: Result) -> Found | None:

@@ -38,11 +38,11 @@ def background(desk: Desk, talk: Talk | None, allowed: int) -> tuple[Section, Se
     return told, desk.first(Part.PLAN, allowed // 6, steps)
 
 
-def recent(desk: Desk, talk: Talk | None, allowed: int, since: int = 0) -> Section:
+def recent(written: Written | None, allowed: int, since: int = 0) -> Section:
     """The newest messages, from a place that moves seldom and is not before `since`; hidden ones are left out."""
-    if talk is None:
+    if written is None:
         return Section(Part.RECENT, "", 0, allowed)
-    written = _Written(desk, talk)
+    desk, talk = written.desk, written.talk
     seen = [message for message in talk.messages if message.id not in talk.hidden and message.content.strip()]
     late = [message for message in seen if message.position >= since]
     ends = written.ends()
@@ -57,11 +57,11 @@ def recent(desk: Desk, talk: Talk | None, allowed: int, since: int = 0) -> Secti
     return Section(Part.RECENT, "", tokens, allowed, pieces, gone)
 
 
-class _Written:
+class Written:
     """How messages are shown: as said, of a tool's result what matters, in a group with the speaker. Each made once."""
 
     def __init__(self, desk: Desk, talk: Talk) -> None:
-        self._desk, self._talk = desk, talk
+        self.desk, self.talk = desk, talk
         self._made: dict[str, str] = {}
         self._several = len({m.user_id for m in talk.messages}) > 1 or any(m.group_id for m in talk.messages)
         # Not of what happens to be left this time: the same result is to look the same in the next context.
@@ -73,12 +73,12 @@ class _Written:
         return self._made[message.id]
 
     def cost(self, message: Message) -> int:
-        return self._desk.cost(self(message)) + MESSAGE_TOKENS + _mark(message.role)
+        return self.desk.cost(self(message)) + MESSAGE_TOKENS + _mark(message.role)
 
     def ends(self) -> dict[str, int]:
         """Tokens of the talk up to and with each message, a tool's result with what is shown of it at the most."""
         ends, total, before = {}, 0, None
-        for message, end in zip(self._talk.messages, self._talk.ends, strict=True):
+        for message, end in zip(self.talk.messages, self.talk.ends, strict=True):
             size = end - before if before is not None else 0
             total += min(size, self._most) if message.role == "tool" else size
             ends[message.id], before = total, end
@@ -89,7 +89,7 @@ class _Written:
             place = f"{quote(message.session_id, safe='')}/messages/{quote(message.id, safe='')}"
             asked = self._asked_before(message)
             return shorten(
-                message.content, self._most, self._desk.counter, asked, f"GET /v1/sessions/{place}"
+                message.content, self._most, self.desk.counter, asked, f"GET /v1/sessions/{place}"
             ).text  # fmt: skip
         if self._several and message.role == "user":
             indented = message.content.replace("\n", "\n  ")  # What one says cannot pass for what another said.
@@ -98,7 +98,7 @@ class _Written:
 
     def _asked_before(self, message: Message) -> str:
         """What the user had asked when a tool answered: the same in every context."""
-        said = [m.content for m in self._talk.messages if m.role == "user" and m.position < message.position]
+        said = [m.content for m in self.talk.messages if m.role == "user" and m.position < message.position]
         return said[-1] if said else ""
 
 
