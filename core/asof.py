@@ -6,14 +6,13 @@ as of June it is true, but by what was known in June it is not there yet.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from core import memories
 from core.db import Tx
@@ -78,20 +77,26 @@ def get(tx: Tx, memory_id: UUID, moment: Moment) -> Any:
 
 def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, Any]:
     """Rows by id as they were recorded at a time; those that were not yet are left out."""
-    if known_at is None:
-        return memories.of_ids(tx, ids)
-    rows = tx.execute(_OF_IDS, {"ids": list(ids), "known_at": known_at})
-    return {row.id: row for row in rows}
+    return {row.id: row for row in tx.execute(*asking(ids, known_at))}
+
+
+def asking(ids: Sequence[UUID], known_at: datetime | None) -> tuple[TextClause, dict[str, Any]]:
+    """How to ask for the rows of memories, as they were recorded at a time."""
+    return (
+        (memories.OF_IDS, {"ids": list(ids)})
+        if known_at is None
+        else (_OF_IDS, {"ids": list(ids), "known_at": known_at})
+    )
 
 
 def evidence(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, list[Evidence]]:
     """What each memory rested on at a time, oldest first."""
-    if known_at is None:
-        return memories.evidence(tx, ids)
-    found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
-    for row in tx.execute(_EVIDENCE, {"ids": list(ids), "known_at": known_at}):
-        found[row.memory_id].append(Evidence(row.session_id, row.message_id, row.event_id, row.quote))
-    return found
+    return memories.cited(tx.execute(*asking_evidence(ids, known_at)))
+
+
+def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> tuple[TextClause, dict[str, Any]]:
+    """How to ask what memories rested on at a time; for `memories.cited`."""
+    return (memories.EVIDENCE if known_at is None else _EVIDENCE), {"ids": list(ids), "known_at": known_at}
 
 
 def _true(row: Any, as_of: datetime) -> bool:

@@ -9,8 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from psycopg.rows import namedtuple_row
+from sqlalchemy import Connection, Engine, TextClause, create_engine, make_url, text
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine import URL
 
 from core.config import Settings
@@ -96,6 +100,38 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
 
 def _looking(schema: str) -> dict[str, str]:
     return {} if schema == "public" else {"options": f"-csearch_path={schema},public"}
+
+
+def binary(tx: Tx, statement: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
+    """The rows of a statement in the database's own binary form: what becomes an array is never text in between.
+
+    Its parameters are written as psycopg writes them: `%(name)s`.
+    """
+    driver = tx.connection.driver_connection
+    if driver is None:
+        raise RuntimeError("The connection is closed.")
+    with driver.cursor(binary=True) as cursor:
+        rows: list[tuple[Any, ...]] = cursor.execute(statement, values).fetchall()
+    return rows
+
+
+def together(tx: Tx, *asked: tuple[TextClause, Mapping[str, object]]) -> list[list[Any]]:
+    """The rows of several statements, sent at once and answered at once; none may need what another one finds."""
+    driver = tx.connection.driver_connection
+    if driver is None:
+        raise RuntimeError("The connection is closed.")
+    with driver.pipeline():
+        cursors = [
+            driver.cursor(row_factory=namedtuple_row).execute(_written(statement), values)
+            for statement, values in asked
+        ]
+    return [cursor.fetchall() for cursor in cursors]
+
+
+@lru_cache(maxsize=256)
+def _written(statement: TextClause) -> str:
+    """A statement as psycopg wants it."""
+    return str(statement.compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
 
 
 def recordset(rows: Sequence[Mapping[str, object]]) -> str:

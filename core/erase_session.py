@@ -88,7 +88,7 @@ def _messages(tx: Tx, values: dict[str, Any]) -> Counter[str]:
     return counts
 
 
-_OWN: Final = ("units", "summaries", "plans", "contexts", "working", "hidden_messages")
+_OWN: Final = ("units", "summaries", "plans", "contexts", "working", "hidden_messages", "search_changes")
 """Tables of which a session's rows go with it."""
 
 _LOCK = text("SELECT user_id FROM sessions WHERE id = :session FOR UPDATE")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -59,14 +59,18 @@ def get(tx: Tx, memory_id: UUID) -> Any:
 
 def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Any]:
     """Rows by id; ids that are not there are left out."""
-    rows = tx.execute(text("SELECT * FROM memories WHERE id = ANY(:ids)"), {"ids": list(ids)})
-    return {row.id: row for row in rows}
+    return {row.id: row for row in tx.execute(OF_IDS, {"ids": list(ids)})}
 
 
 def evidence(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
     """What each memory rests on, oldest first."""
+    return cited(tx.execute(EVIDENCE, {"ids": list(ids)}))
+
+
+def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
+    """Rows of evidence by the memories that rest on them."""
     found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
-    for row in tx.execute(_EVIDENCE, {"ids": list(ids)}):
+    for row in rows:
         found[row.memory_id].append(Evidence(row.session_id, row.message_id, row.event_id, row.quote))
     return found
 
@@ -196,7 +200,9 @@ def candidate(row: Any, evidence: Sequence[Evidence] = ()) -> Candidate:
     )
 
 
-_EVIDENCE = text("SELECT * FROM evidence WHERE memory_id = ANY(:ids) ORDER BY memory_id, at, event_id")
+OF_IDS = text("SELECT * FROM memories WHERE id = ANY(:ids)")
+
+EVIDENCE = text("SELECT * FROM evidence WHERE memory_id = ANY(:ids) ORDER BY memory_id, at, event_id")
 
 _HISTORY = text("SELECT * FROM memory_versions WHERE memory_id = :id ORDER BY version")
 

@@ -769,6 +769,8 @@ search_index = Table(
     Column("own_terms", ARRAY(Integer), nullable=False, comment="Terms counted for this row in term_counts."),
     Column("embedding", HALFVEC, comment="Null until made: found by its words alone."),
     Column("embedding_next", HALFVEC, comment="By the other of two models, where there are two; see core.places."),
+    _flag("asks"),
+    Column("names", SmallInteger, nullable=False, server_default=text("0"), comment="Names that are spoken of."),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),
     Index("search_index_of_group", "tenant_id", "group_id", "type", postgresql_where=text("group_id IS NOT NULL")),
     Index(
@@ -778,6 +780,19 @@ search_index = Table(
         postgresql_where=text("type = 'document' AND user_id IS NULL AND group_id IS NULL"),
     ),
     Index("search_index_unembedded", "tenant_id", "session_id", postgresql_where=text("embedding IS NULL")),
+)
+
+search_changes = Table(
+    "search_changes",
+    metadata,
+    _tenant(),
+    Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
+    Column("at", BigInteger, primary_key=True, comment="The id of the transaction that wrote it."),
+    Column("type", Text, primary_key=True),
+    Column("session_id", Text, primary_key=True),
+    Column("ref", Text, primary_key=True, comment="Empty: a message has gone, and nobody shall read here which."),
+    _time("recorded_at", now=True),
+    comment="Which rows of the search index were written lately, and by which transaction; written by triggers.",
 )
 
 term_counts = Table(

@@ -264,6 +264,14 @@ STEPS: Final = (
         text(f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
     ),
     Step(
+        "search_changes",
+        "deleted, and those of groups of which nothing is left: who has no rows at all needs no notes",
+        text("""
+            DELETE FROM search_changes c WHERE c.owner = 'user:' || :user OR (c.owner LIKE 'group:%' AND NOT EXISTS (
+                SELECT FROM search_index i WHERE i.group_id = substr(c.owner, 7)))
+        """),
+    ),
+    Step(
         "schedules",
         "that are being handed to one user after another: begin this page again a little earlier",
         text("UPDATE schedules SET page_after = left(cast(:user AS text), -1) WHERE page_after = :user"),

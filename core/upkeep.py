@@ -14,6 +14,7 @@ from sqlalchemy import text
 from core import changes, compress, echo, fading, memories, telling
 from core.change import Archive, Author, Owner, Use
 from core.db import Tx
+from core.search.shelf import FORGOTTEN_SECONDS
 from core.types import Json
 
 USERS = 20
@@ -76,8 +77,12 @@ def dropped(tx: Tx, tenant_id: str, author: Author, days: float, page: int) -> i
 
 
 def forgotten(tx: Tx, verdict_days: float, echo_seconds: float, page: int) -> int:
-    """Forget verdicts that kept nothing, and what was handed out too long ago to come back; how many, pages of both."""
+    """Forget verdicts that kept nothing, what was handed out too long ago to come back, and notes of the index.
+
+    How many, a page of each.
+    """
     ignored = tx.execute(_IGNORED, {"days": verdict_days, "page": page}).rowcount
+    ignored += tx.execute(_NOTED, {"seconds": FORGOTTEN_SECONDS, "page": page}).rowcount
     return ignored + echo.forget(tx, memories.now() - timedelta(seconds=echo_seconds) - LATE, page)
 
 
@@ -158,5 +163,11 @@ _REMOVALS = tuple(
 _IGNORED = text("""
     DELETE FROM verdicts WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM verdicts WHERE kind = 'ignore' AND at <= now() - make_interval(secs => :days * 86400)
+        LIMIT :page FOR UPDATE SKIP LOCKED))
+""")
+
+_NOTED = text("""
+    DELETE FROM search_changes WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM search_changes WHERE recorded_at <= now() - make_interval(secs => :seconds)
         LIMIT :page FOR UPDATE SKIP LOCKED))
 """)

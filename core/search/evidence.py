@@ -16,6 +16,7 @@ _TELLS_TIME = re.compile(
     r"|[昨今明前后]天|上周|下周|上个月|下个月|[去今明前]年|星期|周[一二三四五六日末]|\d+\s*[年月日号]|最近|以前",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _ASKS_TIME = re.compile(
     r"\b(?:when|how long|how recently|(?:what|which) (?:year|month|day|date|time))\b"
     r"|什么时候|何时|多久|哪[一]?[天年]|[哪几]个?月|几[号点年]",
@@ -26,6 +27,16 @@ _ASKS_TIME = re.compile(
 def told(text: str) -> int:
     """How many terms of `text` stand outside its questions."""
     return sum(len(terms(part)) for part in _SENTENCE.findall(text) if not part.rstrip().endswith(_QUESTION))
+
+
+def asks(text: str) -> bool:
+    """Whether something is asked in `text`: the next one may answer it."""
+    return any(mark in text for mark in _QUESTION)
+
+
+def names(text: str) -> int:
+    """How many names `text` speaks of: capitalised words that do not begin a sentence. Chinese has none to see."""
+    return len(_NAME.findall(text))
 
 
 def tells_time(text: str) -> bool:

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from core import sessions
 from core.db import Tx, recordset
 from core.errors import Conflict
-from core.search.evidence import tells_time, told
+from core.search.evidence import asks, names, tells_time, told
 from core.search.lexical import document_weights, message_terms
 from core.sessions import Session
 from core.text import TERM_IDS, term_id, terms
@@ -35,6 +35,9 @@ EVERYONES = "passages"
 
 EMBED_BATCH = 64
 """Texts embedded by one dispatch: half a second of one core."""
+
+
+_MOST_NAMES = 2**15 - 1  # what the column holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Row:
     own_terms: Sequence[int]
     told: int = 0
     timed: bool = False
+    asks: bool = False
+    names: int = 0
     vector: NDArray[np.float32] | None = None
 
 
@@ -216,6 +221,8 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) 
         own_terms=sorted({term_id(word) for word in spoken[place]}),
         told=told(message.content),
         timed=tells_time(message.content),
+        asks=asks(message.content),
+        names=min(names(message.content), _MOST_NAMES),
     )
 
 
@@ -230,7 +237,7 @@ def _unembedded(row: Any) -> Unembedded:
 
 
 def _as_json(row: Row) -> dict[str, object]:
-    same = ("type", "session_id", "ref", "position", "user_id", "group_id", "occurred_at", "told", "timed", "own_terms")
+    same = "type session_id ref position user_id group_id occurred_at told timed asks names own_terms".split()
     return {
         **{name: getattr(row, name) for name in same},
         "terms": sparse_literal(row.weights),
@@ -240,12 +247,12 @@ def _as_json(row: Row) -> dict[str, object]:
 
 _PUT = text("""
     INSERT INTO search_index AS i (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told,
-                                   timed, terms, own_terms, embedding)
+                                   timed, asks, names, terms, own_terms, embedding)
     SELECT :tenant, type, session_id, ref, position, user_id, group_id, occurred_at, told,
-           timed, terms::sparsevec, own_terms, embedding::halfvec
+           timed, asks, names, terms::sparsevec, own_terms, embedding::halfvec
     FROM json_to_recordset(cast(:rows AS json)) AS r (
         type text, session_id text, ref text, position int, user_id text, group_id text, occurred_at timestamptz,
-        told int, timed bool, terms text, own_terms int[], embedding text)
+        told int, timed bool, asks bool, names int, terms text, own_terms int[], embedding text)
     ON CONFLICT (tenant_id, type, session_id, ref) DO UPDATE SET terms = excluded.terms
 """)
 

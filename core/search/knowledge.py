@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from core.db import Tx
 from core.search import index, reindex
+from core.search.candidates import Hit
 from core.search.index import COSINE, LEXICAL, Row
 from core.search.lexical import document_weights
-from core.search.rank import Hit
 from core.text import term_id, terms
 
 ARM_LIMIT = 300
@@ -91,17 +91,23 @@ def lock(tx: Tx, user_id: str | None, group_id: str | None) -> None:
     reindex.lock(tx, index.shelves(user_id, group_id))
 
 
-def counts(tx: Tx, user_id: str | None, group_id: str | None, words: Sequence[str]) -> dict[str, dict[int, int]]:
-    """In how many messages and passages words stand, by the names they are counted under, and how many there are.
-
-    Of the messages of both a user and a group, the user's count.
-    """
-    asked = [*index.owners(user_id, group_id)[:1], *dict.fromkeys([*index.shelves(user_id, group_id), index.EVERYONES])]
-    found: dict[str, dict[int, int]] = {owner: {} for owner in asked}
+def counting(user_id: str | None, group_id: str | None, words: Sequence[str]) -> tuple[TextClause, dict[str, Any]]:
+    """How to ask in how many messages and passages words stand, and how many there are; for `counts`."""
     ids = [*{term_id(word) for word in words}, index.DOCUMENTS]
-    for row in tx.execute(_COUNTS, {"owners": asked, "terms": ids}):
+    return _COUNTS, {"owners": _counted_under(user_id, group_id), "terms": ids}
+
+
+def counts(user_id: str | None, group_id: str | None, rows: Iterable[Any]) -> dict[str, dict[int, int]]:
+    """What was answered, by the names under which it is counted: of both a user and a group, the user's come first."""
+    found: dict[str, dict[int, int]] = {owner: {} for owner in _counted_under(user_id, group_id)}
+    for row in rows:
         found[row.owner][row.term] = row.documents
     return found
+
+
+def _counted_under(user_id: str | None, group_id: str | None) -> list[str]:
+    shelves = [*index.shelves(user_id, group_id), index.EVERYONES]
+    return [*index.owners(user_id, group_id)[:1], *dict.fromkeys(shelves)]
 
 
 def together(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:

@@ -1,201 +1,233 @@
-"""One ranking from both arms: a weighted sum of calibrated scores. Pure: no database, no model, no clock.
+"""One ranking from both arms: a weighted sum of what a question and a message have to do with each other. Pure.
 
-    score = lexical/best + 0.5·cosine + 0.6·(cosine with its neighbours) + 0.6·(its session's three best lexical)
-            + 0.4·(names a time, if one is asked for) + 0.9·(how much it tells) + 0.3·(best memory that cites it)
+    score = words + 0.75·likeness + 1.4·likeness around + (1 - 1.5·breadth)·session + 0.4·answers + 0.4·tells
+            + 0.15·names + 0.5·(names a time, if one is asked for) + 1.5·(said at a time that is named) + who
 
-`best` is the highest lexical score of a message. A memory's own score is lexical/best + 0.5·cosine; it lends that to
-the messages it cites and stands at the place of the best of them. A passage has no company that tells more of it, so it
-stands where a message would that fits as well: its own score, times what the best message comes to over what the best
-of them does by itself. What fits half as well as the best has half its score, however many passages there are.
+| part | what it is |
+| --- | --- |
+| words | BM25 over the root of (the best of all x that of a short text with all words): where nothing fits, less |
+| likeness | the cosine, or that of the best memory that cites the message, if it is higher |
+| around | the mean of the cosines of the message and its neighbours (1, 0.5, 0.25) |
+| session | the best words of its session; less for broad questions, whose answers lie in several |
+| answers | the words of the message before, if that asks: the reply holds the answer |
+| tells | terms outside of questions, enough at 20 |
+| names | how many names it speaks of, enough at 3 |
+| span | how near it was said to a time that the question names: `core.search.spans` |
+| who | said by the one whom the question names, or by the one it is about: `core.search.analysis` |
+
+A memory stands at the place of the best message it cites; one that cites none at hand stands by itself.
 The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and rounded;
-half or double of any of them changes recall by about a point. Fusion by ranks (reciprocal rank fusion) was measured to
-be worse than the lexical arm alone: it forgets by how much one hit is better than the next.
+half or double of any of them changes recall by a point at the most (docs/retrieval.md). Fusion by ranks (reciprocal
+rank fusion) was measured to be worse than the lexical arm alone: it forgets by how much a hit is better than the next.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from core.search import analysis, spans
+from core.search.analysis import Analysis
+from core.search.candidates import ROLES, Candidates, Flags, Numbers, Places
+from core.search.recipes import DAY_SECONDS, DEFAULT, Recipe
 
 LEXICAL = 1.0
-COSINE = 0.5
-COSINE_AROUND = 0.6
-SESSION = 0.6
-TIME = 0.4
-TOLD = 0.9
-MEMORY = 0.3
+COSINE = 0.75
+COSINE_AROUND = 1.4
+SESSION = 1.0
+ANSWERS = 0.4
+TOLD = 0.4
+NAMES = 0.15
+TIME = 0.5
+SPAN = 1.5
+SPEAKER = 0.05
+ROLE = 0.5
 
 AROUND = {1: 0.5, 2: 0.25}  # what the cosine of a message so many places before or after counts
-SESSION_BEST = 3
-TOLD_ENOUGH = 40  # terms; who tells more is no better a witness
+TOLD_ENOUGH = 20  # terms; who tells more is no better a witness
+NAMES_ENOUGH = 3
+BROAD_SESSION = 1.5  # of a question as broad as can be, the best session counts against itself
+BROAD_SPEAKER = 2.0
+HIGHEST = 2.2  # of a document's weights: what a term counts that is said over and over
+NEGLIGIBLE = 1e-9  # a score by words that is none
 
-_ORDER = ("memory", "message", "document")
 
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A candidate: a message, a memory that `cites` messages by their keys, or a passage of a document.
-
-    `key` tells it from all others; `lexical` is the inner product of the sparse vectors; `cosine` is None while it has
-    no vector; `told` and `timed` come from `evidence`; `position` counts within `session_id`.
-    """
-
-    key: str
-    type: Literal["memory", "message", "document"]
-    lexical: float
-    cosine: float | None
-    session_id: str | None = None
-    position: int = 0
-    told: int = 0
-    timed: bool = False
-    cites: tuple[str, ...] = ()
+PLAIN = Analysis()
+"""A question that tells nothing besides its words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A hit in its place, with what each part gave to its score."""
+class Asked:
+    """What a question asks of the ranking, besides its words and its vector.
 
-    hit: Hit
-    score: float
-    parts: dict[str, float]
-
-
-def rank(hits: Sequence[Hit], *, wants_time: bool, limit: int, each: bool = False) -> list[Ranked]:
-    """The best `limit` of `hits`, best first; of equal scores memories first, the best fitting before, passages last.
-
-    `each`: so many of each type.
-
-    `wants_time` says whether the question asks for a time. `hits` may be all of a user's rows or the best of each arm:
-    what is left out only stops lending to its neighbours.
+    `ideal`: what a short text with all its words would score by them. `now`: seconds since 1970.
     """
-    messages = [hit for hit in hits if hit.type == "message"]
-    memories = [hit for hit in hits if hit.type == "memory"]
-    best = max((hit.lexical for hit in messages or memories), default=0.0)
-    parts = _parts(messages, best, wants_time=wants_time)
-    own = {hit.key: LEXICAL * _share(hit.lexical, best) + COSINE * (hit.cosine or 0.0) for hit in memories}
-    parts["memory"] = MEMORY * _lent(messages, memories, own)
-    scores = np.sum(list(parts.values()), axis=0)
-    ranked = _described(messages, scores, parts, limit)
-    placed = _placed(memories, own, dict(zip((hit.key for hit in messages), scores.tolist(), strict=True)))
-    passages = [hit for hit in hits if hit.type == "document"]
-    shelved = _shelved(passages, best, _gained(scores, parts["lexical"] + parts["vector"]))
-    if not each:
-        return sorted(ranked + placed + shelved, key=_place)[:limit]
-    best_of_each = [one for ones in (ranked, placed, shelved) for one in sorted(ones, key=_place)[:limit]]
-    return sorted(best_of_each, key=_place)
+
+    analysis: Analysis = PLAIN
+    ideal: float = 0.0
+    recipe: Recipe = DEFAULT
+    now: float = 0.0
 
 
-def _place(item: Ranked) -> tuple[float, int, float, str]:
-    """Best first; of memories that cite the same message, the one that fits the question best by itself."""
-    return -item.score, _ORDER.index(item.hit.type), -item.parts.get("own", 0.0), item.hit.key
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What each candidate comes to, and what gave it that; `own`: what a memory comes to by itself."""
+
+    total: Numbers
+    own: Numbers
+    parts: Mapping[str, Numbers]
 
 
-def _gained(scores: Numbers, own: Numbers) -> float:
-    """How much more the best message comes to than the best of them does by itself."""
-    by_itself = float(own.max(initial=0.0))
-    return max(1.0, float(scores.max(initial=0.0)) / by_itself) if by_itself > 0 else 1.0
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The messages by session and position, and which of them stand so far apart in it."""
+
+    places: Places
+    apart: Mapping[int, Flags]
 
 
-def _shelved(passages: Sequence[Hit], best: float, gained: float) -> list[Ranked]:
-    """Passages by how well each fits by itself, on the scale of the messages."""
-    best = max([best, *(hit.lexical for hit in passages)])
-    shelved = []
-    for hit, cosine in zip(passages, _cosines(passages).tolist(), strict=True):
-        parts = {"lexical": gained * LEXICAL * _share(hit.lexical, best), "vector": gained * COSINE * cosine}
-        shelved.append(Ranked(hit, sum(parts.values()), parts))
-    return shelved
+def asked(question: str, ideal: float, now: datetime, recipe: Recipe, speakers: Iterable[str]) -> Asked:
+    """What is read from the question itself; `speakers`: everyone who may be named."""
+    return Asked(analysis.analysed(question, now, speakers), ideal, recipe, now.timestamp())
 
 
-def _parts(messages: Sequence[Hit], best: float, *, wants_time: bool) -> dict[str, Numbers]:
-    """What each part gives to each message."""
-    lexical = np.array([_share(hit.lexical, best) for hit in messages], dtype=np.float64)
-    cosine = _cosines(messages)
-    sessions = _codes(messages)
-    told = np.array([hit.told for hit in messages], dtype=np.float64)
-    timed = np.array([hit.timed and wants_time for hit in messages], dtype=np.float64)
+def scored(found: Candidates, asked: Asked) -> Scored:
+    """The scores of messages and memories.
+
+    `found` may be all of a user's rows or the best of each arm: what is left out only stops lending to its neighbours.
+    """
+    words, messages = _words(found, asked), ~found.memory
+    cosine = asked.recipe.vector * known(found.cosine)
+    recency = _recency(found, asked)
+    own = np.where(messages, 0.0, asked.recipe.lexical * LEXICAL * words + COSINE * cosine + recency)
+    parts = _parts(found, words, np.where(messages, cosine, 0.0), asked)
+    parts["vector"] = COSINE * np.maximum(parts["vector"], _lent(found, cosine))
+    if asked.recipe.recency:
+        parts["recency"] = recency
+    parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
+    total = np.sum(list(parts.values()), axis=0)
+    cited = _cited(found, total)
+    total = np.where(messages, total, np.where(np.isnan(cited), own, cited))
+    return Scored(total, own, {**parts, "own": own, "cited": np.nan_to_num(cited)})
+
+
+def raised(found: Candidates, scores: Scored, gained: Mapping[str, float]) -> Scored:
+    """With what some gain besides, by their keys."""
+    more = np.array([gained.get(key, 0.0) for key in found.keys], dtype=np.float64)
+    return Scored(scores.total + more, scores.own, {**scores.parts, "association": more})
+
+
+def known(cosine: Numbers) -> Numbers:
+    """The cosines; what has no vector yet gets the mean of the others, so that it neither wins nor loses by that."""
+    missing = np.isnan(cosine)
+    return np.where(missing, 0.0 if missing.all() else cosine[~missing].mean(), cosine) if missing.any() else cosine
+
+
+def scale(best: float, ideal: float) -> float:
+    """What a score by words is measured by; 0: nothing fits at all."""
+    return math.sqrt(best * max(ideal, best / HIGHEST)) if best > NEGLIGIBLE else 0.0
+
+
+def best_lexical(found: Candidates) -> float:
+    """The best score by words of a message; without messages, of a memory."""
+    return float(found.lexical[found.memory if found.memory.all() else ~found.memory].max(initial=0.0))
+
+
+def _words(found: Candidates, asked: Asked) -> Numbers:
+    by = scale(best_lexical(found), asked.ideal)
+    return found.lexical / by if by else np.zeros(len(found))
+
+
+def _parts(found: Candidates, words: Numbers, cosine: Numbers, asked: Asked) -> dict[str, Numbers]:
+    """What each part gives to each message; memories stand among them, and give and get nothing."""
+    told, order = asked.analysis, _order(found)
+    who, lends = _who(found, told)
     return {
-        "lexical": LEXICAL * lexical,
-        "vector": COSINE * cosine,
-        "vector_around": COSINE_AROUND * _with_neighbours(cosine, sessions, [hit.position for hit in messages]),
-        "session": SESSION * _session_best(lexical, sessions),
-        "time": TIME * timed,
-        "told": TOLD * np.minimum(np.log1p(told) / math.log1p(TOLD_ENOUGH), 1.0),
+        "lexical": asked.recipe.lexical * LEXICAL * words,
+        "vector": cosine,
+        "vector_around": COSINE_AROUND * _mean_around(cosine, order),
+        "session": SESSION * (1 - BROAD_SESSION * told.breadth) * _session_best(found, words),
+        "answers": ANSWERS * lends * _from_question_before(words * found.asks, order),
+        "told": TOLD * np.minimum(np.log1p(found.told) / math.log1p(TOLD_ENOUGH), 1.0),
+        "names": NAMES * lends * np.minimum(found.names / NAMES_ENOUGH, 1.0),
+        "time": TIME * (found.timed & told.wants_time).astype(np.float64),
+        "span": SPAN * spans.fit(told.spans, found.at),
+        "who": who,
     }
 
 
-def _share(lexical: float, best: float) -> float:
-    return lexical / best if best > 0 else 0.0
+def _who(found: Candidates, told: Analysis) -> tuple[Numbers, Numbers | float]:
+    """What a message gains by who speaks; and whether it may gain by what else is in it, or before it."""
+    if told.speaker is not None:
+        gain = SPEAKER * (1 + BROAD_SPEAKER * told.breadth)
+        return gain * (found.speaker == found.speakers[told.speaker]), 1.0
+    if told.role:
+        match = (found.role == ROLES.index(told.role)).astype(np.float64)
+        return ROLE * match, match
+    return np.zeros(len(found)), 1.0
 
 
-def _cosines(messages: Sequence[Hit]) -> Numbers:
-    """The cosines; what has no vector yet gets the mean of the others, so that it neither wins nor loses by that."""
-    cosine = np.array([np.nan if hit.cosine is None else hit.cosine for hit in messages], dtype=np.float64)
-    missing = np.isnan(cosine)
-    cosine[missing] = 0.0 if missing.all() else cosine[~missing].mean()
-    return cosine
+def _recency(found: Candidates, asked: Asked) -> Numbers:
+    """What lies ahead counts as now."""
+    days = np.maximum(asked.now - found.at, 0.0) / DAY_SECONDS
+    gained: Numbers = asked.recipe.recency * 0.5 ** (days / asked.recipe.half_life_days)
+    return gained
 
 
-def _codes(messages: Sequence[Hit]) -> NDArray[np.int64]:
-    codes: dict[str | None, int] = {}
-    return np.array([codes.setdefault(hit.session_id, len(codes)) for hit in messages], dtype=np.int64)
+def _order(found: Candidates) -> _Order:
+    messages = np.flatnonzero(~found.memory)
+    keys = found.sessions[messages] * 2**32 + found.position[messages]
+    sorting = np.argsort(keys, kind="stable")
+    ordered = keys[sorting]
+    # Positions and places may differ, where rows are left out: those between lend nothing then.
+    return _Order(messages[sorting], {n: ordered[n:] - ordered[:-n] == n for n in AROUND})
 
 
-def _with_neighbours(values: Numbers, sessions: NDArray[np.int64], positions: Sequence[int]) -> Numbers:
-    """Each value with those of its neighbours in the session, weighted; the sum, for company is worth something."""
-    places = sessions * 2**32 + np.array(positions, dtype=np.int64)
-    order = np.argsort(places, kind="stable")
-    ordered = places[order]
-    total = values.copy()
-    for distance, weight in AROUND.items():
-        for offset in (-distance, distance) if len(values) else ():
-            at = np.minimum(np.searchsorted(ordered, places + offset), len(values) - 1)
-            there = ordered[at] == places + offset
-            total[there] += weight * values[order[at[there]]]
-    return total
+def _mean_around(values: Numbers, order: _Order) -> Numbers:
+    """The weighted mean of each value and those of its neighbours that are there."""
+    own = values[order.places]
+    total, weight = own.copy(), np.ones(len(own))
+    for distance, counts in AROUND.items():
+        share = counts * order.apart[distance]
+        total[:-distance] += share * own[distance:]
+        total[distance:] += share * own[:-distance]
+        weight[:-distance] += share
+        weight[distance:] += share
+    around = np.zeros(len(values))
+    around[order.places] = total / weight
+    return around
 
 
-def _session_best(values: Numbers, sessions: NDArray[np.int64]) -> Numbers:
-    """For each message the mean of the three best values of its session."""
-    order = np.lexsort((-values, sessions))
-    starts = np.searchsorted(sessions[order], sessions)
-    sizes = np.bincount(sessions, minlength=1)[sessions] if len(values) else sessions
-    total = np.zeros(len(values))
-    for place in range(SESSION_BEST):
-        within = place < sizes
-        total[within] += values[order[starts[within] + place]]
-    return np.divide(total, np.minimum(sizes, SESSION_BEST), out=total, where=sizes > 0)
+def _from_question_before(asking: Numbers, order: _Order) -> Numbers:
+    """What the message before has, where it asks."""
+    own = asking[order.places]
+    lent = np.zeros(len(asking))
+    lent[order.places[1:]] = own[:-1] * order.apart[1]
+    return lent
 
 
-def _lent(messages: Sequence[Hit], memories: Sequence[Hit], own: dict[str, float]) -> Numbers:
-    """For each message the best score of a memory that cites it."""
-    best: dict[str, float] = {}
-    for memory in memories:
-        for cited in memory.cites:
-            best[cited] = max(best.get(cited, 0.0), own[memory.key])
-    return np.array([best.get(hit.key, 0.0) for hit in messages], dtype=np.float64)
+def _session_best(found: Candidates, words: Numbers) -> Numbers:
+    """For each message the best of its session."""
+    best = np.zeros(int(found.sessions.max(initial=0)) + 1)
+    np.maximum.at(best, found.sessions, np.where(found.memory, 0.0, words))
+    return best[found.sessions]
 
 
-def _placed(memories: Sequence[Hit], own: dict[str, float], scores: dict[str, float]) -> list[Ranked]:
-    """Memories at the place of the best message they cite; one that cites none at hand stands by its own score."""
-    placed = []
-    for memory in memories:
-        cited = [scores[key] for key in memory.cites if key in scores]
-        score = max(cited) if cited else own[memory.key]
-        placed.append(Ranked(memory, score, {"own": own[memory.key], "cited": max(cited, default=0.0)}))
-    return placed
+def _lent(found: Candidates, cosine: Numbers) -> Numbers:
+    """For each message the best cosine of a memory that cites it."""
+    citing, cited = found.citations.T
+    best = np.full(len(found), -1.0)
+    np.maximum.at(best, cited, cosine[citing])
+    return best
 
 
-def _described(messages: Sequence[Hit], scores: Numbers, parts: dict[str, Numbers], limit: int) -> list[Ranked]:
-    """The best of the messages with what made their scores."""
-    keys = np.array([hit.key for hit in messages])
-    return [
-        Ranked(messages[at], float(scores[at]), {name: float(values[at]) for name, values in parts.items()})
-        for at in np.lexsort((keys, -scores))[:limit].tolist()
-    ]
+def _cited(found: Candidates, scores: Numbers) -> Numbers:
+    """For each memory the score of the best message it cites; not a number where it cites none at hand."""
+    citing, cited = found.citations.T
+    best = np.full(len(found), -np.inf)
+    np.maximum.at(best, citing, scores[cited])
+    return np.where(np.isinf(best), np.nan, best)

@@ -13,10 +13,10 @@ from sqlalchemy import text
 from core import asof, memories
 from core.asof import Moment
 from core.change import Add, Archive, Confirm, Edit
-from core.db import Database
+from core.db import Database, binary
 from core.embed import HashEmbedder
 from core.errors import NotFound
-from core.search import query
+from core.search import columns, query, sift
 from core.search.query import Question
 from core.types import Evidence, Trust
 from tests.core.test_upkeep import a_memory, carry_out, row
@@ -146,9 +146,10 @@ def test_words_of_then_are_found_by_what_they_said_then(app: Database) -> None:
         recorded(app, pet.id, 1, month(1))
         recorded(app, pet.id, 2, month(3))
     question = Question("dog", "ada", limit=1, method="keyword", moment=Moment(known_at=month(2)))
-    for limit in (query.READ_ALL, 1):
+    for limit in (sift.READ_ALL, 1):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(query, "READ_ALL", limit)
+            patched.setattr(sift, "READ_ALL", limit)
+            patched.setattr(sift, "ARM_LIMIT", min(limit, sift.ARM_LIMIT))
             (best,) = query.search(app, TENANT, question, EMBEDDER).results
             assert best.memory.content == "Ada has a dog."
             assert best.ranked.hit.lexical > 0
@@ -236,8 +237,8 @@ def test_what_was_not_there_or_not_true_is_said_so(app: Database, moved: tuple[U
 def test_without_a_moment_nothing_is_read_but_what_was_read_before(app: Database) -> None:
     """Asking as of no time looks neither into versions nor into the log."""
     carry_out(app, a_memory("Ada has a cat."))
-    values = query._values(Question("cat", "ada")) | {"terms": "{1:1}/999999937", "vector": None, "all": 10, "arm": 10}
+    values = {"user": "ada", "group": None, "dimension": EMBEDDER.dimension, **columns._places()}
     with app.tenant(TENANT) as tx:
-        plan = str(tx.execute(text(f"EXPLAIN {query._ROWS.text}"), values).all())
-    for table in ("memory_versions", "events", "messages"):
+        plan = str(binary(tx, f"EXPLAIN {columns._OWNED}", values))
+    for table in ("memory_versions", "events"):
         assert table not in plan

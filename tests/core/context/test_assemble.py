@@ -24,8 +24,9 @@ from core.keys import Key
 from core.plan_trees import Step
 from core.plans import Plan
 from core.retrievers import Found as Outside
+from core.search.candidates import Hit
+from core.search.order import Ranked
 from core.search.query import Found
-from core.search.rank import Hit, Ranked
 from core.summarise import Summary
 from core.tokens import counter
 from core.types import Category, Message, Trust
@@ -194,3 +195,46 @@ def test_the_same_is_shown_of_the_same(seen: Read, limit: int) -> None:
 def test_with_little_room_the_last_words_are_shown(limit: int) -> None:
     sheet = shown(read(material=Material((), talk(said(1, "Hello " * 500)))), limit, Budget(0, 0, 1, 0))
     assert keys(sheet, Part.RECENT) == ["message:s1/m1"]
+
+
+def a_long_talk() -> Talk:
+    return talk(*[said(n, f"In line {n} of it we talk about the weather of the week.") for n in range(1, 41)])
+
+
+def with_order(number: int) -> Any:
+    return memory(number, f"Ada wants {number}.", category=Category.INSTRUCTION)
+
+
+def test_news_wait_at_the_end_of_a_long_conversation_and_move_nothing_above_it() -> None:
+    first = shown(read(material=Material([with_order(1)], a_long_talk())), limit=4000)
+    later = read(material=Material([with_order(2), with_order(1)], a_long_talk()), held=first.chosen)
+    sheet = shown(later, limit=4000)
+    assert keys(sheet, Part.SINCE) == [f"memory:{UUID(int=2)}"]
+    assert formats.joined(sheet, formats.STABLE) == formats.joined(first, formats.STABLE)
+    assert sheet.chosen == first.chosen
+
+
+def test_in_a_short_conversation_it_is_cheaper_to_begin_anew() -> None:
+    first = shown(read(material=Material([with_order(1)], talk(said(1, "Tea?")))), limit=4000)
+    later = read(material=Material([with_order(1), with_order(2)], talk(said(1, "Tea?"))), held=first.chosen)
+    sheet = shown(later, limit=4000)
+    assert keys(sheet, Part.SINCE) == []
+    assert keys(sheet, Part.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
+
+
+def test_when_the_window_moves_the_news_take_their_place_above() -> None:
+    first = shown(read(material=Material([with_order(1)], a_long_talk())), limit=4000)
+    assert first.chosen
+    behind = talk(*a_long_talk().messages[20:])
+    later = read(material=Material([with_order(1), with_order(2)], behind), held=first.chosen)
+    sheet = shown(later, limit=4000)
+    assert keys(sheet, Part.SINCE) == []
+    assert keys(sheet, Part.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_line_of_the_profile_goes_with_what_it_rests_on(gone: bool) -> None:
+    one = str(UUID(int=3))
+    profile = {"slots": {"home.city": {"value": "Lisbon", "memories": [one]}}}
+    sheet = shown(read(profile=profile, gone={one} if gone else frozenset()))
+    assert keys(sheet, Part.PROFILE) == ([] if gone else ["profile:slots.home.city"])

@@ -251,14 +251,14 @@ def test_a_message_that_is_indexed_while_the_question_is_answered_is_found_once(
 
 def test_what_is_erased_while_it_is_ranked_is_not_found(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, stays = remember(app, "Ada lives in Lisbon."), remember(app, "Ada left Lisbon once.")
-    ranked = query.rank
+    ordered = query.order.order
 
     def erased_meanwhile(*asked: Any, **how: Any) -> Any:
         with app.tenant(TENANT) as tx:
             tx.execute(text("DELETE FROM memories WHERE id = :id"), {"id": gone.id})
-        return ranked(*asked, **how)
+        return ordered(*asked, **how)
 
-    monkeypatch.setattr(query, "rank", erased_meanwhile)
+    monkeypatch.setattr(query.order, "order", erased_meanwhile)
     assert [one.memory.id for one in search(app, "Lisbon")] == [stays.id]
 
 
@@ -321,6 +321,7 @@ def test_a_document_on_the_matter_is_found_among_much_talk_of_other_things(
 
 def test_who_has_no_documents_is_not_asked_for_any(app: Database) -> None:
     accept(app, said("tea"))
+    search(app, "tea")  # From here on the user's rows are at hand.
     without = frozenset({"messages", "memories"})
     assert len(statements_of(app)) == len(statements_of(app, include=without))
     assert not any("i.type = 'document'" in sent for sent in statements_of(app))

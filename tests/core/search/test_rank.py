@@ -1,13 +1,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.rank import Hit, Ranked, rank
+from core.search import candidates as made
+from core.search import order
+from core.search.analysis import Analysis
+from core.search.candidates import Hit
+from core.search.order import Page, Ranked
+from core.search.rank import Asked, scored
+from core.search.spans import Span
 
 
 def message(key: str, lexical: float = 0.0, cosine: float | None = 0.0, **more: Any) -> Hit:
@@ -19,7 +27,11 @@ def keys(ranked: list[Ranked]) -> list[str]:
 
 
 def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[Ranked]:
-    return rank(hits, wants_time=wants_time, limit=limit)
+    passages = [hit for hit in hits if hit.type == "document"]
+    found = made.of([hit for hit in hits if hit.type != "document"])
+    scores = scored(found, Asked(Analysis(wants_time=wants_time)))
+    blind = lambda places: np.zeros((len(places), 1), dtype=np.float32)  # noqa: E731
+    return order.order(found, scores, order.shelved(passages, found, scores, 0.0), Page(limit), blind)
 
 
 def test_the_better_word_match_comes_first() -> None:
@@ -33,7 +45,7 @@ def test_between_equal_words_the_nearer_meaning_comes_first() -> None:
 def test_what_has_no_vector_yet_is_found_by_its_words() -> None:
     ranked = ask([message("m1", 1.0, 0.5), message("m2", 9.0, None), message("m3", 1.0, 0.4)])
     assert keys(ranked)[0] == "m2"
-    assert ranked[0].parts["vector"] == pytest.approx(0.5 * 0.45)
+    assert ranked[0].parts["vector"] == pytest.approx(0.75 * 0.45)
 
 
 def test_near_company_helps_and_distant_company_does_not() -> None:
@@ -42,13 +54,70 @@ def test_near_company_helps_and_distant_company_does_not() -> None:
     beside = message("m3", 0.0, 0.9, session_id="b", position=2)
     apart = message("m4", 0.0, 0.9, session_id="a", position=9)
     score = {item.hit.key: item.score for item in ask([alone, other, beside, apart])}
-    assert score["m2"] - score["m1"] == pytest.approx(0.6 * 0.5 * 0.9)
+    assert score["m2"] - score["m1"] == pytest.approx(1.4 * ((0.3 + 0.5 * 0.9) / 1.5 - 0.3))
 
 
 def test_two_sessions_do_not_lend_to_each_other() -> None:
     first = message("m1", 1.0, 0.3, session_id="a", position=1)
-    second = message("m2", 1.0, 0.3, session_id="b", position=2)
-    assert ask([first, second])[0].parts["vector_around"] == pytest.approx(0.6 * 0.3)
+    second = message("m2", 1.0, 0.9, session_id="b", position=2)
+    parts = {item.hit.key: item.parts["vector_around"] for item in ask([first, second])}
+    assert parts == pytest.approx({"m1": 1.4 * 0.3, "m2": 1.4 * 0.9})
+
+
+def test_what_follows_a_question_that_fits_is_its_answer() -> None:
+    question = message("m1", 5.0, 0.3, position=1, asks=True)
+    answer, later = message("m2", 0.5, 0.3, position=2), message("m3", 0.5, 0.3, position=4)
+    assert keys(ask([question, answer, later])) == ["m1", "m2", "m3"]
+    assert ask([question, answer, later])[1].parts["answers"] > 0
+    assert ask([replace(question, asks=False), answer, later])[1].parts["answers"] == 0
+
+
+def test_names_count_up_to_three() -> None:
+    hits = [message(f"m{n}", 5.0, names=n, session_id=f"s{n}") for n in range(6)]
+    gained = {item.hit.key: item.parts["names"] for item in ask(hits)}
+    assert gained["m0"] == 0
+    assert 0 < gained["m1"] < gained["m2"] < gained["m3"] == gained["m4"] == gained["m5"]
+
+
+def of(told: Analysis, *hits: Hit) -> list[str]:
+    found = made.of(hits)
+    scores = scored(found, Asked(told))
+    return [str(found.keys[at]) for at in np.argsort(-scores.total, kind="stable")]
+
+
+def test_who_is_named_or_asked_about_comes_before_others_that_fit_as_well() -> None:
+    first = message("m1", 5.0, role="assistant", speaker="Bob", session_id="a")
+    second = message("m2", 5.0, role="user", speaker="Ada", session_id="b")
+    assert of(Analysis(), first, second) == ["m1", "m2"]
+    assert of(Analysis(speaker="Ada"), first, second) == ["m2", "m1"]
+    assert of(Analysis(role="user"), first, second) == ["m2", "m1"]
+    assert of(Analysis(role="assistant"), second, first) == ["m1", "m2"]
+
+
+def test_what_was_said_when_the_question_names_comes_first() -> None:
+    day = datetime(2026, 5, 7, tzinfo=UTC)
+    span = Span(day, day + timedelta(days=1))
+    hits = [
+        message(f"m{n}", 5.0, at=(day + timedelta(days=days)).timestamp(), session_id=f"s{n}")
+        for n, days in enumerate((-20, 0.5, 40))
+    ]
+    assert of(Analysis(), *hits) == ["m0", "m1", "m2"]
+    assert of(Analysis(spans=(span,)), *hits)[0] == "m1"
+
+
+def test_a_broad_question_does_not_stay_in_one_session() -> None:
+    best = message("m1", 5.0, session_id="a", position=1)
+    beside = message("m2", 1.0, session_id="a", position=9)
+    elsewhere = message("m3", 2.0, session_id="b", position=1)
+    assert of(Analysis(), best, beside, elsewhere) == ["m1", "m2", "m3"]
+    assert of(Analysis(breadth=1.0), best, beside, elsewhere).index("m3") < 2
+
+
+def test_where_nothing_fits_well_words_say_less() -> None:
+    hits = [message("m1", 1.0, 0.2, session_id="a"), message("m2", 0.1, 0.9, session_id="b")]
+    found = made.of(hits)
+    poor, rich = (scored(found, Asked(ideal=ideal)).parts["lexical"][0] for ideal in (100.0, 1.0))
+    assert poor < rich == pytest.approx(1.0)
 
 
 def test_a_session_that_speaks_of_it_lifts_its_messages() -> None:
@@ -66,20 +135,26 @@ def test_a_named_time_counts_only_where_a_time_is_asked_for() -> None:
     assert keys(ask(hits, wants_time=True)) == ["m2", "m1"]
 
 
-def test_a_memory_stands_with_the_best_message_it_cites_and_lifts_it() -> None:
+def test_a_memory_stands_with_the_best_message_it_cites_and_lends_it_its_likeness() -> None:
     hits = [message("m1", 3.0), message("m2", 2.9), message("m3", 0.1)]
     memory = Hit("x", "memory", 4.0, 0.5, cites=("m2", "m3"))
     assert keys(ask(hits)) == ["m1", "m2", "m3"]
     ranked = ask([*hits, memory])
     assert keys(ranked)[:2] == ["x", "m2"]
     assert ranked[0].score == ranked[1].score
-    assert ranked[1].parts["memory"] > 0
+    assert ranked[1].parts["vector"] == pytest.approx(0.75 * 0.5)
+
+
+def test_a_memory_that_is_farther_off_than_its_message_takes_nothing_from_it() -> None:
+    (alone,) = ask([message("m1", 3.0, 0.6)])
+    _, beside = ask([message("m1", 3.0, 0.6), Hit("x", "memory", 4.0, 0.1, cites=("m1",))])
+    assert beside.score == pytest.approx(alone.score)
 
 
 def test_a_memory_of_nothing_at_hand_stands_by_itself() -> None:
     memory = Hit("x", "memory", 4.0, 0.5, cites=("elsewhere",))
     assert keys(ask([memory])) == ["x"]
-    assert ask([memory])[0].score == pytest.approx(1.25)
+    assert ask([memory])[0].score == pytest.approx(2.2**0.5 + 0.75 * 0.5)
 
 
 def test_equal_scores_stand_in_the_order_of_their_keys() -> None:
@@ -157,7 +232,8 @@ def test_however_many_passages_fit_badly_none_stands_before_a_message_or_a_memor
 def test_without_messages_passages_and_memories_are_measured_alike() -> None:
     ranked = ask([Hit("x", "memory", 4.0, 0.5), passage("p1", 4.0, 0.5), passage("p2", 4.0, 0.6)])
     assert keys(ranked) == ["p2", "x", "p1"]
-    assert [item.score for item in ranked] == pytest.approx([1.3, 1.25, 1.25])
+    words = 2.2**0.5
+    assert [item.score for item in ranked] == pytest.approx([words + 0.45, words + 0.375, words + 0.375])
 
 
 def test_a_passage_that_has_no_vector_yet_neither_wins_nor_loses_by_that() -> None:

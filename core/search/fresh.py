@@ -1,0 +1,91 @@
+"""Messages that are accepted but not indexed yet: read as they are, so that each is found from its commit on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import TextClause, text
+
+from core import sessions
+from core.search.candidates import ROLES, Hit
+from core.search.columns import message_key, seconds
+from core.search.evidence import asks, names, tells_time, told
+from core.search.lexical import document_weights, message_terms
+from core.types import Message
+
+TAIL = 300
+"""Newest messages not yet indexed that are read as they are, so that a message is found from its commit on."""
+
+FRESH_CHARACTERS = 20_000
+"""Of a message that is not indexed yet, so many are looked at: each search that finds it there reads it anew."""
+
+READ_ONCE = 1_000
+"""Messages whose words are kept for the next question: they wait for seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the index would hold of a message."""
+
+    weights: Mapping[int, float]
+    told: int
+    timed: bool
+    asks: bool
+    names: int
+
+
+def asking(reader: Mapping[str, Any]) -> tuple[TextClause, dict[str, Any]]:
+    """How to ask for the newest of them; for `hits`."""
+    return _TAIL, {**reader, "tail": TAIL}
+
+
+def hits(rows: Iterable[Any], asked: Mapping[int, float]) -> list[Hit]:
+    """What was answered as hits, scored as the index would, by their own words."""
+    return [_hit(sessions.message_of(row), asked) for row in rows]
+
+
+def lexical(asked: Mapping[int, float], weights: Mapping[int, float]) -> float:
+    """What the index would score for a text by its own words."""
+    return sum(weight * weights.get(term, 0.0) for term, weight in asked.items())
+
+
+def _hit(message: Message, asked: Mapping[int, float]) -> Hit:
+    words = _read(message.content[:FRESH_CHARACTERS], message.speaker)
+    return Hit(
+        key=message_key(message.session_id, message.id),
+        type="message",
+        lexical=lexical(asked, words.weights),
+        cosine=None,
+        session_id=message.session_id,
+        position=message.position,
+        told=words.told,
+        timed=words.timed,
+        asks=words.asks,
+        names=words.names,
+        at=seconds(message.occurred_at),
+        role=message.role if message.role in ROLES else ROLES[1],
+        speaker=message.speaker or "",
+    )
+
+
+@lru_cache(maxsize=READ_ONCE)
+def _read(content: str, speaker: str | None) -> _Words:
+    weights = document_weights(message_terms(content, speaker))
+    return _Words(weights, told(content), tells_time(content), asks(content), names(content))
+
+
+_TAIL = text("""
+    SELECT m.* FROM sessions s
+    JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
+    WHERE s.indexed_to < s.message_count AND (m.user_id = :user OR m.group_id = :group)
+      AND (cast(:session AS text) IS NULL OR s.id = :session)
+      AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at <= :until)
+      AND (cast(:as_of AS timestamptz) IS NULL OR m.occurred_at <= :as_of)
+      AND (cast(:known_at AS timestamptz) IS NULL
+           OR EXISTS (SELECT FROM events e WHERE e.seq = m.event_seq AND e.received_at <= :known_at))
+    ORDER BY m.event_seq DESC LIMIT :tail
+""")

@@ -1,0 +1,171 @@
+"""From scores to a page: one order of memories, messages and passages, best first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from core.search.candidates import Candidates, Floats, Hit, Numbers, Places, Texts, texts
+from core.search.pages import Place
+from core.search.rank import COSINE, LEXICAL, Scored, best_lexical, known, scale
+
+DIVERSE: Final = 200
+"""Of an order, so many of the first are put in another one, by how little each repeats those before it."""
+
+TYPES: Final = ("memory", "message", "document")
+
+OF_MEMORIES: Final = frozenset({"own", "cited", "association"})
+"""Parts that only a memory has."""
+
+Vectors = Callable[[Places], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A hit in its place, with what each part gave to its score and its rank in each arm, from 1."""
+
+    hit: Hit
+    score: float
+    parts: dict[str, float]
+    ranks: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of an order: `limit` results behind a place; `each`: so many of each type, from the beginning.
+
+    `diversity` (0 … 1): how much it counts against a result that one before it is like it.
+    Source: Carbonell & Goldstein 1998, "The Use of MMR, Diversity-Based Reranking".
+    """
+
+    limit: int
+    each: bool = False
+    after: Place | None = None
+    diversity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _All:
+    """Candidates, and behind them passages: by what they are put in order."""
+
+    total: Numbers
+    own: Numbers
+    type: Places
+    keys: Texts
+
+
+def order(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: Page, vectors: Vectors) -> list[Ranked]:
+    """The results of a page; of equal scores memories first, the best fitting before, passages last.
+
+    `vectors` gives those of some candidates, of length 1.
+    """
+    everything = _All(
+        total=np.concatenate([scores.total, np.array([one.score for one in passages], dtype=np.float64)]),
+        own=np.concatenate([scores.own, np.zeros(len(passages))]),
+        type=np.concatenate([np.where(found.memory, 0, 1), np.full(len(passages), 2)]),
+        keys=np.concatenate([found.keys, texts([one.hit.key for one in passages])]),
+    )
+    sure = len(everything.keys) if page.each or page.after else max(page.limit, DIVERSE if page.diversity else 0)
+    places = _ordered(everything, sure)
+    if page.diversity:
+        places = _diverse(places, everything.total, page.diversity, len(found), vectors)
+    begin = _behind(everything, places, page.after)
+    shown = _of_each(everything, places, page.limit) if page.each else places[begin : begin + page.limit]
+    return [_described(found, scores, at) if at < len(found) else passages[at - len(found)] for at in shown.tolist()]
+
+
+def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: float) -> list[Ranked]:
+    """Passages by how well each fits by itself, on the scale of the messages; `ideal`: as in `rank.Asked`."""
+    messages = ~found.memory
+    by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ideal)
+    alone = scores.parts["lexical"] + scores.parts["vector"]
+    gained = _gained(scores.total[messages], alone[messages])
+    cosines = known(np.array([np.nan if hit.cosine is None else hit.cosine for hit in passages], dtype=np.float64))
+    ranked = []
+    for hit, cosine in zip(passages, cosines.tolist(), strict=True):
+        share = hit.lexical / by if by else 0.0
+        parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * cosine}
+        ranked.append(Ranked(hit, sum(parts.values()), parts))
+    return ranked
+
+
+def _gained(scores: Numbers, own: Numbers) -> float:
+    """How much more the best message comes to than the best of them does by itself."""
+    by_itself = float(own.max(initial=0.0))
+    return max(1.0, float(scores.max(initial=0.0)) / by_itself) if by_itself > 0 else 1.0
+
+
+def _ordered(everything: _All, sure: int) -> Places:
+    """Best first; of memories that cite the same message, the one that fits the question best by itself.
+
+    For the first ones, so many are `sure`: what is equal in all else stands by its key.
+    """
+    places: Places = np.lexsort((-everything.own, everything.type, -everything.total))
+    total, own, type_ = everything.total[places], everything.own[places], everything.type[places]
+    differs = (total[1:] != total[:-1]) | (own[1:] != own[:-1]) | (type_[1:] != type_[:-1])
+    for start, end in pairwise([0, *(np.flatnonzero(differs) + 1).tolist(), len(places)]):
+        if start >= sure:
+            break
+        if end - start > 1:
+            places[start:end] = sorted(places[start:end].tolist(), key=everything.keys.__getitem__)
+    return places
+
+
+def _diverse(places: Places, total: Numbers, diversity: float, count: int, vectors: Vectors) -> Places:
+    """The first ones by their score less what they repeat of those before them; a passage repeats nothing."""
+    first = places[:DIVERSE]
+    scores = total[first]
+    span = max(float(np.ptp(scores)) if len(first) else 0.0, 1e-9)
+    worth = (1 - diversity) * (scores - scores.min(initial=np.inf)) / span if len(first) else scores
+    rows = np.zeros((len(first), 0), dtype=np.float32)
+    inside = first < count
+    if inside.any():
+        read = vectors(first[inside])
+        rows = np.zeros((len(first), read.shape[1]), dtype=np.float32)
+        rows[inside] = read
+    likeness = rows @ rows.T
+    repeats, left, chosen = np.zeros(len(first)), np.ones(len(first), dtype=np.bool_), []
+    for _ in range(len(first)):
+        at = int(np.argmax(np.where(left, worth - diversity * repeats, -np.inf)))
+        chosen.append(at)
+        left[at] = False
+        repeats = np.maximum(repeats, likeness[at])
+    return np.concatenate([first[chosen], places[DIVERSE:]])
+
+
+def _behind(everything: _All, places: Places, after: Place | None) -> int:
+    """From which on the order stands behind a place; where the result is gone that it names, from the first lesser."""
+    if after is None:
+        return 0
+    named = (everything.keys[places] == after.key) & (everything.type[places] == TYPES.index(after.type))
+    if named.any():
+        return int(np.argmax(named)) + 1
+    lesser = everything.total[places] < after.score
+    return int(np.argmax(lesser)) if lesser.any() else len(places)
+
+
+def _of_each(everything: _All, places: Places, limit: int) -> Places:
+    best = [np.flatnonzero(everything.type[places] == one)[:limit] for one in range(len(TYPES))]
+    chosen: Places = places[np.sort(np.concatenate(best))]
+    return chosen
+
+
+def _described(found: Candidates, scores: Scored, at: int) -> Ranked:
+    """One of them with what made its score."""
+    memory = bool(found.memory[at])
+    parts = {name: float(values[at]) for name, values in scores.parts.items() if (name in OF_MEMORIES) == memory}
+    return Ranked(found.hit(at), float(scores.total[at]), parts, _ranks(found, at))
+
+
+def _ranks(found: Candidates, at: int) -> dict[str, int]:
+    """How many fit better by words, and by their vectors, and itself."""
+    arms = {"lexical": found.lexical, "vector": found.cosine}
+    return {
+        name: 1 + int(np.count_nonzero(values > values[at]))
+        for name, values in arms.items()
+        if not np.isnan(values[at])
+    }

@@ -1,0 +1,101 @@
+"""Ways of searching by name: a few numbers that go well together, in the place of a dozen parameters. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Final, Literal
+
+from core.types import Json
+
+DAY_SECONDS: Final = 86_400
+
+Name = Literal["default", "precise", "broad", "recent", "associative", "chat", "task", "profile"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a way of searching asks of the ranking. What a request says itself stands above all of it.
+
+    Scores are on the scale on which the best match by words counts 1. `recency`: what is added for what happened now,
+    half of it `half_life_days` later. `diversity`: 0 ranks by score alone, 1 only by how little a result repeats those
+    before it. `association`: how much of the activation that comes to a memory is added; 0 takes no step.
+    `lexical` and `vector` multiply what each arm gives. `include`: where to look, if not everywhere.
+    """
+
+    name: Name
+    meaning: str
+    limit: int = 10
+    adaptive: bool = False
+    min_similarity: float | None = None
+    recency: float = 0.0
+    half_life_days: float = 30.0
+    diversity: float = 0.0
+    association: float = 0.0
+    lexical: float = 1.0
+    vector: float = 1.0
+    include: frozenset[str] = frozenset({"memories", "messages", "documents"})
+
+    def as_json(self) -> Json:
+        """Its name, its meaning and its numbers."""
+        return asdict(self) | {"include": sorted(self.include)}
+
+
+DEFAULT: Final = Recipe("default", "What fits best, whenever it was: the ranking as it was measured.")
+
+_ALL: Final = (
+    DEFAULT,
+    Recipe(
+        "precise",
+        "Few results and sure ones: what lies far from the question is left out, though nothing else be there.",
+        limit=5,
+        min_similarity=0.25,
+        lexical=1.25,
+    ),
+    Recipe(
+        "broad",
+        "All sides of a matter: many results that repeat each other little, by meaning more than by words.",
+        limit=30,
+        diversity=0.3,
+        vector=1.25,
+    ),
+    Recipe(
+        "recent",
+        "What is new about it: of two that fit as well, the later one, by far.",
+        recency=1.0,
+        half_life_days=7.0,
+    ),
+    Recipe(
+        "associative",
+        "What hangs together: also what is tied to the best results by relations, shared evidence or one slot.",
+        limit=15,
+        association=0.5,
+    ),
+    Recipe(
+        "chat",
+        "For the next turn of a conversation: as many as the question deserves, the last weeks a little ahead.",
+        limit=15,
+        adaptive=True,
+        recency=0.2,
+        half_life_days=14.0,
+    ),
+    Recipe(
+        "task",
+        "For a piece of work: what was settled about it and what follows from that, with its ties.",
+        limit=20,
+        recency=0.1,
+        half_life_days=60.0,
+        diversity=0.1,
+        association=0.3,
+    ),
+    Recipe(
+        "profile",
+        "For knowing someone: many memories on many matters, and neither messages nor documents.",
+        limit=50,
+        diversity=0.4,
+        include=frozenset({"memories"}),
+    ),
+)
+
+RECIPES: Final[Mapping[str, Recipe]] = {recipe.name: recipe for recipe in _ALL}
+"""Every recipe by its name."""

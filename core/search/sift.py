@@ -1,0 +1,163 @@
+"""Which of a user's rows a question's filters let through, and these as candidates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.search import candidates
+from core.search.candidates import Candidates, Flags, Places
+from core.search.columns import ENUMERATED, seconds
+from core.search.shelf import View
+from core.types import Category
+
+READ_ALL: Final = 5_000
+"""Of up to so many candidates all are ranked; of more those that an arm names."""
+
+ARM_LIMIT: Final = 1_000
+"""Candidates that each arm names of a large store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """How well each row fits by words, and how near its vector is (not a number: it has none)."""
+
+    lexical: NDArray[np.float32]
+    cosine: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a row must be like. Of several values any will do; what is None or empty lets everything through.
+
+    `retold`: episodes too. `statuses` and `trust`: of which a memory may be.
+    """
+
+    messages: bool
+    memories: bool
+    statuses: Sequence[str]
+    trust: Sequence[str]
+    kinds: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    topics: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    session_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    min_importance: float | None = None
+    min_similarity: float | None = None
+    expired: bool = False
+    retold: bool = False
+
+
+def passing(view: View, filters: Filters, cosine: NDArray[np.float32]) -> Places:
+    """The places of the rows that the filters let through."""
+    fields = view.fields
+    memory = fields["memory"]
+    passed = view.alive & np.where(memory, filters.memories, filters.messages)
+    if filters.session_id is not None:
+        passed &= view.sessions == view.registers.sessions.numbers.get(filters.session_id, -1)
+    if filters.since is not None:
+        passed &= fields["at"] >= seconds(filters.since)
+    if filters.until is not None:
+        passed &= fields["at"] <= seconds(filters.until)
+    if filters.min_similarity is not None:
+        passed &= cosine >= filters.min_similarity  # What has no vector is near to nothing.
+    if filters.as_of is not None:
+        passed &= memory | (fields["at"] <= seconds(filters.as_of))
+    if memory.any():
+        passed &= ~memory | _believed(fields, filters) & _wanted(view, filters)
+    return np.flatnonzero(passed)
+
+
+def _believed(fields: NDArray[Any], filters: Filters) -> Flags:
+    """Memories that stand, at the time that is asked about."""
+    known = time.time() if filters.known_at is None else seconds(filters.known_at)
+    believed: Flags = _one_of(fields, "status", filters.statuses) & _one_of(fields, "trust", filters.trust)
+    if not filters.expired:
+        believed &= fields["expires"] > known
+    if filters.as_of is not None:
+        moment = seconds(filters.as_of)
+        believed &= (fields["since"] <= moment) & (fields["until"] > moment)
+    return believed
+
+
+def _wanted(view: View, filters: Filters) -> Flags:
+    """Memories of the kinds that are asked for."""
+    fields = view.fields
+    wanted = np.ones(len(fields), dtype=np.bool_)
+    for name, values in (("kind", filters.kinds), ("category", filters.categories), ("topic", filters.topics)):
+        if values:
+            wanted &= _one_of(fields, name, values)
+    if not filters.retold:
+        wanted &= ~_one_of(fields, "category", [Category.EPISODE])
+    if filters.min_importance is not None:
+        wanted &= fields["importance"] >= np.float32(filters.min_importance)
+    if filters.tags:
+        asked = set(filters.tags)
+        tagged = [at for at in np.flatnonzero(wanted).tolist() if not asked.isdisjoint(view.tags(at))]
+        wanted = np.zeros(len(fields), dtype=np.bool_)
+        wanted[tagged] = True
+    return wanted
+
+
+def _one_of(fields: NDArray[Any], name: str, values: Sequence[str]) -> Flags:
+    places = [ENUMERATED[name].index(value) + 1 for value in values]
+    return np.isin(fields[name], places)
+
+
+def chosen(view: View, places: Places, arms: Arms) -> Candidates:
+    """The rows at these places as candidates; of a large store the best of each arm, with all that these rest on."""
+    if len(places) > READ_ALL:
+        places = _best(places, arms)
+    fields = view.fields[places]
+    moved = np.full(len(view.fields), -1, dtype=np.int64)
+    moved[places] = np.arange(len(places))
+    cites = moved[view.citations]
+    cites = cites[(cites >= 0).all(axis=1)]
+    return Candidates(
+        keys=view.keys[places],
+        session_ids=view.registers.sessions.numbers,
+        memory=fields["memory"],
+        lexical=arms.lexical[places].astype(np.float64),
+        cosine=arms.cosine[places].astype(np.float64),
+        sessions=view.sessions[places],
+        position=fields["position"].astype(np.int64),
+        told=fields["told"].astype(np.float64),
+        timed=fields["timed"],
+        asks=fields["asks"],
+        names=fields["names"].astype(np.float64),
+        at=fields["at"].astype(np.float64),
+        role=fields["role"].astype(np.int64),
+        speaker=view.speakers[places],
+        speakers=view.registers.speakers.numbers,
+        citations=cites,
+    )
+
+
+def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
+    """With messages that are not indexed yet."""
+    if not fresh:
+        return found
+    more = candidates.of(fresh, found.session_ids, found.speakers)
+    names = "keys memory lexical cosine sessions position told timed asks names at role speaker".split()
+    both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in names}
+    return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
+
+
+def _best(places: Places, arms: Arms) -> Places:
+    """Those that an arm names, in the order in which they stand."""
+    wanted = [places[_top(scores[places])] for scores in (arms.lexical, np.nan_to_num(arms.cosine, nan=-2.0))]
+    return np.unique(np.concatenate(wanted))
+
+
+def _top(scores: NDArray[np.float32]) -> Places:
+    return np.argpartition(scores, len(scores) - ARM_LIMIT)[len(scores) - ARM_LIMIT :]

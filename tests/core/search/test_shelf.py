@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from core import changes
+from core.change import Archive, Author, Edit, Owner, Restore
+from core.db import Database
+from core.errors import Conflict
+from core.search import query, shelf, sift
+from core.search.query import Question
+from core.search.shelf import View
+from tests.core.search.test_query import EMBEDDER, contents, remember, search
+from tests.core.test_changes import a_candidate, an_add
+from tests.samples import TENANT, accept, accept_all, said
+from tests.works import Works
+
+DIMENSION = EMBEDDER.dimension
+WORDS = ("tea", "Lisbon", "cat", "ship", "bread", "rain")
+
+
+def answered(app: Database, words: str, **asked: Any) -> list[tuple[Any, ...]]:
+    """All that an answer holds, as far as it can be compared."""
+    found = query.search(app, TENANT, replace(Question(words, "ada", limit=200), **asked), EMBEDDER)
+    return [
+        (one.ranked.hit.key, round(one.ranked.score, 5), sorted((s.session_id, s.message_id) for s in one.sources))
+        for one in found.results
+    ]
+
+
+def cold(app: Database) -> None:
+    """As a process that has just started."""
+    shelf.of(app.engine).clear()
+
+
+def view(app: Database, user: str | None = "ada", group: str | None = None) -> View:
+    with app.tenant(TENANT) as tx:
+        return shelf.of(app.engine).shelf(TENANT, user, group).now(tx, user, group, DIMENSION)
+
+
+def living(seen: View) -> set[str]:
+    return set(seen.keys[seen.alive].tolist())
+
+
+class Life:
+    """What happens to a user's memories and messages, one thing after the other."""
+
+    def __init__(self, app: Database, works: Works) -> None:
+        self.app, self.works, self.messages = app, works, 0
+
+    def said(self, n: int) -> None:
+        self.messages += 1
+        accept(self.app, said(f"I speak of {WORDS[n % 6]} and {self.messages}.", session=f"s{n % 3}"))
+
+    def settled(self, _n: int) -> None:
+        self.works.settle(flush=False)
+
+    def remembered(self, n: int) -> None:
+        self.messages += 1
+        candidate = a_candidate(f"Ada knows {WORDS[n % 6]} {self.messages}.", self.messages)
+        self._carry_out(an_add(candidate))
+
+    def edited(self, n: int) -> None:
+        if (row := self._one(n)) is not None:
+            self._carry_out(Edit(row.id, row.version, {"content": f"{row.content} And {WORDS[n % 6]}."}, "more"))
+
+    def weighed(self, n: int) -> None:
+        if (row := self._one(n)) is not None:
+            self._carry_out(Edit(row.id, row.version, {"importance": (n % 10) / 10, "tags": [WORDS[n % 6]]}, "so"))
+
+    def archived(self, n: int) -> None:
+        if (row := self._one(n)) is not None:
+            self._carry_out(Archive(row.id, row.version, "old"))
+
+    def restored(self, n: int) -> None:
+        if (row := self._one(n, "archived")) is not None:
+            self._carry_out(Restore(row.id, row.version, "again"))
+
+    def witnessed(self, n: int) -> None:
+        if (row := self._one(n)) is not None:
+            with self.app.tenant(TENANT) as tx:
+                tx.execute(_EVIDENCE, {"memory": row.id, "session": f"s{n % 3}", "message": f"m{n}"})
+
+    def erased(self, n: int) -> None:
+        with self.app.tenant(TENANT) as tx:
+            row = tx.execute(
+                text("SELECT session_id, ref FROM search_index WHERE type = 'message' OFFSET :n"), {"n": n}
+            )
+            if (one := row.first()) is not None:
+                tx.execute(_UNINDEX, {"session": one.session_id, "ref": one.ref})
+
+    def dropped(self, n: int) -> None:
+        if (row := self._one(n)) is not None:
+            with self.app.tenant(TENANT) as tx:
+                tx.execute(text("DELETE FROM search_index WHERE ref = cast(:id AS text)"), {"id": row.id})
+                tx.execute(text("DELETE FROM evidence WHERE memory_id = :id"), {"id": row.id})
+                tx.execute(text("DELETE FROM memories WHERE id = :id"), {"id": row.id})
+
+    def _one(self, n: int, status: str = "active") -> Any:
+        with self.app.tenant(TENANT) as tx:
+            wanted = text("SELECT * FROM memories WHERE status = :status ORDER BY id OFFSET :n LIMIT 1")
+            return tx.execute(wanted, {"status": status, "n": n % 4}).first()
+
+    def _carry_out(self, *what: Any) -> None:
+        # What others say already cannot be said again.
+        with contextlib.suppress(Conflict), self.app.tenant(TENANT) as tx:
+            changes.apply(tx, TENANT, Owner("ada"), list(what), Author("test"))
+
+
+_EVIDENCE = text("""
+    INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote)
+    VALUES (current_setting('imprint.tenant'), :memory, :session, :message, 'e', 'q') ON CONFLICT DO NOTHING
+""")
+
+_UNINDEX = text("DELETE FROM search_index WHERE type = 'message' AND session_id = :session AND ref = :ref")
+
+HAPPENINGS = "said settled remembered edited weighed archived restored witnessed erased dropped".split()
+
+
+@given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 9)), min_size=3, max_size=14))
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+def test_what_is_kept_answers_as_what_is_read_anew(
+    app: Database, works: Works, happening: list[tuple[str, int]]
+) -> None:
+    life = Life(app, works)
+    for name, n in happening:
+        getattr(life, name)(n)
+        asked = f"What about {WORDS[n % 6]}?"
+        kept = answered(app, asked)
+        cold(app)
+        assert answered(app, asked) == kept
+        # From here on the shelf is the new one; a second question finds it as it is.
+        assert answered(app, asked) == kept
+
+
+def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(app, [said(f"I speak of tea {n}.", session=f"s{n}") for n in range(20)])
+    works.settle(flush=False)
+    read: list[int] = []
+    whole, some = shelf.columns.owned, shelf.columns.named
+    monkeypatch.setattr(shelf.columns, "owned", lambda *a: read.append(-1) or whole(*a))
+    monkeypatch.setattr(
+        shelf.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
+    )
+    for _ in range(3):
+        search(app, "tea")
+    accept(app, said("And of cake.", session="s5"))
+    works.settle(flush=False)
+    for _ in range(3):
+        search(app, "tea")
+    assert read[0] == -1
+    assert len(read) == 2
+    assert 1 <= read[1] <= 3
+
+
+def test_what_was_not_committed_yet_is_found_once_it_is(app: Database) -> None:
+    remember(app, "Ada likes tea.", importance=0.2)
+    matters = {"include": frozenset({"memories"}), "min_importance": 0.8}
+    with app.tenant(TENANT) as late:
+        late.execute(text("UPDATE memories SET importance = 0.9"))
+        remember(app, "Ada sails a ship.")
+        assert len(living(view(app))) == 2
+        assert search(app, "tea", **matters) == []
+    assert contents(search(app, "tea", **matters)) == ["Ada likes tea."]
+
+
+def test_what_was_rolled_back_is_never_found(app: Database) -> None:
+    remember(app, "Ada likes tea.")
+    with app.tenant(TENANT) as tx:
+        changes.apply(tx, TENANT, Owner("ada"), [an_add(a_candidate("Ada has a cat.", 7))], Author("test"))
+        tx.rollback()
+    assert len(living(view(app))) == 1
+
+
+def test_another_tenant_with_a_user_of_the_same_name_finds_nothing(app: Database) -> None:
+    remember(app, "Ada likes tea.")
+    assert contents(search(app, "tea")) == ["Ada likes tea."]
+    assert search(app, "tea", tenant="other") == []
+
+
+def test_whose_rows_have_all_gone_has_none_at_hand(app: Database) -> None:
+    remember(app, "Ada likes tea.")
+    assert len(view(app)) == 1
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM search_index"))
+        tx.execute(text("DELETE FROM search_changes"))
+    assert len(view(app)) == 0
+    assert shelf.of(app.engine).shelf(TENANT, "ada", None).state.view.bytes == 0
+
+
+def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> None:
+    accept(app, said("My pin is 4711.", message_id="secret-1", group_id="friends"))
+    works.settle(flush=False)
+    with app.tenant(TENANT) as tx:
+        noted = text("SELECT owner, ref FROM search_changes WHERE type = 'message'")
+        assert {row.ref for row in tx.execute(noted)} == {"secret-1"}
+        tx.execute(text("DELETE FROM search_index WHERE ref = 'secret-1'"))
+        assert {(row.owner, row.ref) for row in tx.execute(noted)} == {("user:ada", ""), ("group:friends", "")}
+
+
+def test_a_database_put_back_to_an_earlier_state_is_read_anew(app: Database) -> None:
+    remember(app, "Ada likes tea.")
+    mine = shelf.of(app.engine).shelf(TENANT, "ada", None)
+    view(app)
+    mine.state = shelf.State(mine.state.view, mine.state.horizon + 1_000_000)  # type: ignore[operator]
+    remember(app, "Ada has a cat.")
+    assert len(living(view(app))) == 2
+
+
+def test_vectors_of_another_length_are_read_anew(app: Database) -> None:
+    remember(app, "Ada likes tea.")
+    seen = view(app)
+    assert seen.fields["embedded"].tolist() == [True]
+    with app.tenant(TENANT) as tx:
+        other = shelf.of(app.engine).shelf(TENANT, "ada", None).now(tx, "ada", None, DIMENSION + 1)
+    assert other.fields["embedded"].tolist() == [False]
+    assert other.dimension == DIMENSION + 1
+
+
+def test_many_threads_ask_while_others_write_and_all_see_what_is_there_in_the_end(app: Database) -> None:
+    failed: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            for _ in range(15):
+                search(app, "tea")
+        except BaseException as error:  # noqa: BLE001 - asserted below
+            failed.append(error)
+
+    askers = [threading.Thread(target=ask) for _ in range(3)]
+    for asker in askers:
+        asker.start()
+    for n in range(15):
+        remember(app, f"Ada likes tea number {n}.")
+    for asker in askers:
+        asker.join()
+    assert failed == []
+    kept = answered(app, "tea")
+    cold(app)
+    assert answered(app, "tea") == kept
+    assert len(kept) == 15
+
+
+def test_what_nobody_asked_about_is_let_go(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(shelf.time, "monotonic", lambda: now)
+    kept = shelf.of(app.engine)
+    for user in ("ada", "bob"):
+        remember(app, "I like tea.", user=user)
+        view(app, user)
+    first = kept.shelf(TENANT, "ada", None)
+    now += shelf.KEPT_SECONDS + 1
+    assert kept.shelf(TENANT, "bob", None) is not None
+    assert kept.shelf(TENANT, "ada", None) is not first
+
+
+def test_above_the_bytes_that_may_be_kept_the_longest_unused_goes(
+    app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = shelf.of(app.engine)
+    for user in ("ada", "bob", "cem"):
+        remember(app, "I like tea.", user=user)
+        view(app, user)
+    shelves = {user: kept.shelf(TENANT, user, None) for user in ("ada", "bob", "cem")}
+    monkeypatch.setattr(shelf, "KEPT_BYTES", 2 * shelves["cem"].state.view.bytes)
+    kept.shelf(TENANT, "cem", None)
+    assert kept.shelf(TENANT, "bob", None) is shelves["bob"]
+    assert kept.shelf(TENANT, "ada", None) is not shelves["ada"]
+
+
+def test_a_large_store_is_ranked_by_the_best_of_each_arm(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(30):
+        remember(app, f"Ada has {WORDS[n % 6]} number {n}.")
+    whole = answered(app, "tea number 12", limit=3)
+    monkeypatch.setattr(sift, "READ_ALL", 20)
+    monkeypatch.setattr(sift, "ARM_LIMIT", 10)
+    assert answered(app, "tea number 12", limit=3) == whole
+    assert query.search(app, TENANT, Question("tea", "ada"), EMBEDDER).total == 30
