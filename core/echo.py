@@ -176,13 +176,20 @@ _PERSON = re.compile(rf"\b(?:{'|'.join(word for word in _ONE_PERSON if word.isas
 
 _NOTE = text("""
     INSERT INTO servings (tenant_id, user_id, hash, memory_id, at)
-    SELECT :tenant, :user, hash, memory_id, :at FROM json_to_recordset(cast(:rows AS json)) AS s (
+    SELECT :tenant, :user, hash, memory_id, :at FROM json_to_recordset(cast(:rows AS json)) AS told (
         hash text, memory_id uuid)
+    WHERE NOT EXISTS (
+        SELECT FROM servings s WHERE s.user_id = :user AND s.hash = told.hash
+          AND s.at >= cast(:at AS timestamptz) - :again
+          AND (s.memory_id IS NOT NULL OR told.memory_id IS NULL))
     ON CONFLICT (tenant_id, user_id, hash) DO UPDATE
     SET at = greatest(servings.at, excluded.at), memory_id = coalesce(excluded.memory_id, servings.memory_id)
     WHERE servings.at < excluded.at - :again OR servings.memory_id IS NULL AND excluded.memory_id IS NOT NULL
 """)
-"""What is handed out again and again is not written again and again."""
+"""What is handed out again and again is not written again and again.
+
+It is left out before the conflict is met: a row that loses one is locked, which is written to disk as well.
+"""
 
 _SERVED = text("""
     SELECT hash, memory_id, at FROM servings

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import typer
 from rich.markup import escape
 
 from api.cli.client import AsJson, connected, moment, out, short, show_json
+from core.search import recipes
 from core.types import Json
 
 QUOTE_LENGTH = 200
@@ -15,9 +17,12 @@ QUOTE_LENGTH = 200
 User = Annotated[str | None, typer.Option(help="Whose memory to search.")]
 Group = Annotated[str | None, typer.Option(help="Which group's memory to search.")]
 Session = Annotated[str | None, typer.Option(help="Only what was said in this session.")]
-Limit = Annotated[int, typer.Option(min=1, max=200)]
+Limit = Annotated[int | None, typer.Option(min=1, max=200, help="Results a page.  [default: the recipe's, or 10]")]
+After = Annotated[str | None, typer.Option(help="What comes behind this cursor, which the page before has shown.")]
 Method = Annotated[Literal["hybrid", "keyword", "vector"], typer.Option(help="How to search.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Show what each part gave to the score.")]
+Named = Annotated[recipes.Name, typer.Option("--recipe", help="A way of searching by name.")]
+GroupBy = Annotated[Literal["session"] | None, typer.Option(help="Show the results by session.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show what made each score, and what was looked at.")]
 
 
 def search(
@@ -25,25 +30,41 @@ def search(
     user: User = None,
     group: Group = None,
     session: Session = None,
-    limit: Limit = 10,
+    recipe: Named = "default",
+    limit: Limit = None,
+    after: After = None,
     method: Method = "hybrid",
+    group_by: GroupBy = None,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask what is known: memories and messages, each with its evidence."""
     if user is None and group is None:
         raise typer.BadParameter("Say whose memory to search: --user, --group or both.")
-    asked = {"user_id": user, "group_id": group, "session_id": session}
+    asked = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
+    asked |= {"group_by": group_by}
     body: Json = {name: value for name, value in asked.items() if value is not None}
-    body |= {"query": query, "limit": limit, "method": method, "explain": explain}
+    body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
     with connected() as client:
         answer = client.post("/v1/search", body)
     if as_json:
         show_json(answer)
         return
-    for number, result in enumerate(answer["results"], 1):
-        _show(number, result)
+    _show_all(answer)
+    if explain:
+        _show_why(answer["explain"])
     out.print(f"[dim]{len(answer['results'])} of {answer['total']} in {answer['took_ms']:.0f} ms[/]", highlight=False)
+    if answer["next"]:
+        _say(f"[dim]More: --after {escape(answer['next'])}[/]")
+
+
+def _show_all(answer: Json) -> None:
+    results = answer["results"]
+    for group in answer.get("groups", [{"results": range(len(results))}]):
+        if "session_id" in group:
+            _say(f"[bold cyan]{escape(group['session_id'] or 'no session')}[/] [dim]{group['score']:.2f}[/]")
+        for place in group["results"]:
+            _show(place + 1, results[place])
 
 
 def _show(number: int, result: Json) -> None:
@@ -56,7 +77,21 @@ def _show(number: int, result: Json) -> None:
     parts = result["scores"].get("parts")
     if parts:
         shown = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
-        _say(f"      [yellow]{result['score']:.2f} = {shown}[/]")
+        ranks = ", ".join(f"{rank}. by {arm}" for arm, rank in result["scores"]["ranks"].items())
+        _say(f"      [yellow]{result['score']:.2f} = {shown}[/]" + (f" [dim]{ranks}[/]" if ranks else ""))
+
+
+def _show_why(explained: Json) -> None:
+    """What was looked at, by which recipe, and through which filters."""
+    looked_at = ", ".join(f"{count} {kind}" for kind, count in explained["considered"].items())
+    filters = ", ".join(_filters(explained["filters"]))
+    _say(f"[yellow]{explained['recipe']['name']}, {explained['method']}: {looked_at or 'nothing'}[/]")
+    _say(f"[dim]{escape(filters)}[/]")
+
+
+def _filters(filters: Json) -> Iterator[str]:
+    for name, value in filters.items():
+        yield f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
 
 
 def _about(result: Json) -> str:

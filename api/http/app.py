@@ -36,6 +36,7 @@ from api.http import (
 )
 from api.http.door import Door
 from api.http.recalls import Recalls
+from api.mcp import door as mcp
 from core import db, heartbeat, places, recent, retrievers, schema
 from core.bell import Bell
 from core.config import Settings
@@ -64,6 +65,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     stats.router,
     costs.router,
     tenant.router,
+    mcp.router,
 )
 """In this order: what has a name of its own comes before what takes any id in its place."""
 
@@ -76,7 +78,8 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if settings.embedding == "local":  # The first question should not wait for the model to be read.
             threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
-        yield
+        async with app.state.mcp.run():
+            yield
         opened.recalls.close()
         opened.recent.close()
         opened.bell.close()
@@ -90,6 +93,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         redoc_url=None,
     )
     app.state.door = opened
+    app.state.mcp = mcp.opened(app.version)
     door.install(app)
     for router in ROUTERS:
         app.include_router(router)

@@ -164,7 +164,9 @@ def _on_shape(_request: Request, error: Exception) -> Response:
 def _on_http(_request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    return problem(error.status_code, str(error.detail), "See /docs for what there is.")
+    answer = problem(error.status_code, str(error.detail), "See /docs for what there is.")
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 def _on_database(_request: Request, error: Exception) -> Response:

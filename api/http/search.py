@@ -3,33 +3,49 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from api.http import found as shown
 from api.http.door import At, Reader
 from api.http.recalls import Asker
-from api.shapes import source_json, strength
-from core import forget
 from core.asof import Moment
 from core.context.depth import depth
 from core.echo import Served
 from core.errors import Invalid, Problem
 from core.intake import Content, Name
-from core.search import knowledge, query
-from core.search.knowledge import Passage
-from core.search.query import Found, Method, Question
+from core.search import pages, query, recipes
+from core.search.pages import Cursor
+from core.search.query import Answer, Found, Method, Question
+from core.search.recipes import RECIPES, Recipe
 from core.types import Category, Json, Kind, Topic
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
+GROUPED = 1000
+"""Of a ranking, so many results are looked at where no session may come more often than it is asked to."""
 
-OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
-"""What only a memory has; of other results it is null."""
+PER_GROUP = 3
+"""Results of one session, where nobody says how many."""
+
+BY_RECIPE = ("limit", "adaptive", "min_similarity", "include")
+"""What a recipe brings along, and a request may say itself."""
+
+OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", "trust")
+"""Filters that nothing else has anything for."""
+
+FILTERS = {"session_id", "time", "min_importance", "as_of", "known_at", "include_archived", *OF_MEMORIES_ALONE}
+"""What keeps something from being found; also `include` and `min_similarity`, which a recipe may set."""
+
+ANY_PAGE = {"after", "limit", "adaptive", "explain"}
+"""What may differ from page to page of one answer."""
 
 
 class Span(BaseModel):
@@ -49,16 +65,23 @@ class SearchRequest(BaseModel):
     user_id: Name | None = None
     group_id: Name | None = None
     query: Annotated[Content, Field(max_length=10_000)]
-    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    recipe: Annotated[recipes.Name, Field(description="A way of searching by name; see /v1/search/recipes")] = "default"
+    limit: Annotated[int | None, Field(ge=1, le=200, description="Results a page. Default: the recipe's, or 10")] = None
+    after: Annotated[
+        str | None,
+        Field(max_length=pages.LONGEST, description="`next` of an answer to the same question: what comes behind it"),
+    ] = None
     method: Method = "hybrid"
     include: list[Literal["memories", "messages", "documents"]] = ["memories", "messages", "documents"]
     kinds: list[Kind] = []
     categories: list[Category] = []
     topics: list[Topic] = []
-    tags: list[Name] = []
+    tags: Annotated[list[Name], Field(description="Memories with one of them or more")] = []
     session_id: Name | None = None
-    time: Span = Span()
-    min_similarity: Annotated[float | None, Field(ge=-1, le=1)] = None
+    time: Annotated[Span, Field(description="When it was said or happened")] = Span()
+    min_similarity: Annotated[
+        float | None, Field(ge=-1, le=1, description="The least cosine; what has no vector yet is left out")
+    ] = None
     min_importance: Share | None = None
     trust: Annotated[
         list[Literal["candidate", "confirmed", "disputed", "quarantined"]],
@@ -67,37 +90,102 @@ class SearchRequest(BaseModel):
     as_of: Annotated[AwareDatetime | None, Field(description="What was true then, superseded by now or not")] = None
     known_at: Annotated[AwareDatetime | None, Field(description="What was recorded then, in its words of then")] = None
     include_archived: Annotated[bool, Field(description="Find what was archived or has expired, too")] = False
-    now: AwareDatetime | None = None
-    adaptive: Annotated[bool, Field(description="The question decides how many: 3 to 15, and `limit` at the most")] = (
-        False
-    )
-    explain: bool = False
+    now: Annotated[AwareDatetime | None, Field(description="From when the age of things is counted")] = None
+    adaptive: Annotated[
+        bool | None, Field(description="The question decides how many: 3 to 15, and `limit` at the most")
+    ] = None
+    group_by: Annotated[
+        Literal["session"] | None, Field(description="Say also which results belong to one session")
+    ] = None
+    per_group: Annotated[
+        int | None, Field(ge=1, le=50, description=f"With `group_by`: results of one session, at most; {PER_GROUP}")
+    ] = None
+    explain: Annotated[bool, Field(description="Say what made each score, and what was looked at")] = False
+
+
+@router.get("/search/recipes")
+def get_recipes(_who: Reader) -> Json:
+    """The ways of searching that have a name: what each is for, and what it asks of the ranking."""
+    return {"items": [recipe.as_json() for recipe in RECIPES.values()], "next": None}
 
 
 @router.post("/search")
 def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
     """What is known that matters to the query: memories, messages and passages of documents, each with its sources."""
-    if asked.user_id is None and asked.group_id is None:
-        raise Invalid([Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")])
-    began, now = time.perf_counter(), asked.now or asked.known_at or datetime.now(UTC)
-    deep = depth(asked.query) if asked.adaptive else None
-    question = _question(asked, _adapted(asked, deep.k) if deep else asked.limit)
-    answer = query.search(at.db, who.tenant_id, question, at.embedder)
-    at.hits.note(who.tenant_id, hit=any(found.memory is not None for found in answer.results))
-    asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_served(found) for found in answer.results]
+    if problems := list(_problems(asked)):
+        raise Invalid(problems)
+    began, recipe = time.perf_counter(), _in_force(asked)
+    deep = depth(asked.query) if recipe.adaptive else None
+    limit = _adapted(asked, deep.k) if deep else recipe.limit
+    same = _same(who.tenant_id, asked, recipe)
+    cursor = pages.read(asked.after, same) if asked.after is not None else None
+    now = cursor.now if cursor else asked.now or asked.known_at or datetime.now(UTC)
+    answer = query.search(at.db, who.tenant_id, _question(asked, recipe, limit, cursor, now), at.embedder)
+    found, more = _page(answer, asked, cursor, limit)
+    at.hits.note(who.tenant_id, hit=any(one.memory is not None for one in found))
+    asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_served(one) for one in found]
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
     formula = at.settings.strength_formula if asked.explain else None
     return {
-        "results": [_result(found, now, formula) for found in answer.results],
+        "results": [shown.result_json(one, now, formula) for one in found],
+        **({"groups": shown.groups_json(found)} if asked.group_by else {}),
         "total": answer.total,
+        "next": pages.written(Cursor(pages.place_of(found[-1].ranked), now), same) if more else None,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
         **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
+        **({"explain": _explained(asked, replace(recipe, limit=limit), answer, now)} if asked.explain else {}),
     }
+
+
+def _problems(asked: SearchRequest) -> Iterator[Problem]:
+    """What fits each for itself and does not fit together."""
+    if asked.user_id is None and asked.group_id is None:
+        yield Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")
+    if not asked.include:
+        yield Problem("/include", "name one of memories, messages and documents, or leave it out for all of them")
+    elif "memories" not in asked.include:
+        for name in OF_MEMORIES_ALONE:
+            if getattr(asked, name):
+                yield Problem(f"/{name}", "only memories have it: add `memories` to `include`, or leave it out")
+    if asked.session_id is not None and set(asked.include) == {"documents"}:
+        yield Problem("/session_id", "documents belong to no session: leave it out, or include messages or memories")
+    if asked.time.from_ and asked.time.to and asked.time.from_ > asked.time.to:
+        yield Problem("/time/from", "the span ends before it begins: nothing can lie in it")
+    if asked.min_similarity is not None and asked.method == "keyword":
+        yield Problem("/min_similarity", "`keyword` compares no vectors: ask by `hybrid` or `vector`, or leave it out")
+    if asked.per_group is not None and asked.group_by is None:
+        yield Problem("/per_group", "say by what to group: `group_by`")
+
+
+def _in_force(asked: SearchRequest) -> Recipe:
+    """The recipe, and in its place what the request says itself."""
+    named = RECIPES[asked.recipe]
+    said = {name: getattr(asked, name) for name in BY_RECIPE if name in asked.model_fields_set}
+    said = {name: value for name, value in said.items() if value is not None or name == "min_similarity"}
+    if asked.method == "keyword":
+        said["min_similarity"] = None
+    return replace(named, **said | {"include": frozenset(said.get("include", named.include))})
 
 
 def _adapted(asked: SearchRequest, k: int) -> int:
     """As many as the question deserves; no more than were asked for, where somebody said how many."""
-    return min(asked.limit, k) if "limit" in asked.model_fields_set else k
+    return k if asked.limit is None else min(asked.limit, k)
+
+
+def _same(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
+    """What makes two requests one question, on whatever page of its answer: a filter's order tells nothing."""
+    said = asked.model_dump(mode="json", exclude=ANY_PAGE)
+    said |= {"tenant": tenant_id, "include": list(recipe.include), "min_similarity": recipe.min_similarity}
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in said.items()}
+
+
+def _page(answer: Answer, asked: SearchRequest, cursor: Cursor | None, limit: int) -> tuple[list[Found], bool]:
+    """What is shown, and whether more stands behind it."""
+    found = list(answer.results)
+    if asked.group_by is not None:
+        found = pages.capped(found, shown.session_of, asked.per_group or PER_GROUP)
+        found = found[pages.begin([one.ranked for one in found], cursor.place if cursor else None) :]
+    return found[:limit], len(found) > limit
 
 
 def _served(found: Found) -> Served:
@@ -108,14 +196,16 @@ def _served(found: Found) -> Served:
     return Served(found.memory.content, found.memory.id)
 
 
-def _question(asked: SearchRequest, limit: int) -> Question:
+def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor | None, now: datetime) -> Question:
+    """One more than is shown, to know whether there is more; by session, all from which sessions are chosen."""
+    grouped = asked.group_by is not None
     return Question(
         query=asked.query,
         user_id=asked.user_id,
         group_id=asked.group_id,
-        limit=limit,
+        limit=GROUPED if grouped else limit + 1,
         method=asked.method,
-        include=frozenset(asked.include),
+        include=recipe.include,
         kinds=asked.kinds,
         categories=asked.categories,
         topics=asked.topics,
@@ -123,69 +213,27 @@ def _question(asked: SearchRequest, limit: int) -> Question:
         session_id=asked.session_id,
         since=asked.time.from_,
         until=asked.time.to,
-        min_similarity=asked.min_similarity,
+        min_similarity=recipe.min_similarity,
         min_importance=asked.min_importance,
         include_archived=asked.include_archived,
         trust=asked.trust or query.SERVED,
         moment=Moment(asked.as_of, asked.known_at),
+        recipe=recipe,
+        after=cursor.place if cursor and not grouped else None,
+        now=now,
     )
 
 
-def _result(found: Found, now: datetime, formula: str | None) -> Json:
-    """One result; with the formula of strength, what its scores are made of."""
-    hit = found.ranked.hit
-    scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
-    if formula is not None:
-        scores["parts"] = found.ranked.parts
-    if formula is not None and found.memory is not None:
-        scores["relevance"] = forget.relevance(formula, hit.cosine or 0.0, strength(found.memory, now))
-    shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
-    if found.passage is not None:
-        return {**_document(found.passage), **shared}
-    own = _memory(found, now) if found.message is None else _message(found)
-    return {**own, **shared, "sources": [source_json(source) for source in found.sources]}
-
-
-def _memory(found: Found, now: datetime) -> Json:
-    names = (
-        "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
-        "subject attribute value status level"
-    ).split()
-    return {**{name: getattr(found.memory, name) for name in names}, "strength": strength(found.memory, now)}
-
-
-def _message(found: Found) -> Json:
-    message = found.message
-    if message is None:
-        raise ValueError(found)
+def _explained(asked: SearchRequest, recipe: Recipe, answer: Answer, now: datetime) -> Json:
+    """What was asked of the ranking in the end, which filters held, and how many of each type they let through."""
+    held = asked.model_dump(mode="json", include=FILTERS, exclude_defaults=True, by_alias=True)
+    held |= {"include": sorted(recipe.include), "trust": list(asked.trust or query.SERVED)}
+    if recipe.min_similarity is not None:
+        held["min_similarity"] = recipe.min_similarity
     return {
-        "id": message.id,
-        "content": message.content,
-        **dict.fromkeys(OF_MEMORIES),
-        "importance": message.importance,
-        "occurred_at": message.occurred_at,
-        "speaker": message.speaker,
-        "role": message.role,
-    }
-
-
-def _document(passage: Passage) -> Json:
-    source = {
-        **dict.fromkeys(("event_id", "message_id", "session_id")),
-        "document_id": passage.document_id,
-        "passage": passage.position,
-        "quote": passage.content,
-        "from": passage.from_char,
-        "to": passage.to_char,
-    }
-    return {
-        "id": knowledge.key(passage.document_id, passage.position),
-        "content": passage.content,
-        **dict.fromkeys(OF_MEMORIES),
-        "occurred_at": passage.occurred_at,
-        "title": passage.title,
-        "headings": passage.headings,
-        "uri": passage.uri,
-        "version": passage.version,
-        "sources": [source],
+        "recipe": recipe.as_json(),
+        "method": asked.method,
+        "now": now,
+        "filters": held,
+        "considered": answer.considered,
     }

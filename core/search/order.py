@@ -11,7 +11,7 @@ import numpy as np
 
 from core.search.candidates import Candidates, Floats, Hit, Numbers, Places, Texts, texts
 from core.search.pages import Place
-from core.search.rank import COSINE, LEXICAL, Scored, best_lexical, known, scale
+from core.search.rank import COSINE, DIGITS, LEXICAL, Scored, best_lexical, known, scale
 
 DIVERSE: Final = 200
 """Of an order, so many of the first are put in another one, by how little each repeats those before it."""
@@ -89,7 +89,7 @@ def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: f
     for hit, cosine in zip(passages, cosines.tolist(), strict=True):
         share = hit.lexical / by if by else 0.0
         parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * cosine}
-        ranked.append(Ranked(hit, sum(parts.values()), parts))
+        ranked.append(Ranked(hit, round(sum(parts.values()), DIGITS), parts))
     return ranked
 
 

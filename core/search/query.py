@@ -200,7 +200,7 @@ def _associated(tx: Tx, question: Question, found: Candidates, scores: Scored) -
     best = np.argsort(-scores.total, kind="stable")[: spread.SOURCES].tolist()
     seeds = {UUID(found.keys[at]): float(scores.total[at]) for at in best if found.memory[at]}
     messages = {str(found.keys[at]): float(scores.total[at]) for at in best if not found.memory[at]}
-    reached = spread.spread(tx, seeds, messages, _reader(question), len(found))
+    reached = spread.spread(tx, seeds, messages, _reader(question) | _of_memories(question), len(found))
     gained = {str(one.id): question.recipe.association * one.activation for one in reached}
     return rank.raised(found, scores, gained)
 
@@ -238,6 +238,22 @@ def _reader(question: Question) -> dict[str, Any]:
         "until": question.until,
         "as_of": question.moment.as_of,
         "known_at": question.moment.known_at,
+    }
+
+
+def _of_memories(question: Question) -> dict[str, Any]:
+    """What a memory must be like, for a statement that finds others than those at hand."""
+    filters = _filters(question)
+    return {
+        "statuses": list(filters.statuses),
+        "trust": list(filters.trust),
+        "archived": filters.expired,
+        "kinds": list(filters.kinds) or None,
+        "categories": list(filters.categories) or None,
+        "retold": filters.retold,
+        "topics": list(filters.topics) or None,
+        "tags": list(filters.tags) or None,
+        "importance": filters.min_importance,
     }
 
 

@@ -15,7 +15,7 @@
 | span | how near it was said to a time that the question names: `core.search.spans` |
 | who | said by the one whom the question names, or by the one it is about: `core.search.analysis` |
 
-A memory stands at the place of the best message it cites; one that cites none at hand stands by itself.
+A memory stands where the messages that it cites do on the whole; one that cites none at hand stands by itself.
 The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and rounded;
 half or double of any of them changes recall by a point at the most (docs/retrieval.md). Fusion by ranks (reciprocal
 rank fusion) was measured to be worse than the lexical arm alone: it forgets by how much a hit is better than the next.
@@ -53,6 +53,7 @@ NAMES_ENOUGH = 3
 BROAD_SESSION = 1.5  # of a question as broad as can be, the best session counts against itself
 BROAD_SPEAKER = 2.0
 HIGHEST = 2.2  # of a document's weights: what a term counts that is said over and over
+DIGITS = 6  # of a score: what differs behind them comes from the order in which rows were read
 NEGLIGIBLE = 1e-9  # a score by words that is none
 
 
@@ -111,8 +112,8 @@ def scored(found: Candidates, asked: Asked) -> Scored:
     parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
     total = np.sum(list(parts.values()), axis=0)
     cited = _cited(found, total)
-    total = np.where(messages, total, np.where(np.isnan(cited), own, cited))
-    return Scored(total, own, {**parts, "own": own, "cited": np.nan_to_num(cited)})
+    total = np.round(np.where(messages, total, np.where(np.isnan(cited), own, cited)), DIGITS)
+    return Scored(total, own.round(DIGITS), {**parts, "own": own, "cited": np.nan_to_num(cited)})
 
 
 def raised(found: Candidates, scores: Scored, gained: Mapping[str, float]) -> Scored:
@@ -226,8 +227,11 @@ def _lent(found: Candidates, cosine: Numbers) -> Numbers:
 
 
 def _cited(found: Candidates, scores: Numbers) -> Numbers:
-    """For each memory the score of the best message it cites; not a number where it cites none at hand."""
+    """For each memory the mean score of the messages it cites; not a number where it cites none at hand.
+
+    Not that of the best: what is drawn together from twenty messages would stand before the one that was meant.
+    """
     citing, cited = found.citations.T
-    best = np.full(len(found), -np.inf)
-    np.maximum.at(best, citing, scores[cited])
-    return np.where(np.isinf(best), np.nan, best)
+    total = np.bincount(citing, weights=scores[cited], minlength=len(found))
+    count = np.bincount(citing, minlength=len(found))
+    return np.divide(total, count, out=np.full(len(found), np.nan), where=count > 0)

@@ -116,7 +116,8 @@ def _via(row: Any) -> str:
 
 _UNTIL = "(cast(:known_at AS timestamptz) IS NULL OR {}.at <= :known_at)"
 
-_NOW = "memories m"
+_NOW = "(SELECT * FROM memories WHERE id = links.target OFFSET 0) m"
+"""Looked up by its id alone: beside its owner, a planner without statistics would read all that the owner has."""
 
 _THEN = f"memories s CROSS JOIN {asof.KNOWN} m"
 

@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from core.db import Database
 from tests.commands import Imprint
-from tests.samples import TENANT, accept, ended, said
+from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
 
 
@@ -27,6 +27,49 @@ def test_explain_shows_what_made_the_score(imprint: Imprint, app: Database, work
     learn(app, works)
     assert "lexical" in imprint("search", "Turin", "--user", "ada", "--explain").out
     assert "lexical" not in imprint("search", "Turin", "--user", "ada").out
+
+
+def test_explain_says_what_was_looked_at_and_how(imprint: Imprint, app: Database) -> None:
+    accept(app, said("I live in Turin."), said("I like [tea]."))
+    shown = imprint("search", "Turin", "--user", "ada", "--explain", "--method", "keyword", "--recipe", "broad").out
+    assert "broad, keyword: " in shown
+    assert "2 message" in shown
+    assert "include documents memories messages" in shown
+    assert "1. by lexical" in shown
+
+
+def test_a_recipe_says_how_many_and_the_limit_stands_above_it(imprint: Imprint, app: Database) -> None:
+    accept_all(app, [said(f"I live in Turin, house {n}.") for n in range(14)])
+    asked = ("search", "Turin", "--user", "ada", "--json")
+    assert len(imprint(*asked).json["results"]) == 10
+    assert len(imprint(*asked, "--recipe", "broad").json["results"]) == 14
+    assert len(imprint(*asked, "--recipe", "broad", "--limit", "3").json["results"]) == 3
+    assert imprint(*asked, "--recipe", "magic").code == 2
+
+
+def test_results_are_shown_by_session(imprint: Imprint, app: Database) -> None:
+    accept(app, said("I live in Turin."), said("Turin has trams.", session="s[2]"), said("Turin is old."))
+    shown = imprint("search", "Turin", "--user", "ada", "--group-by", "session")
+    lines = [line.split()[0] for line in shown.out.splitlines() if line.startswith("s")]
+    assert sorted(lines) == ["s1", "s[2]"]
+    assert shown.out.count("message") == 3
+    groups = imprint("search", "Turin", "--user", "ada", "--group-by", "session", "--json").json["groups"]
+    assert {group["session_id"]: len(group["results"]) for group in groups} == {"s1": 2, "s[2]": 1}
+
+
+def test_the_next_page_is_asked_for_with_what_the_first_has_shown(imprint: Imprint, app: Database) -> None:
+    accept_all(app, [said(f"I live in Turin, house {n}.") for n in range(3)])
+    asked = ("search", "Turin", "--user", "ada", "--limit", "2")
+    shown = imprint(*asked).out
+    after = shown.partition("More: --after ")[2].strip()
+    first = imprint(*asked, "--json").json
+    assert first["next"]
+    last = imprint(*asked, "--after", after, "--json").json
+    assert last["next"] is None
+    assert len({one["content"] for one in first["results"] + last["results"]}) == 3
+    assert "More:" not in imprint(*asked, "--after", after).out
+    wrong = imprint("search", "trams", "--user", "ada", "--after", after)
+    assert (wrong.code, "/after" in wrong.err) == (1, True)
 
 
 def test_a_search_needs_to_know_whose_memory(imprint: Imprint) -> None:

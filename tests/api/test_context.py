@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core.change import Link, Pin
+from core.change import Archive, Link, Pin
 from core.db import Database
 from core.types import Category, Json, Relation, Trust
 from tests.core.test_upkeep import a_memory, carry_out
@@ -146,6 +146,85 @@ def test_a_held_memory_that_holds_no_longer_is_gone_at_once(door: Doors, app: Da
     assert set(ids(context(door, session_id="s1"), "memories")) == {str(dog.id), str(cat.id)}
     assert door.ask("DELETE", f"/v1/memories/{dog.id}").status_code < 300
     assert ids(context(door, session_id="s1"), "memories") == [str(cat.id)]
+
+
+def learn(door: Doors, app: Database, *known: Any) -> None:
+    """Memories, and the profile that follows them."""
+    carry_out(app, *known)
+    assert door.get("/v1/users/ada/profile", params={"fresh": True}).status_code == 200
+
+
+def test_what_is_learnt_in_a_conversation_stands_before_the_last_question_and_moves_nothing(
+    door: Doors, app: Database
+) -> None:
+    learn(door, app, a_memory("Ada likes rye bread.", category=Category.PREFERENCE))
+    chat = [f"In line {n} of it we talk about nothing but the weather of the week." for n in range(40)]
+    talk(app, *chat)
+    first = context(door, session_id="s1")
+    order = a_memory("Ada wants answers in French.", category=Category.INSTRUCTION)
+    learn(door, app, order, a_memory("Ada loves the sea.", category=Category.PREFERENCE))
+    talk(app, "And tomorrow?", first=41)
+    second = context(door, session_id="s1")
+    assert second["prefix_hash"] == first["prefix_hash"]
+    assert "French" in section(second, "since")["text"]
+    assert "sea" in section(second, "since")["text"]
+    assert str(order.id) in [source.get("id") for source in section(second, "since")["sources"]]
+    *_, news, question = second["messages"]
+    assert (news["role"], question["content"]) == ("system", "And tomorrow?")
+    assert "Ada wants answers in French." in news["content"]
+    assert "\n".join(m["content"] for m in second["messages"]).startswith(
+        "\n".join(m["content"] for m in first["messages"])
+    )
+
+
+def test_an_instruction_that_is_forgotten_leaves_the_conversation_at_once(door: Doors, app: Database) -> None:
+    order = a_memory("Ada wants answers in French.", category=Category.INSTRUCTION)
+    carry_out(app, order)
+    talk(app, *[f"In line {n} of it we talk about nothing but the weather of the week." for n in range(40)])
+    assert "French" in str(context(door, session_id="s1")["messages"])
+    assert door.ask("DELETE", f"/v1/memories/{order.id}").status_code < 300
+    assert "French" not in str(context(door, session_id="s1"))
+
+
+def test_what_the_profile_rests_on_no_longer_is_not_shown_though_nobody_has_built_it_anew(
+    door: Doors, app: Database
+) -> None:
+    home = a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
+    bread = a_memory("Ada likes rye bread.", category=Category.PREFERENCE)
+    learn(door, app, home, bread)
+    talk(app, "Good morning.")
+    about = section(context(door, session_id="s1"), "profile")["text"]
+    assert "home.city: Lisbon" in about
+    assert "rye" in about
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET trust = :trust WHERE id = :id"), {"trust": Trust.REJECTED, "id": home.id})
+        tx.execute(text("UPDATE memories SET trust = :trust WHERE id = :id"), {"trust": Trust.DISPUTED, "id": bread.id})
+    shown = section(context(door, session_id="s1"), "profile")["text"]
+    assert "Lisbon" not in shown
+    assert "rye" not in shown
+
+
+def test_a_value_that_changes_in_a_conversation_is_the_new_one_at_once(door: Doors, app: Database) -> None:
+    home = a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
+    learn(door, app, home, a_memory("Ada likes rye bread.", category=Category.PREFERENCE))
+    talk(app, *[f"In line {n} of it we talk about nothing but the weather of the week." for n in range(40)])
+    assert "home.city: Lisbon" in section(context(door, session_id="s1"), "profile")["text"]
+    learn(door, app, Archive(home.id, 1, "She moved."))
+    learn(door, app, a_memory("Ada lives in Oslo.", attribute="home.city", value="Oslo"))
+    found = context(door, session_id="s1")
+    assert "home.city: Oslo" in str(found["messages"])
+    assert "Lisbon" not in str(found["messages"])
+
+
+def test_what_a_session_without_a_question_could_not_choose_is_chosen_with_the_first_one(
+    door: Doors, app: Database
+) -> None:
+    dog = a_memory("Ada has a dog called Rex.")
+    carry_out(app, dog)
+    talk(app, "Hello, Ada.", role="assistant")
+    assert ids(context(door, session_id="s1"), "memories") == []
+    talk(app, "Tell me about my dog Rex.", first=2)
+    assert ids(context(door, session_id="s1"), "memories") == [str(dog.id)]
 
 
 def test_when_the_window_moves_memories_are_chosen_anew(door: Doors, app: Database) -> None:

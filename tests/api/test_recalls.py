@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from api.http.recalls import LONGEST, Asker, Recall, announcements_of
+from api.http import recalls
+from api.http.recalls import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
 from core import echo
 from core.config import Settings
 from core.db import Database
@@ -17,6 +22,8 @@ from tests.doors import OTHER, key_of, opened
 from tests.faults.model import serving
 from tests.samples import TENANT, accept, ended, said
 from tests.works import at_work
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def rows(app: Database, statement: str, tenant: str = TENANT) -> list[Any]:
@@ -83,6 +90,121 @@ def test_nobody_waits_for_it_to_be_written(settings: Settings, app: Database, ca
                 assert door.post("/v1/search", {"user_id": "ada", "query": "cat"}).json()["results"]
             assert time.monotonic() - began < 5
     assert servings(app)
+
+
+def test_many_searches_are_one_write(
+    settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalls, "GATHER_SECONDS", 3600)
+    asked: list[str] = []
+
+    def note(_c: Any, _u: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    with opened(settings) as door:
+        engine = door.client.app.state.door.db.engine  # type: ignore[attr-defined]
+        hooks.listen(engine, "before_cursor_execute", note)
+        for _ in range(12):
+            assert door.post("/v1/search", {"user_id": "ada", "query": "cat"}).json()["results"]
+        assert [one for one in asked if "INSERT" in one or "UPDATE" in one] == [], "reading writes nothing"
+    assert sum("INSERT INTO servings" in one for one in asked) == 1
+    (told,) = rows(app, "SELECT payload FROM events WHERE event_type = 'memory.recalled'")
+    assert told.payload == {"user_id": "ada", "memory_ids": [str(cat)], "searches": 12}
+
+
+def test_what_is_handed_out_again_at_once_is_not_touched_again(app: Database, cat: UUID) -> None:
+    def stored() -> list[Any]:
+        return rows(app, "SELECT hash, ctid, xmax, memory_id, at FROM servings ORDER BY hash")
+
+    def handed_out(seconds: float, memory: UUID | None = None) -> list[Any]:
+        served = [Served("She sleeps on the warm radiator.", memory)]
+        with app.tenant(TENANT) as tx:
+            echo.note(tx, TENANT, "ada", served, NOW + timedelta(seconds=seconds))
+        return stored()
+
+    first = handed_out(0)
+    assert [row.xmax for row in first] == ["0"]
+    assert handed_out(echo.AGAIN_SECONDS - 1) == first, "not even locked"
+    named = handed_out(1, cat)
+    assert [row.memory_id for row in named] == [cat]
+    assert handed_out(2, cat) == named
+    (later,) = handed_out(echo.AGAIN_SECONDS + 3)
+    assert (later.at, later.memory_id) == (NOW + timedelta(seconds=echo.AGAIN_SECONDS + 3), cat)
+
+
+def test_of_what_is_erased_before_it_is_announced_nobody_hears(
+    settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dog = a_memory("Ada has a dog.")
+    carry_out(app, dog)
+    monkeypatch.setattr(recalls, "GATHER_SECONDS", 3600)
+    with opened(settings) as door:
+        found = door.post("/v1/search", {"user_id": "ada", "query": "Ada has", "include": ["memories"]}).json()
+        assert {one["id"] for one in found["results"]} == {str(cat), str(dog.id)}
+        assert door.ask("DELETE", f"/v1/memories/{cat}").is_success
+    (told,) = rows(app, "SELECT payload FROM events WHERE event_type = 'memory.recalled'")
+    assert told.payload["memory_ids"] == [str(dog.id)]
+
+
+ADA, BOB = Asker(TENANT, "ada", None), Asker(TENANT, "bob", None)
+
+
+def a_recall(*ids: int, asker: Asker = ADA, announced: bool = True) -> Recall:
+    return Recall(asker, [Served("x" * 1000, UUID(int=one)) for one in ids], announced)
+
+
+def numbers(due: list[Recall]) -> list[tuple[set[int], int]]:
+    return [({one.memory_id.int for one in recall.served if one.memory_id}, recall.searches) for recall in due]
+
+
+def test_the_same_memories_are_announced_once_a_minute_with_all_that_asked_for_them() -> None:
+    spacing = Spacing()
+    assert numbers(spacing.due([a_recall(1, 2), a_recall(2, 3)], 0)) == [({1, 2, 3}, 2)]
+    for second in range(1, 60):
+        assert spacing.due([a_recall(1), a_recall(3)], second) == []
+    assert numbers(spacing.due([], SPACED_SECONDS)) == [({1, 3}, 118)]
+    assert spacing.due([], SPACED_SECONDS * 9, ending=True) == []
+
+
+def test_a_memory_that_was_not_announced_lately_does_not_wait_and_takes_the_others_along() -> None:
+    spacing = Spacing()
+    spacing.due([a_recall(1)], 0)
+    assert spacing.due([a_recall(1)], 1) == []
+    assert numbers(spacing.due([a_recall(2)], 2)) == [({1, 2}, 2)]
+    assert spacing.due([a_recall(1), a_recall(2)], SPACED_SECONDS + 1) == [], "both were announced a minute later"
+
+
+def test_askers_are_announced_each_for_themselves_and_what_is_held_is_said_at_the_end() -> None:
+    spacing = Spacing()
+    assert len(spacing.due([a_recall(1), a_recall(1, asker=BOB)], 0)) == 2
+    assert spacing.due([a_recall(1, asker=BOB), a_recall(1, announced=False)], 1) == []
+    assert [(one.asker, one.searches) for one in spacing.due([], 1, ending=True)] == [(BOB, 1)]
+
+
+steps = st.tuples(st.floats(0, 50), st.lists(st.frozensets(st.integers(1, 4), min_size=1), max_size=3))
+
+
+@given(st.lists(steps, max_size=20))
+def test_every_search_is_counted_once_and_no_memory_is_said_to_wait_for_longer_than_a_minute(
+    turns: list[tuple[float, list[frozenset[int]]]],
+) -> None:
+    spacing, now, asked, said = Spacing(), 0.0, 0, 0
+    waiting: dict[int, float] = {}
+    for passed, searches in turns:
+        now += passed
+        asked += len(searches)
+        for one in set().union(*searches):
+            waiting.setdefault(one, now)
+        due = spacing.due([a_recall(*one) for one in searches], now)
+        assert len(due) <= 1
+        for ids, count in numbers(due):
+            said += count
+            assert ids == set(waiting)
+            waiting.clear()
+        assert all(now - since < SPACED_SECONDS for since in waiting.values())
+        assert not any(one.text for recall in due for one in recall.served)
+    said += sum(count for _, count in numbers(spacing.due([], now, ending=True)))
+    assert said == asked
 
 
 def test_of_a_very_long_text_the_beginning_is_kept(settings: Settings, app: Database) -> None:

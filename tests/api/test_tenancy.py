@@ -54,9 +54,30 @@ class Belongings:
 
 Case = Callable[[Belongings], Json]
 
+
+def _tool(tool: str, **arguments: Any) -> Json:
+    """A call of a tool, over the Model Context Protocol."""
+    params = {"name": tool, "arguments": arguments}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return {"json": asked, "headers": {"host": "127.0.0.1"}}
+
+
 CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/healthz"): [lambda _: {}],
     ("get", "/readyz"): [lambda _: {}],
+    # Before all else that makes something: what these tools find would be the stranger's own.
+    ("post", "/mcp"): [
+        lambda a: _tool("memory_search", user_id=a.user, query=a.word, limit=200),
+        lambda a: _tool("memory_search", group_id="g", query=a.word, session_id=a.session),
+        lambda a: _tool("memory_why", memory_id=a.memory),
+        lambda a: _tool("context_build", user_id=a.user, session_id=a.session, query=a.word),
+        lambda a: _tool("message_hide", session_id=a.session, message_id="m1", reason="x"),
+        lambda a: _tool("message_restore", session_id=a.session, message_id="m1"),
+        lambda a: _tool("memory_update", memory_id=a.memory, content="Mine."),
+        lambda a: _tool("memory_add", user_id=a.user, content="I like tea."),
+        lambda a: _tool("event_publish", **said("Mine.", session=a.session, user=a.user, message_id="m3")),
+        lambda a: _tool("memory_forget", memory_id=a.memory, evidence=True),
+    ],
     ("post", "/v1/events"): [
         lambda a: {"json": said("Mine.", session=a.session, user=a.user, message_id="m1", id=a.event)},
         lambda a: {
@@ -84,7 +105,9 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"group_id": "g", "query": a.word, "method": "keyword", "include_archived": True}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "as_of": NOON, "trust": ["candidate", "quarantined"]}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "known_at": "2999-01-01T00:00:00Z"}},
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "recipe": "associative", "group_by": "session"}},
     ],
+    ("get", "/v1/search/recipes"): [lambda _: {}],
     ("get", "/v1/rebuilds"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("post", "/v1/rebuilds"): [lambda a: {"json": {"user_id": a.user}}],
     ("get", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
@@ -256,13 +279,13 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
 }
 """How each route is tried with what belongs to someone else. A new route needs its line here."""
 
-OWN = {"/healthz", "/readyz", "/v1/rules/schema", "/v1/receipts/key", "/v1/tenant"}
+OWN = {"/healthz", "/readyz", "/v1/rules/schema", "/v1/receipts/key", "/v1/tenant", "/v1/search/recipes"}
 """What shows nothing of any tenant but the caller's own name."""
 
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
-    ("post", "/v1/documents"),
+    *(("post", "/v1/documents"), ("post", "/mcp")),
 }
 """Routes that make things of the caller's own."""
 
@@ -392,7 +415,7 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
     for mark in [theirs.word, theirs.word.capitalize(), *theirs.ids]:
         if mark in answer.text and mark not in asked:
             yield f"{method} {path} showed {mark!r}"
-    if answer.is_success and method == "get":
+    if answer.is_success and method == "get" and path not in OWN:
         yield from counted(f"{method} {path}", answer.json())
     if answer.is_success and names and method in {"get", "patch", "delete"} and not _is_empty(answer):
         yield f"{method} {path} found what belongs to someone else"
@@ -400,6 +423,17 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
         yield "an event of someone else is known as a duplicate"
     if path == "/v1/search" and (answer.json()["total"] or answer.json()["results"]):
         yield "someone else's things are found"
+    if path == "/mcp":
+        yield from called(answer.json()["result"])
+
+
+def called(result: Json) -> Iterator[str]:
+    """What is wrong with what a tool answers a stranger."""
+    answer = result["structuredContent"]
+    if result["isError"] and answer["status"] >= 500:
+        yield f"a tool broke: {answer}"
+    if answer.get("results") or answer.get("duplicates"):
+        yield "a tool finds someone else's things"
 
 
 def _is_empty(answer: Any) -> bool:

@@ -145,6 +145,12 @@ def test_a_long_text_is_read_no_further_than_a_question_goes(text: str) -> None:
     assert time.process_time() - began < 2
 
 
+def test_behind_the_length_of_a_question_nothing_is_meant() -> None:
+    padding = "so " * (LONGEST // 3)
+    assert _read(padding[:99] + "When did you tell Ann?").wants_time
+    assert _read(padding + "so. When did you tell Ann?") == _read(padding)
+
+
 @settings(deadline=None)  # The dictionary of Chinese words is read once.
 @given(st.text(max_size=200), st.lists(st.text(max_size=10), max_size=5))
 def test_every_question_has_an_analysis(question: str, speakers: list[str]) -> None:

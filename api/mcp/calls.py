@@ -1,0 +1,104 @@
+"""A call of a tool, carried out as the HTTP door would: the same check, the same work, the same words if it fails."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Any, Final
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+)
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from api.http.door import Door, scope
+from api.mcp.listing import LISTED, SCHEMAS
+from api.mcp.tools import TOOLS, Tool
+from core.tenants import Caller
+from core.types import Json
+
+ANSWER: Final = TypeAdapter(Json)
+"""How an endpoint's answer looks in JSON."""
+
+FAULTS: Final = 20
+"""Of one call that are told: a model reads all of them."""
+
+Context = ServerRequestContext[dict[str, Any], Request]
+
+
+async def tools(context: Context, _page: PaginatedRequestParams | None) -> ListToolsResult:
+    """The tools that the caller's key may use."""
+    _, who = _asked_by(context)
+    return ListToolsResult(tools=[LISTED[tool.name] for tool in TOOLS.values() if who.may(tool.scope)])
+
+
+async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult:
+    """What a tool answers, or what was wrong with the call, for the model to read. MCPError: there is no such tool."""
+    tool = TOOLS.get(asked.name)
+    if tool is None:
+        known = ", ".join(TOOLS)
+        raise MCPError(INVALID_PARAMS, f"Unknown tool {asked.name[:100]!a}. There are: {known}.")
+    request, who = _asked_by(context)
+    try:
+        await scope(tool.scope)(who)
+        # The endpoints wait for PostgreSQL: in a thread, as those of the HTTP door are.
+        said = await run_in_threadpool(_answer, tool, request.app.state.door, who, asked.arguments or {})
+    except Exception as error:  # noqa: BLE001 - as at the HTTP door, whatever goes wrong is answered
+        return _result(await _refusal(request, error), failed=True)
+    return _result(said)
+
+
+def _answer(tool: Tool, at: Door, who: Caller, arguments: Json) -> bytes:
+    """The endpoint's answer as JSON. RequestValidationError: the arguments do not fit."""
+    try:
+        asked = tool.takes.model_validate(arguments)
+    except ValidationError as error:
+        raise RequestValidationError([_fault(tool, fault) for fault in error.errors()[:FAULTS]]) from None
+    answer = tool.answer(at, who, asked)
+    return bytes(answer.body) if isinstance(answer, Response) else ANSWER.dump_json(answer)
+
+
+def _fault(tool: Tool, fault: ErrorDetails) -> Json:
+    """What is wrong with an argument, as the HTTP door says it of a body; who made one up is told which there are."""
+    place, words = fault["loc"], fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden" and len(place) == 1:
+        words = f"is no argument of {tool.name}; there are: {', '.join(SCHEMAS[tool.name]['properties'])}"
+    return {"type": fault["type"], "loc": ("arguments", *place), "msg": words}
+
+
+async def _refusal(request: Request, error: Exception) -> bytes:
+    """What the HTTP door says of an error (RFC 9457), with the time after which to try again, if it names one."""
+    handlers = request.app.exception_handlers
+    answer = next(handlers[kind] for kind in type(error).__mro__ if kind in handlers)(request, error)
+    if inspect.isawaitable(answer):
+        answer = await answer
+    problem = json.loads(answer.body)
+    if "retry-after" in answer.headers:
+        problem["retry_after_seconds"] = int(answer.headers["retry-after"])
+    return json.dumps(problem, ensure_ascii=False).encode(errors="replace")  # A pointer may hold half a surrogate pair.
+
+
+def _result(said: bytes, *, failed: bool = False) -> CallToolResult:
+    """JSON as a result: as text for those who read, as a value for those who compute."""
+    return CallToolResult(
+        content=[TextContent(text=said.decode())], structured_content=json.loads(said), is_error=failed
+    )
+
+
+def _asked_by(context: Context) -> tuple[Request, Caller]:
+    """The request that a message came with, and who sent it."""
+    if context.request is None:
+        raise ValueError(context.method)
+    who: Caller = context.request.state.caller
+    return context.request, who

@@ -1,0 +1,241 @@
+"""Which tools there are: one table, from the name that a model calls to the endpoint that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import Request, Response
+from pydantic import BaseModel, Field
+
+from api.http import context, erasure, events, memories, search, sessions, writing
+from api.http.context import ContextRequest
+from api.http.door import Door
+from api.http.search import SearchRequest
+from api.http.sessions import HideRequest
+from api.http.statements import Given, Patch, Stated
+from core.errors import Invalid, Problem
+from core.intake import Name, NativeEvent, unstorable
+from core.tenants import Caller
+from core.types import Json
+
+MemoryId = Annotated[UUID, Field(description="The `id` of a memory, as memory_search and memory_add give it")]
+
+
+class Adding(Stated):
+    """What `POST /v1/memories` takes, with its `Idempotency-Key`."""
+
+    idempotency_key: Annotated[
+        Name | None, Field(description="Names this call: repeated with the same key it changes nothing")
+    ] = None
+
+
+class Updating(Patch):
+    """What `PATCH /v1/memories/{id}` takes, and which memory is meant."""
+
+    memory_id: MemoryId
+
+
+class Forgetting(Given):
+    """What `DELETE /v1/memories/{id}` takes."""
+
+    memory_id: MemoryId
+    evidence: Annotated[bool, Field(description="Blank the text of the messages that it rests on, too")] = False
+
+
+class Asking(Given):
+    """Which memory is meant."""
+
+    memory_id: MemoryId
+
+
+class Showing(Given):
+    """Which message is meant."""
+
+    session_id: Name
+    message_id: Name
+
+
+class Hiding(HideRequest, Showing):
+    """Which message is meant, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: when a model should call it, what its key must allow, what it takes, and who answers."""
+
+    name: str
+    title: str
+    scope: str
+    takes: type[BaseModel]
+    answer: Callable[[Door, Caller, Any], Json | Response]
+    description: str
+    reads: bool = False
+    destroys: bool = False
+    repeatable: bool = False
+    reaches_out: bool = False
+
+
+def _add(at: Door, who: Caller, asked: Adding) -> Json:
+    return writing.post_memory(at, who, asked, Response(), asked.idempotency_key)
+
+
+def _update(at: Door, who: Caller, asked: Updating) -> Json:
+    patch = Patch.model_validate(asked.model_dump(exclude={"memory_id"}, exclude_unset=True))
+    return writing.patch_memory(at, who, asked.memory_id, patch, Response())
+
+
+def _forget(at: Door, who: Caller, asked: Forgetting) -> Json:
+    return erasure.delete_memory(at, who, asked.memory_id, asked.evidence)
+
+
+def _why(at: Door, who: Caller, asked: Asking) -> Json:
+    return memories.get_why(at, who, asked.memory_id)
+
+
+def _hide(at: Door, who: Caller, asked: Hiding) -> Json:
+    return sessions.post_hide(at, who, asked.session_id, asked.message_id, HideRequest(reason=asked.reason))
+
+
+def _restore(at: Door, who: Caller, asked: Showing) -> Json:
+    return sessions.post_restore(at, who, asked.session_id, asked.message_id)
+
+
+def _publish(at: Door, who: Caller, asked: NativeEvent) -> Response:
+    """One event, as the batch of one that it is to the HTTP door; what is wrong with it is told without its index."""
+    fault = unstorable(asked.payload)
+    if fault is not None:
+        raise Invalid([Problem("/payload", fault)])
+    raw = asked.model_dump_json(exclude_unset=True).encode()
+    plain = Request({"type": "http", "headers": [(b"content-type", b"application/json")]})
+    try:
+        return events.post_events(at, who, plain, raw)
+    except Invalid as error:
+        raise Invalid([Problem(p.pointer.removeprefix("/0"), p.detail) for p in error.problems]) from None
+
+
+_ALL: Final = (
+    Tool(
+        name="memory_search",
+        title="Search memory",
+        scope="read",
+        takes=SearchRequest,
+        answer=search.post_search,
+        reads=True,
+        description=(
+            "Search what is remembered of a user or group: memories, messages of past conversations, and passages of "
+            "documents, best first, each with its sources. Call it before you answer anything that may depend on what "
+            "was said earlier: names, dates, preferences, plans, decisions. Ask in plain words, one question a call. "
+            "No results mean that nothing is known; do not guess."
+        ),
+    ),
+    Tool(
+        name="memory_add",
+        title="Remember",
+        scope="write",
+        takes=Adding,
+        answer=_add,
+        description=(
+            "Remember one lasting statement about a user: a fact, a preference, an instruction, a plan. Call it when "
+            "the user asks you to remember something, or tells you what will matter in later conversations; not for "
+            "small talk, and not for what memory_search already found. Write a full sentence that can be understood "
+            "by itself. The statement is judged against what is known: `verdict` says whether it was added, merged, "
+            "replaced something or was not kept, and `reason` says why."
+        ),
+    ),
+    Tool(
+        name="memory_update",
+        title="Correct a memory",
+        scope="write",
+        takes=Updating,
+        answer=_update,
+        repeatable=True,
+        description=(
+            "Correct a memory whose id you know, from memory_search for instance: its words, category, importance, "
+            "tags, time of validity, whether it is pinned. Only the fields you send change; the versions before stay "
+            "in its history. Call it when the user says that something remembered is wrong or outdated."
+        ),
+    ),
+    Tool(
+        name="memory_forget",
+        title="Forget a memory for good",
+        scope="write",
+        takes=Forgetting,
+        answer=_forget,
+        destroys=True,
+        repeatable=True,
+        description=(
+            "Erase a memory for good, with what says the same and what was drawn from it. It cannot be undone. Call "
+            "it only when the user asks for something to be forgotten; to correct it call memory_update. The answer "
+            "is a signed receipt."
+        ),
+    ),
+    Tool(
+        name="memory_why",
+        title="Why something is remembered",
+        scope="read",
+        takes=Asking,
+        answer=_why,
+        reads=True,
+        description=(
+            "Explain where a memory comes from: the messages it rests on, and for each of its versions the event, "
+            "rule and model call behind it. Call it when the user asks how you know something, or to judge how far "
+            "to trust a memory."
+        ),
+    ),
+    Tool(
+        name="context_build",
+        title="Build a context",
+        scope="read",
+        takes=ContextRequest,
+        answer=context.post_context,
+        reads=True,
+        description=(
+            "Build what you should have in view for the next answer, within a limit of tokens: standing "
+            "instructions, profile, memories and documents that matter to the query, the summary, plan and recent "
+            "messages of the session. Call it at the beginning of a conversation or task; for one question "
+            "memory_search is enough. `format` text gives one text to read."
+        ),
+    ),
+    Tool(
+        name="message_hide",
+        title="Hide a message",
+        scope="write",
+        takes=Hiding,
+        answer=_hide,
+        repeatable=True,
+        description=(
+            "Leave a message of a session out of every context from now on, such as a failed attempt or an outdated "
+            "tool result. It stays stored, can be searched, and message_restore shows it again."
+        ),
+    ),
+    Tool(
+        name="message_restore",
+        title="Show a hidden message again",
+        scope="write",
+        takes=Showing,
+        answer=_restore,
+        repeatable=True,
+        description="Show a message in contexts again that message_hide left out.",
+    ),
+    Tool(
+        name="event_publish",
+        title="Publish an event",
+        scope="publish",
+        takes=NativeEvent,
+        answer=_publish,
+        reaches_out=True,
+        description=(
+            "Record that something happened, for the rules to react to: `message.added` for each message of a "
+            "conversation that is to be learnt from, `session.ended` when it is over, `task.completed`, "
+            "`skill.succeeded`, `skill.failed`, `plan.updated`, `feedback.given`, or a type of your own. Rules may "
+            "notify people or call webhooks. Events with the same `source` and `id` count once, so send an `id` "
+            "where you may have to repeat the call."
+        ),
+    ),
+)
+
+TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in _ALL}
+"""Every tool, by the name that a model calls."""

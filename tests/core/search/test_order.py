@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.search import candidates, order, pages
+from core.search.candidates import Floats, Hit, Places
+from core.search.order import Page, Ranked
+from core.search.rank import Asked, scored
+
+
+def message(n: int, lexical: float, **more: Any) -> Hit:
+    return Hit(f"m{n:03}", "message", lexical, 0.0, session_id=f"s{n}", position=1, **more)
+
+
+def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[Ranked]:
+    found = candidates.of([hit for hit in hits if hit.type != "document"])
+    scores = scored(found, Asked())
+    shelved = order.shelved([hit for hit in hits if hit.type == "document"], found, scores, 0.0)
+
+    def rows(places: Places) -> Floats:
+        return np.zeros((len(places), 2), dtype=np.float32) if vectors is None else vectors[places]
+
+    return order.order(found, scores, shelved, page, rows)
+
+
+def keys(ranked: Sequence[Ranked]) -> list[str]:
+    return [one.hit.key for one in ranked]
+
+
+mixed = st.lists(
+    st.builds(
+        Hit,
+        key=st.uuids().map(str),
+        type=st.sampled_from(["memory", "message", "document"]),
+        lexical=st.sampled_from([0.0, 1.0, 2.0]),
+        cosine=st.sampled_from([None, 0.0, 0.5]),
+        session_id=st.sampled_from(["a", "b"]),
+        position=st.integers(1, 40),
+    ),
+    max_size=25,
+    unique_by=(lambda hit: hit.key, lambda hit: (hit.session_id, hit.position)),
+)
+
+
+@given(mixed, st.integers(1, 7), st.sampled_from([0.0, 0.4]))
+def test_page_after_page_everything_comes_once_in_the_order_of_one_page(
+    hits: list[Hit], limit: int, diversity: float
+) -> None:
+    whole = ordered(hits, Page(1000, diversity=diversity))
+    seen: list[Ranked] = []
+    while True:
+        after = pages.place_of(seen[-1]) if seen else None
+        page = ordered(hits, Page(limit, after=after, diversity=diversity))
+        if not page:
+            break
+        seen += page
+    assert keys(seen) == keys(whole)
+    assert sorted(keys(whole)) == sorted(hit.key for hit in hits)
+
+
+@given(mixed)
+def test_the_order_does_not_hang_on_the_order_in_which_rows_were_read(hits: list[Hit]) -> None:
+    assert keys(ordered(hits, Page(1000))) == keys(ordered(hits[::-1], Page(1000)))
+
+
+def test_where_the_last_result_is_gone_the_next_page_begins_with_what_scores_less() -> None:
+    hits = [message(n, float(9 - n)) for n in range(9)]
+    last = ordered(hits, Page(3))[-1]
+    left = [hit for hit in hits if hit.key != last.hit.key]
+    assert keys(ordered(left, Page(2, after=pages.place_of(last)))) == ["m003", "m004"]
+
+
+def test_who_asks_for_other_things_gets_what_repeats_the_least() -> None:
+    hits = [message(0, 5.0), message(1, 4.9), message(2, 4.0)]
+    vectors = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
+    assert keys(ordered(hits, Page(3), vectors)) == ["m000", "m001", "m002"]
+    assert keys(ordered(hits, Page(3, diversity=0.5), vectors)) == ["m000", "m002", "m001"]
+
+
+def test_of_each_type_so_many_in_one_order() -> None:
+    hits = [
+        *(message(n, float(n)) for n in range(4)),
+        *(Hit(f"x{n}", "memory", 9.0 - n, 0.1) for n in range(4)),
+        *(Hit(f"d{n}", "document", 1.0, 0.1, session_id="d", position=n) for n in range(4)),
+    ]
+    found = ordered(hits, Page(2, each=True))
+    assert {type_: sum(one.hit.type == type_ for one in found) for type_ in order.TYPES} == dict.fromkeys(
+        order.TYPES, 2
+    )
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_each_result_says_how_many_fit_better_in_each_arm() -> None:
+    hits = [message(0, 5.0), Hit("m1", "message", 3.0, 0.9, session_id="s", position=1), message(2, 4.0)]
+    ranks = {one.hit.key: one.ranks for one in ordered(hits, Page(9))}
+    assert ranks["m1"] == {"lexical": 3, "vector": 1}
+    assert ranks["m000"] == {"lexical": 1, "vector": 2}
+
+
+def test_of_nothing_there_is_nothing_in_any_order() -> None:
+    assert ordered([], Page(5, diversity=0.5)) == []
