@@ -6,22 +6,24 @@ was left out of it, and why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 from core import guard
-from core.context import lines
+from core.context import about, lines, standing
 from core.context.conversation import Written, background, recent
 from core.context.desk import Desk, Found, room
 from core.context.gather import Material, Talk
 from core.context.held import Held
 from core.context.parts import Part, Piece, Section
+from core.context.standing import Standing
 from core.retrievers import Found as Outside
 from core.search.query import Found as Result
-from core.tokens import cut
+from core.tokens import Counter, cut
 from core.types import Json
 
 KEPT_HERE: Final = frozenset({"memory", "document"})
@@ -30,8 +32,14 @@ KEPT_HERE: Final = frozenset({"memory", "document"})
 KNOWLEDGE: Final = frozenset({"document", "outside"})
 """What stands under knowledge, and not under memories."""
 
+PAID: Final = 20
+"""Questions after which what was learnt meanwhile, read anew with each, has cost as much as to begin anew."""
+
 QUOTE_TOKENS: Final = 80
 """Of a message from another conversation the beginning is quoted."""
+
+QUOTES: Final = 2_048
+"""Quotes of which is kept whether they are hostile: a conversation brings up the same ones again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,8 @@ class Read:
     """Everything a context could show.
 
     `held` with `standing` and `passages`: what was chosen before, as it is now. `disputes`: which memories deny each
-    other; `others`: those of them that the question did not bring up; `outside`: what other packages have found.
+    other; `others`: those of them that the question did not bring up; `outside`: what other packages have found;
+    `gone`: memories of the profile that hold no longer.
     """
 
     query: str
@@ -52,6 +61,7 @@ class Read:
     disputes: Mapping[UUID, frozenset[UUID]]
     others: Mapping[UUID, Any]
     outside: Sequence[tuple[str, Outside]] = ()
+    gone: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,42 +75,87 @@ class Sheet:
         return next((one for one in self.sections if one.part == part), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What lies ready: how the conversation stands, and what the question brought up."""
+
+    desk: Desk
+    read: Read
+    found: Sequence[Found]
+    written: Written | None
+    background: Sequence[Section]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is shown beside the background; `begun`: not all of it as it was shown before."""
+
+    base: Standing
+    memories: Section
+    knowledge: Section
+    now: Section
+    begun: bool
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it is worth its place: news are not, once something else has broken, or where little would break."""
+        news = self.base.since.tokens
+        behind = self.base.profile.tokens + self.memories.tokens + self.knowledge.tokens + self.now.tokens
+        return not news or (not self.begun and news * PAID <= behind)
+
+
 def sheet(desk: Desk, read: Read) -> Sheet:
     """The whole context: what always holds, what is remembered, how the conversation stands, what was asked."""
     talk = read.material.talk
-    always, about = always_shown(desk, read.material.instructions, read.profile)
-    space = room(desk.allowance, always.tokens + about.tokens, session=talk is not None)
-    told, plan = background(desk, talk, space.short_term)
-    used = told.tokens + plan.tokens
-    seen = {piece.key for piece in (*always.pieces, *about.pieces)} | _stated(about)
+    told = background(desk, talk, desk.allowance.short_term if talk else 0)
+    table = Table(desk, read, _found(desk, read), Written(desk, talk) if talk else None, told)
+    choice = _choice(table)
 
-    memories, knowledge = _held(desk, space.memories, read, seen)
+    focus = []
+    if talk is not None:
+        seen = choice.base.seen.union(*map(_keys, (choice.memories, choice.knowledge, choice.now)))
+        space = room(desk.allowance, choice.base.tokens, session=True)
+        focus = [desk.best(Part.FOCUS, space.focus, _beside(table.found, seen))]
+    before = (choice.base.always, choice.base.profile, choice.memories, choice.knowledge, *told)
+    sections = [*before, choice.now, choice.base.since, *focus]
+    return Sheet([one for one in sections if one.pieces or one.left_out], _as_held(choice, talk) if talk else None)
+
+
+def _choice(table: Table) -> Choice:
+    """As it was shown before; anew, as soon as something of it holds no longer or news are to take their place."""
+    read = table.read
+    known = list(about.lines(read.profile, read.gone))
+    fresh = standing.anew(table.desk, read.material.instructions, known)
+    if read.held is not None:
+        held = (read.held, read.standing)
+        kept = standing.as_before(table.desk, read.material.instructions, known, *held, fresh)
+        choice = _laid(table, kept) if kept else None
+        if choice and choice.lasting:
+            return choice
+    return _laid(table, fresh)
+
+
+def _laid(table: Table, base: Standing) -> Choice:
+    """Memories and messages beside what always holds; chosen for this question once the window of messages moves."""
+    desk, read, talk = table.desk, table.read, table.read.material.talk
+    space = room(desk.allowance, base.tokens, session=talk is not None)
+    used = sum(one.tokens for one in table.background)
+    memories, knowledge = _held(desk, space.memories, read, base.stable)
+    count = len(memories.pieces) + len(knowledge.pieces)
     since = read.held.from_position if read.held else 0
-    written, found = Written(desk, talk) if talk else None, _found(desk, read)
-    now = recent(written, space.recent(memories.tokens + knowledge.tokens + used), since)
-    if read.held is None or read.held.from_position != _start(now, talk):
-        # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
-        others = _beside(found, seen | {piece.key for piece in now.pieces})
-        held = [one for one in others if talk is None or one.piece.source["type"] in KEPT_HERE]
-        memories, knowledge = _chosen(desk, space.memories, held)
-        since = _start(now, talk) if now.pieces else 0
-        now = recent(written, space.recent(memories.tokens + knowledge.tokens + used), since)
-    seen |= {piece.key for section in (memories, knowledge, now) for piece in section.pieces}
-    focus = desk.best(Part.FOCUS, space.focus, _beside(found, seen)) if talk is not None else None
-
-    sections = [always, about, memories, knowledge, told, plan, now, *([focus] if focus else [])]
-    chosen = None if talk is None else _as_held(memories, knowledge, _start(now, talk))
-    return Sheet([one for one in sections if one.pieces or one.left_out], chosen)
-
-
-def always_shown(desk: Desk, instructions: Sequence[Any], profile: Json) -> tuple[Section, Section]:
-    """What always holds: pinned memories and instructions, which may take all but what is said now, and the profile."""
-    most = desk.allowance.system + desk.allowance.long_term
-    always = desk.first(Part.INSTRUCTIONS, most, map(lines.of_instruction, instructions))
-    left = max(0, desk.allowance.system - always.tokens)
-    known = {piece.key for piece in always.pieces}
-    about = [piece for piece in lines.of_profile(profile) if not _told(piece, known)]
-    return always, desk.first(Part.PROFILE, left, about)
+    now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
+    if count and read.held and read.held.from_position == _start(now, talk):
+        begun = count < len(read.held.memory_ids) + len(read.held.passages)
+        return Choice(base, memories, knowledge, now, begun)
+    # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
+    others = _beside(table.found, base.seen | _keys(now))
+    memories, knowledge = _chosen(
+        desk, space.memories, [one for one in others if talk is None or one.piece.source["type"] in KEPT_HERE]
+    )
+    since = _start(now, talk) if now.pieces else 0
+    now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
+    begun = bool(memories.pieces or knowledge.pieces) or read.held is None or read.held.from_position != since
+    return Choice(base, memories, knowledge, now, begun)
 
 
 def _held(desk: Desk, allowed: int, read: Read, seen: AbstractSet[str]) -> tuple[Section, Section]:
@@ -125,11 +180,11 @@ def _chosen(desk: Desk, allowed: int, found: Sequence[Found]) -> tuple[Section, 
     return memories, desk.best(Part.KNOWLEDGE, allowed - memories.tokens, passages)
 
 
-def _as_held(memories: Section, knowledge: Section, start: int) -> Held:
+def _as_held(choice: Choice, talk: Talk) -> Held:
     """By id alone: the words are read anew each time."""
-    ids = [UUID(piece.source["id"]) for piece in memories.pieces]
-    kept = [piece for piece in knowledge.pieces if piece.source["type"] == "document"]
-    return Held(start, ids, [_reference(piece) for piece in kept])
+    ids = [UUID(piece.source["id"]) for piece in choice.memories.pieces]
+    kept = [_reference(piece) for piece in choice.knowledge.pieces if piece.source["type"] == "document"]
+    return Held(_start(choice.now, talk), ids, kept, choice.base.instructions, choice.base.order)
 
 
 def _reference(passage: Piece) -> str:
@@ -141,6 +196,10 @@ def _start(now: Section, talk: Talk | None) -> int:
     if now.pieces:
         return int(now.pieces[0].source["position"])
     return talk.messages[-1].position + 1 if talk and talk.messages else 0
+
+
+def _keys(section: Section) -> set[str]:
+    return {piece.key for piece in section.pieces}
 
 
 def _beside(found: Sequence[Found], seen: AbstractSet[str]) -> list[Found]:
@@ -173,23 +232,21 @@ def _as_found(desk: Desk, read: Read, result: Result) -> Found | None:
         return Found(lines.of_memory(row), score, row.occurred_at, _denied(read, row.id))
     if result.message is not None:
         quote = lines.of_quote(result.message)
-        short = cut(quote.text, QUOTE_TOKENS, desk.counter)
-        if guard.screen(short).hostile:
-            return None  # It would stand where the system speaks.
-        return Found(replace(quote, text=short), score, result.message.occurred_at)
+        short = _quotable(quote.text, desk.counter)
+        return Found(replace(quote, text=short), score, result.message.occurred_at) if short else None
     return Found(lines.of_passage(result.passage), score)
+
+
+def _quotable(said: str, counter: Counter) -> str:
+    """The beginning that is quoted; nothing of what would command, for it would stand where the system speaks."""
+    short = cut(said, QUOTE_TOKENS, counter)
+    return "" if _is_hostile(short) else short
+
+
+@lru_cache(maxsize=QUOTES)
+def _is_hostile(said: str) -> bool:
+    return guard.screen(said).hostile
 
 
 def _denied(read: Read, memory_id: UUID) -> frozenset[str]:
     return frozenset(f"memory:{one}" for one in read.disputes.get(memory_id, ()))
-
-
-def _stated(about: Section) -> set[str]:
-    """Memories that stand word for word in the profile; what fills a slot of it says more than the slot does."""
-    listed = [piece for piece in about.pieces if piece.key.split(":")[1].split(".")[0] in lines.LISTED]
-    return {f"memory:{one}" for piece in listed for one in piece.source["memories"]}
-
-
-def _told(piece: Piece, known: set[str]) -> bool:
-    """Whether a line of the profile rests on nothing but what stands among the instructions already."""
-    return all(f"memory:{one}" in known for one in piece.source["memories"])

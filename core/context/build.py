@@ -8,24 +8,26 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from core import memories, profile, recent, retrievers
 from core.change import Author
 from core.config import Settings
-from core.context import assemble, formats, gather, held
+from core.context import about, assemble, formats, gather, held
 from core.context.assemble import Read, Sheet
 from core.context.budget import USUAL, Budget, allowed
+from core.context.counted import counted
 from core.context.depth import Depth, depth
 from core.context.desk import Desk
 from core.context.formats import STABLE, Format
-from core.db import Database
+from core.db import Database, Tx
 from core.embed import Embedder
 from core.profile import Owner
 from core.recent import Recent, Window
 from core.retrievers import Retriever
 from core.search import knowledge, query
 from core.search.query import Question
-from core.tokens import Counter, counter
+from core.tokens import Counter
 from core.types import Json, Trust
 
 READ: Final = 3
@@ -54,6 +56,11 @@ class Asked:
     budget: Budget = USUAL
     adaptive: bool = False
     format: Format = "messages"
+
+    @property
+    def owner(self) -> Owner:
+        """Whose profile is shown: the user's, if one is named."""
+        return Owner(user_id=self.user_id) if self.user_id is not None else Owner(group_id=self.group_id)
 
     @property
     def reader(self) -> str:
@@ -94,7 +101,7 @@ class Reads:
 def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context:
     """The context, within its limit, whatever there is to show."""
     read, results, wanted = _read(reads, tenant_id, asked, author)
-    desk = Desk(counter(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k)
+    desk = Desk(counted(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k)
     sheet, rendered, tokens = _fitting(desk, read, asked)
     if sheet.chosen is not None and asked.session_id is not None and sheet.chosen != read.held:
         with reads.db.tenant(tenant_id) as tx:
@@ -104,33 +111,63 @@ def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context
 
 def _read(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> tuple[Read, Sequence[query.Found], Depth]:
     """Everything that the context could show, and how many things the question deserves."""
-    attributes = _profile(reads.db, tenant_id, asked, author)
     at_hand = _at_hand(reads, tenant_id, asked)
     with reads.db.tenant(tenant_id) as tx:
+        kept = profile.get(tx, asked.owner)
         newest = (
             recent.read(tx, asked.session_id, at_hand, reads.settings.recent_messages) if asked.session_id else at_hand
         )
         window = _in_steps(newest, reads.settings.recent_messages)
-        material = gather.material(tx, asked.user_id, asked.group_id, asked.session_id, window)
-        before = held.get(tx, asked.session_id, asked.reader) if asked.session_id else None
-        standing = gather.standing(tx, asked.user_id, asked.group_id, before.memory_ids) if before else {}
-        passages = knowledge.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {}
+        read = _standing(tx, asked, kept.attributes if kept else {}, window)
     if reads.recent is not None and asked.session_id is not None:
         reads.recent.renew(tenant_id, asked.session_id, at_hand, newest)
-    question = asked.query if asked.query is not None else _last_words(material.talk)
+    if kept is None or kept.lapsed(memories.now()):
+        kept = profile.current(reads.db, tenant_id, asked.owner, author)
+        read = replace(read, profile=kept.attributes if kept else {}, gone=frozenset())
+    question = asked.query if asked.query is not None else _last_words(read.material.talk)
     wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
     results = _searched(reads, tenant_id, asked, question, wanted.k * READ)
     elsewhere = retrievers.Question(tenant_id, asked.user_id, asked.group_id, question, wanted.k)
     outside = retrievers.ask(reads.retrievers, elsewhere) if question.strip() else ()
-    with reads.db.tenant(tenant_id) as tx:
-        disputed = [r.memory.id for r in results if r.memory is not None and r.memory.trust == Trust.DISPUTED]
-        disputed += [one for one, row in standing.items() if row.trust == Trust.DISPUTED]
+    read = _judged(reads.db, tenant_id, asked, replace(read, query=question, results=results, outside=outside))
+    return read, read.results, wanted
+
+
+def _standing(tx: Tx, asked: Asked, attributes: Json, window: Window) -> Read:
+    """What stands, whatever is asked; of what was shown before and of the profile, what holds still."""
+    material = gather.material(tx, asked.user_id, asked.group_id, asked.session_id, window)
+    before = held.get(tx, asked.session_id, asked.reader) if asked.session_id else None
+    named = about.names(attributes)
+    ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in named)] if before else []
+    return Read(
+        "",
+        material,
+        attributes,
+        (),
+        before,
+        gather.standing(tx, asked.user_id, asked.group_id, ids),
+        knowledge.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {},
+        {},
+        {},
+        gone=gather.gone(tx, list(named)),
+    )
+
+
+def _judged(db: Database, tenant_id: str, asked: Asked, read: Read) -> Read:
+    """Of what was found what may be shown; which memories deny each other, and those of them that were not found."""
+    talk, results = read.material.talk, read.results
+    mine = talk.session_id if talk else None  # What is hidden there is known already.
+    places = [(m.session_id, m.id) for one in results if (m := one.message) and m.session_id != mine]
+    rows = [*(one.memory for one in results if one.memory is not None), *read.standing.values()]
+    disputed = [row.id for row in rows if row.trust == Trust.DISPUTED]
+    if not disputed and not places:
+        return replace(read, results=_to_show(results, frozenset()))
+    with db.tenant(tenant_id) as tx:
         disputes = gather.disputes(tx, disputed)
         denied = sorted({one for ones in disputes.values() for one in ones})
         others = gather.standing(tx, asked.user_id, asked.group_id, denied)
-        results = _to_show(results, gather.hidden(tx, [(m.session_id, m.id) for r in results if (m := r.message)]))
-    read = Read(question, material, attributes, results, before, standing, passages, disputes, others, outside)
-    return read, results, wanted
+        shown = _to_show(results, gather.hidden(tx, places))
+    return replace(read, results=shown, disputes=disputes, others=others)
 
 
 def _at_hand(reads: Reads, tenant_id: str, asked: Asked) -> Window:
@@ -146,12 +183,6 @@ def _in_steps(newest: Window, most: int) -> Window:
     behind = max(0, -(-(last - most) // step) * step)
     first = sum(message.position <= behind for message in newest.messages)
     return Window(newest.messages[first:], newest.ends[first:], newest.marks[first:])
-
-
-def _profile(db: Database, tenant_id: str, asked: Asked, author: Author) -> Json:
-    owner = Owner(user_id=asked.user_id) if asked.user_id is not None else Owner(group_id=asked.group_id)
-    found = profile.current(db, tenant_id, owner, author)
-    return found.attributes if found is not None else {}
 
 
 def _searched(reads: Reads, tenant_id: str, asked: Asked, question: str, limit: int) -> Sequence[query.Found]:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from core.text import has_han, terms
@@ -25,6 +26,9 @@ LEAST: Final = 0.15
 
 ASKED: Final = 0.5
 """What meeting all terms of the question is worth, in highest scores."""
+
+READ: Final = 8_192
+"""Texts whose terms are kept in memory; some 10 MB."""
 
 ALIKE: Final = 0.95
 """Cosine from which two texts are one, if no number, name, date or denial tells them apart."""
@@ -75,103 +79,86 @@ def choose(
 
     The order of `items` plays no part. Items that deny each other are kept or left out together.
     """
-    units = _units(items)
-    worth = _worth(items, query)
-    choice = _Choice(worth, tokens, math.inf if most is None else most, least * worth.highest)
-    for unit in _by_gain(units, choice):
-        choice.consider(unit)
-    alone = max((u for u in units if choice.has_room(u, 0, 0)), key=lambda u: (worth.of(u), u.key), default=None)
-    if alone and worth.of(alone) > max(choice.said, choice.least):
+    highest = max((max(0.0, item.score) for item in items), default=0.0)
+    units = _units(items, _shares(items, query, highest))
+    limits = _Limits(tokens, math.inf if most is None else most, least * highest)
+    choice = _Choice(limits)
+    for unit, gain in _by_gain(units, choice):
+        choice.consider(unit, gain)
+    alone = max((u for u in units if limits.have_room(u, 0, 0)), key=lambda u: (u.worth, u.key), default=None)
+    if alone and alone.worth > max(choice.said, limits.least):
         choice = choice.only(alone, units)
     kept = sorted(choice.kept, key=lambda u: (-max(item.score for item in u.items), u.key))
     return Chosen(
         tuple(item for unit in kept for item in unit.items),
         tuple(sorted(choice.left_out, key=lambda one: one.key)),
-        sum(unit.tokens for unit in kept),
+        choice.spent,
         choice.said,
     )
 
 
+Shares = Sequence[tuple[str, float]]
+"""What something says: of each term the share that it has in it; of a term of the question one more, behind a mark."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Items that are shown together or not at all, by date; mostly one."""
+    """Items that are shown together or not at all, by date; mostly one. `says`: the best share of each term."""
 
     items: tuple[Item, ...]
-
-    @property
-    def key(self) -> str:
-        return min(item.key for item in self.items)
-
-    @property
-    def tokens(self) -> int:
-        return sum(max(1, item.tokens) for item in self.items)
+    key: str
+    tokens: int
+    says: Shares
+    worth: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Worth:
-    """What items say: of each its share in terms, and what each term of the question is worth."""
+class _Limits:
+    tokens: int
+    most: float
+    least: float
 
-    shares: Mapping[str, Mapping[str, float]]
-    asked: Mapping[str, float]
-    highest: float
-
-    def of(self, unit: _Unit, said: Mapping[str, float] | None = None) -> float:
-        """How much a unit says beyond what is said."""
-        before = said or {}
-        best = self.best(unit)
-        return math.fsum(max(0.0, share - before.get(term, 0.0)) for term, share in best.items())
-
-    def best(self, unit: _Unit) -> dict[str, float]:
-        """The best share in each term that one of its items has; a question's term that is met counts as one more."""
-        best: dict[str, float] = {}
-        for item in unit.items:
-            for term, share in self.shares[item.key].items():
-                best[term] = max(best.get(term, 0.0), share)
-        return best | {f"?{term}": self.asked[term] for term in list(best) if term in self.asked and self.highest}
+    def have_room(self, unit: _Unit, spent: int, count: int) -> bool:
+        return spent + unit.tokens <= self.tokens and count + len(unit.items) <= self.most
 
 
 @dataclass(slots=True)
 class _Choice:
     """What is taken so far, and what is left out and why."""
 
-    worth: _Worth
-    tokens: int
-    most: float
-    least: float
+    limits: _Limits
     kept: list[_Unit] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     told: dict[str, float] = field(default_factory=dict)
     said: float = 0.0
-
-    @property
-    def spent(self) -> int:
-        return sum(unit.tokens for unit in self.kept)
+    spent: int = 0
+    count: int = 0
 
     def gain(self, unit: _Unit) -> float:
-        return self.worth.of(unit, self.told)
+        """How much a unit says beyond what is said."""
+        told = self.told.get
+        return math.fsum([share - known for term, share in unit.says if share > (known := told(term, 0.0))])
 
-    def has_room(self, unit: _Unit, spent: int, count: int) -> bool:
-        return spent + unit.tokens <= self.tokens and count + len(unit.items) <= self.most
-
-    def consider(self, unit: _Unit) -> None:
-        """Take a unit, or leave it out with the reason."""
-        gain, count = self.gain(unit), sum(len(one.items) for one in self.kept)
-        twin = next(filter(None, (_twin(unit, one) for one in self.kept)), None)
-        if twin:
-            self._leave(unit, f"says the same as {twin}")
-        elif gain <= 0 or gain < self.least:
+    def consider(self, unit: _Unit, gain: float) -> None:
+        """Take a unit, or leave it out with the reason. What cannot be taken anyway is not compared word by word."""
+        limits = self.limits
+        if 0 < gain < limits.least:
             self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
-        elif count + len(unit.items) > self.most:
-            self._leave(unit, f"{count} are enough for this question")
-        elif not self.has_room(unit, self.spent, count):
-            self._leave(unit, f"no room: {unit.tokens} tokens, {max(0, self.tokens - self.spent)} left")
+        elif gain > 0 and self.count + len(unit.items) > limits.most:
+            self._leave(unit, f"{self.count} are enough for this question")
+        elif twin := next(filter(None, (_twin(unit, one) for one in self.kept)), None):
+            self._leave(unit, f"says the same as {twin}")
+        elif gain <= 0:
+            self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
+        elif not limits.have_room(unit, self.spent, self.count):
+            self._leave(unit, f"no room: {unit.tokens} tokens, {max(0, limits.tokens - self.spent)} left")
         else:
             self._take(unit, gain)
 
     def only(self, unit: _Unit, units: Sequence[_Unit]) -> _Choice:
         """The choice of one unit that says more than all that fits beside the cheaper ones."""
-        other = _Choice(self.worth, self.tokens, self.most, self.least)
-        other._take(unit, self.worth.of(unit))
+        other = _Choice(self.limits)
+        other._take(unit, unit.worth)
         for one in units:
             if one is not unit:
                 other._leave(one, f"no room beside {unit.key}, which says more")
@@ -180,7 +167,9 @@ class _Choice:
     def _take(self, unit: _Unit, gain: float) -> None:
         self.kept.append(unit)
         self.said += gain
-        for term, share in self.worth.best(unit).items():
+        self.spent += unit.tokens
+        self.count += len(unit.items)
+        for term, share in unit.says:
             self.told[term] = max(self.told.get(term, 0.0), share)
 
     def _leave(self, unit: _Unit, why: str) -> None:
@@ -191,32 +180,44 @@ class _Choice:
             )
 
 
-def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[_Unit]:
+def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[tuple[_Unit, float]]:
     """Units by what each adds per token at that moment. What was worked out before can only have been too high."""
-    heap = [(-choice.gain(unit) / unit.tokens, unit.key, len(choice.kept), unit) for unit in units]
+    heap = [(-unit.worth / unit.tokens, unit.key, 0, unit.worth, unit) for unit in units]
     heapq.heapify(heap)
     while heap:
-        _, key, known, unit = heapq.heappop(heap)
+        _, key, known, gain, unit = heap[0]
         if known == len(choice.kept):
-            yield unit
+            heapq.heappop(heap)
+            yield unit, gain
         else:
-            heapq.heappush(heap, (-choice.gain(unit) / unit.tokens, key, len(choice.kept), unit))
+            gain = choice.gain(unit)
+            heapq.heapreplace(heap, (-gain / unit.tokens, key, len(choice.kept), gain, unit))
 
 
-def _worth(items: Sequence[Item], query: str) -> _Worth:
-    said = {item.key: sorted(set(terms(item.text))) or [f"#{item.key}"] for item in items}
+@lru_cache(maxsize=READ)
+def _said(text: str) -> tuple[str, ...]:
+    """The terms of a text, each once: what is known is asked for again and again."""
+    return tuple(sorted(set(terms(text))))
+
+
+def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shares]:
+    """What each item says: its score over its terms, the rarer ones taking more, and the terms it was asked for."""
+    said = {item.key: _said(item.text) or (f"#{item.key}",) for item in items}
     counts = Counter(term for found in said.values() for term in found)
     rarity = {term: math.log1p(len(items) / count) for term, count in counts.items()}
-    shares: dict[str, dict[str, float]] = {}
+    asked = frozenset(_said(query)) if highest else frozenset()
+    worth = ASKED * highest / len(asked) if asked else 0.0
+    shares: dict[str, Shares] = {}
     for item in items:
-        whole = math.fsum(rarity[term] for term in said[item.key])
-        shares[item.key] = {term: max(0.0, item.score) * rarity[term] / whole for term in said[item.key]}
-    highest = max((max(0.0, item.score) for item in items), default=0.0)
-    asked = sorted(set(terms(query)))
-    return _Worth(shares, {term: ASKED * highest / len(asked) for term in asked}, highest)
+        found = said[item.key]
+        rare = [rarity[term] for term in found]
+        score, whole = max(0.0, item.score), math.fsum(rare)
+        met = [(f"?{term}", worth) for term in sorted(asked.intersection(found))]
+        shares[item.key] = [(term, score * one / whole) for term, one in zip(found, rare, strict=True)] + met
+    return shares
 
 
-def _units(items: Sequence[Item]) -> list[_Unit]:
+def _units(items: Sequence[Item], shares: Mapping[str, Shares]) -> list[_Unit]:
     """Items that deny each other, directly or through others, in one unit."""
     members = {item.key: {item.key} for item in items}
     for one, other in sorted((item.key, key) for item in items for key in item.conflicts if key in members):
@@ -226,7 +227,18 @@ def _units(items: Sequence[Item]) -> list[_Unit]:
                 members[key] = members[one]
     known = {item.key: item for item in items}
     groups = {min(group): group for group in members.values()}
-    return [_Unit(tuple(sorted((known[key] for key in group), key=_date))) for _, group in sorted(groups.items())]
+    return [_unit(key, [known[one] for one in group], shares) for key, group in sorted(groups.items())]
+
+
+def _unit(key: str, items: Sequence[Item], shares: Mapping[str, Shares]) -> _Unit:
+    says = shares[key]
+    if len(items) > 1:
+        best: dict[str, float] = {}
+        for term, share in (one for item in items for one in shares[item.key]):
+            best[term] = max(best.get(term, 0.0), share)
+        says = sorted(best.items())
+    tokens = sum(max(1, item.tokens) for item in items)
+    return _Unit(tuple(sorted(items, key=_date)), key, tokens, says, math.fsum([share for _, share in says]))
 
 
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
@@ -249,10 +261,14 @@ def _is_twin(one: Item, other: Item) -> bool:
     if one.text.strip() == other.text.strip():
         return True
     mine, theirs = read(one.text), read(other.text)
-    alike = has_han(one.text) == has_han(other.text) and _cosine(one, other) >= ALIKE  # names do not compare across
-    if not (alike or is_same(mine, theirs)):
+    if not (is_same(mine, theirs) or _is_alike(one, other)):
         return False
     return not (denial(mine, theirs) or difference(mine, theirs))
+
+
+def _is_alike(one: Item, other: Item) -> bool:
+    # Names do not compare across scripts.
+    return _cosine(one, other) >= ALIKE and has_han(one.text) == has_han(other.text)
 
 
 def _cosine(one: Item, other: Item) -> float:

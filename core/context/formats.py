@@ -25,6 +25,9 @@ SPOKEN: Final = {"user": "user", "assistant": "assistant", "system": "system", "
 STABLE: Final = (Part.INSTRUCTIONS, Part.PROFILE, Part.MEMORIES, Part.KNOWLEDGE, Part.SUMMARY, Part.PLAN)
 """The sections before the conversation."""
 
+LAST: Final = (Part.SINCE, Part.FOCUS)
+"""The sections before the last question: what was learnt meanwhile, and what is remembered for it."""
+
 EARLIER: Final = "(The conversation goes on.)"
 """Anthropic's models want the first word to be the user's."""
 
@@ -58,7 +61,7 @@ def joined(sheet: Sheet, parts: Sequence[Part]) -> str:
 
 def _openai(sheet: Sheet) -> list[Json]:
     """One system message, the conversation, and before its last question what is remembered for it."""
-    stable, focus = joined(sheet, STABLE), joined(sheet, [Part.FOCUS])
+    stable, focus = joined(sheet, STABLE), joined(sheet, LAST)
     talk = [{"role": SPOKEN[piece.role], "content": _said(piece)} for piece in _spoken(sheet)]
     if focus:
         talk.insert(_last_question(talk), {"role": "system", "content": focus})
@@ -67,7 +70,7 @@ def _openai(sheet: Sheet) -> list[Json]:
 
 def _anthropic(sheet: Sheet) -> Json:
     """The stable sections as a system prompt that may be cached; turns that alternate, the user's first."""
-    stable, focus = joined(sheet, STABLE), joined(sheet, [Part.FOCUS])
+    stable, focus = joined(sheet, STABLE), joined(sheet, LAST)
     turns: list[Json] = []
     for piece in _spoken(sheet):
         role = "assistant" if piece.role == "assistant" else "user"
@@ -89,7 +92,7 @@ def _text(sheet: Sheet) -> str:
     # Indented, so that the words of one cannot pass for another's, nor for a section.
     spoken = [f"{piece.role}: {_said(piece)}".replace("\n", "\n  ") for piece in _spoken(sheet)]
     talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
-    parts = (joined(sheet, STABLE), talk, joined(sheet, [Part.FOCUS]))
+    parts = (joined(sheet, STABLE), talk, joined(sheet, LAST))
     return "\n\n".join(part for part in parts if part)
 
 

@@ -70,6 +70,11 @@ def standing(tx: Tx, user_id: str | None, group_id: str | None, ids: Sequence[UU
     return {row.id: row for row in tx.execute(_STANDING, values)} if ids else {}
 
 
+def gone(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
+    """Those of these memories that hold no longer, or are denied; a profile follows only with the next event."""
+    return frozenset(tx.execute(_GONE, {"ids": list(ids)}).scalars()) if ids else frozenset()
+
+
 def hidden(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     """Those of these messages, by session and id, that are hidden."""
     values = {"sessions": [session for session, _ in places], "ids": [one for _, one in places]}
@@ -80,8 +85,8 @@ def hidden(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, st
 def _talk(tx: Tx, session_id: str, window: recent.Window, reader: Mapping[str, object]) -> Talk | None:
     """What the reader heard of the session; None: nothing, or its first message is on the way."""
     asked = {**reader, "session": session_id}
-    first, last = window.messages[0].position, window.messages[-1].position
-    missed = set(tx.execute(_UNHEARD, {**asked, "first": first, "last": last}).scalars())
+    others = [message.position for message in window.messages if not _is_mine(message, reader)]
+    missed = set(tx.execute(_UNHEARD, {**asked, "first": others[0], "last": others[-1]}).scalars()) if others else ()
     heard = [at for at, message in enumerate(window.messages) if message.id not in missed]
     if not heard:
         return None
@@ -91,6 +96,12 @@ def _talk(tx: Tx, session_id: str, window: recent.Window, reader: Mapping[str, o
     own = [plan for plan in plans.current(tx, session_id) if _is_of(plan, reader)]
     messages, ends = [window.messages[at] for at in heard], [window.ends[at] for at in heard]
     return Talk(session_id, messages, ends, hiding.hidden(tx, session_id), summary, own)
+
+
+def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:
+    """Whether the message alone says that its reader could hear it."""
+    name = "user" if message.group_id is None else "group"
+    return reader[name] == (message.user_id if message.group_id is None else message.group_id)
 
 
 def _is_of(plan: Plan, reader: Mapping[str, object]) -> bool:
@@ -136,4 +147,9 @@ _DISPUTES = text(f"""
 _STANDING = text(f"""
     SELECT m.* FROM memories m
     WHERE m.id = ANY(:ids) AND (m.user_id = :user OR m.group_id = :group) AND {STANDING} AND {_HOLDS}
+""")
+
+_GONE = text(f"""
+    SELECT n.id::text FROM unnest(cast(:ids AS uuid[])) AS n (id) LEFT JOIN memories m ON m.id = n.id
+    WHERE ({STANDING} AND {_HOLDS} AND m.trust <> '{Trust.DISPUTED}') IS NOT TRUE
 """)

@@ -7,12 +7,18 @@ would be new to the model each time; so what was chosen first stays, and what a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.db import Tx
+
+INSTRUCTION: Final = "instruction:"
+PROFILE: Final = "profile:"
+MARKS: Final = (INSTRUCTION, PROFILE)
+"""What stands before the ids of these among the passages; no passage begins so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +26,25 @@ class Held:
     """Memories by id and passages as `<document>#<passage>@<version>`, in the order in which they are shown.
 
     `from_position`: the first message that is shown as it was said; once that is another, they are chosen anew.
+    `instructions`: memories, too, in their order; `profile`: those by which its lines and their values are known again.
     """
 
     from_position: int
     memory_ids: Sequence[UUID]
     passages: Sequence[str]
+    instructions: Sequence[UUID] = field(default_factory=list)
+    profile: Sequence[str] = field(default_factory=list)
 
 
 def get(tx: Tx, session_id: str, reader: str) -> Held | None:
     """What was chosen for a reader of a session; None: nobody has asked yet."""
     row = tx.execute(_GET, {"session": session_id, "reader": reader}).one_or_none()
-    return None if row is None else Held(row.from_position, row.memory_ids, row.passages)
+    if row is None:
+        return None
+    named = {mark: [one.removeprefix(mark) for one in row.passages if one.startswith(mark)] for mark in MARKS}
+    passages = [one for one in row.passages if not one.startswith(MARKS)]
+    ids = [UUID(one) for one in named[INSTRUCTION]]
+    return Held(row.from_position, row.memory_ids, passages, ids, named[PROFILE])
 
 
 def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> None:
@@ -41,7 +55,11 @@ def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> 
         "reader": reader,
         "position": chosen.from_position,
         "memories": list(chosen.memory_ids),
-        "passages": list(chosen.passages),
+        "passages": [
+            *chosen.passages,
+            *(f"{INSTRUCTION}{one}" for one in chosen.instructions),
+            *(f"{PROFILE}{one}" for one in chosen.profile),
+        ],
     }
     tx.execute(_KEEP, values)
 

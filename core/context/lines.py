@@ -1,8 +1,8 @@
-"""How memories, profiles, passages and messages are written into a context. Pure."""
+"""How memories, passages and messages are written into a context. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -30,10 +30,11 @@ QUOTED: Final = "From Earlier Conversations"
 
 KEYS: Final = "Key Messages"
 
-ORDER: Final = (*dict.fromkeys(HEADINGS.values()), QUOTED, KEYS)
+ORDERS: Final = HEADINGS[Category.INSTRUCTION]
 
-LISTED: Final = ("preferences", "habits", "goals")
-"""Parts of a profile that are lists of statements."""
+ABOUT: Final = TITLES[Part.PROFILE]
+
+ORDER: Final = (*dict.fromkeys(HEADINGS.values()), ABOUT, QUOTED, KEYS)
 
 
 def of_memory(row: Any) -> Piece:
@@ -78,21 +79,6 @@ def of_outside(name: str, place: str, said: str) -> Piece:
     return Piece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{quoted(said)}", source, content=said)
 
 
-def of_profile(attributes: Json) -> Iterator[Piece]:
-    """A profile's slots, lists and statements, a line each; not its people and topics, which a question brings up."""
-    for name, slot in attributes.get("slots", {}).items():
-        if not slot.get("disputed"):
-            yield _entry(f"slots.{name}", f"- {name}: {one_line(slot['value'])}", slot["memories"])
-    for name, entries in attributes.get("lists", {}).items():
-        said = [("not " if one.get("negated") else "") + one["value"] for one in entries if not one.get("disputed")]
-        if said:
-            memories = [memory for one in entries for memory in one["memories"]]
-            yield _entry(f"lists.{name}", f"- {name}: {one_line(', '.join(said))}", memories)
-    for section in LISTED:
-        for one in attributes.get(section, []):
-            yield _entry(f"{section}.{one['memories'][0]}", f"- {one_line(one['content'])}", one["memories"])
-
-
 def of_message(message: Message, text: str) -> Piece:
     """A message as it is shown, whole or shortened."""
     return Piece(message_ref(message), text, message_source(message), role=message.role)
@@ -121,10 +107,6 @@ def _place(heading: str) -> int:
     return ORDER.index(heading) if heading in ORDER else -1
 
 
-def _entry(name: str, text: str, memories: Sequence[str]) -> Piece:
-    return Piece(f"profile:{name}", text, {"type": "profile", "entry": name, "memories": list(memories)})
-
-
 def quoted(said: str) -> str:
     """Line by line, so that it cannot pass for a section."""
     return "\n".join(f"> {line}" for line in said.splitlines())
@@ -136,4 +118,4 @@ def one_line(said: str) -> str:
 
 
 def _day(at: datetime) -> str:
-    return f"{at:%Y-%m-%d}"
+    return at.date().isoformat()

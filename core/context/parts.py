@@ -20,6 +20,7 @@ class Part(StrEnum):
     SUMMARY = "summary"
     PLAN = "plan"
     RECENT = "recent"
+    SINCE = "since"
     FOCUS = "focus"
 
 
@@ -64,6 +65,7 @@ TITLES = {
     Part.KNOWLEDGE: "Knowledge",
     Part.SUMMARY: "Earlier in This Conversation",
     Part.PLAN: "Plan",
+    Part.SINCE: "Learnt Since",
     Part.FOCUS: "Remembered for This Question",
 }
 """How each section is headed; recent messages are messages, and have no heading."""

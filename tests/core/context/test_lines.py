@@ -11,7 +11,7 @@ import pytest
 
 from core.context import lines
 from core.context.parts import Part
-from core.types import Category, Json, Message, Trust
+from core.types import Category, Message, Trust
 
 AT = datetime(2026, 5, 4, tzinfo=UTC)
 ID = UUID(int=7)
@@ -59,27 +59,6 @@ def test_a_passage_is_quoted_line_by_line_under_its_place() -> None:
 def test_a_quote_names_who_and_when() -> None:
     said = Message("s1", "m1", 1, "e1", "ada", "user", "I moved\nto Lisbon.", AT, "Ada")
     assert lines.of_quote(said).text == "- 2026-05-04, Ada: I moved to Lisbon."
-
-
-def test_a_profile_is_written_line_by_line_and_names_its_memories() -> None:
-    profile: Json = {
-        "slots": {
-            "home.city": {"value": "Lisbon", "memories": ["1"]},
-            "job": {"value": "baker", "memories": ["2"], "disputed": True},
-        },
-        "lists": {
-            "allergy": [{"value": "peanuts", "memories": ["3"]}, {"value": "milk", "negated": True, "memories": ["4"]}]
-        },
-        "preferences": [{"content": "Ada prefers tea.", "memories": ["5"]}],
-        "topics": {"work": [{"content": "Ada bakes.", "memories": ["6"]}]},
-    }
-    pieces = list(lines.of_profile(profile))
-    assert [piece.text for piece in pieces] == [
-        "- home.city: Lisbon",
-        "- allergy: peanuts, not milk",
-        "- Ada prefers tea.",
-    ]
-    assert [piece.source["memories"] for piece in pieces] == [["1"], ["3", "4"], ["5"]]
 
 
 def test_headings_stand_in_their_order_whatever_was_found_first() -> None:
