@@ -1,0 +1,127 @@
+"""Imprint over its public HTTP API, asked as any client asks it; nothing is imported from it.
+
+The database is looked into for one thing alone: when the last vector is there.
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from wire import Json, serve
+
+BATCH = 200
+PROBES = 8
+GIVE_UP_S = 900
+POLL_S = 0.02
+_UNEMBEDDED = """
+SELECT count(*) FILTER (WHERE embedding IS NOT NULL) FROM search_index WHERE user_id = %s AND type = 'message'
+"""
+
+
+class Imprint:
+    """`live` asks each question in a spelling not asked before: with one more space at its end.
+
+    The service remembers vectors by the sha256 of the text, and spaces change neither a word nor a vector; a question
+    asked before finds its vector in memory, as the peers look theirs up.
+    """
+
+    version = ""
+
+    def __init__(self, settings: Json) -> None:
+        self._key, self._port, self._database = settings["key"], settings["port"], settings["database"]
+        self._local = threading.local()
+        self._spaces, self._live = 0, False
+
+    def ingest(self, user: str, turns: Sequence[Json]) -> Json:
+        began, token = time.perf_counter(), ""
+        events = events_of(user, turns)
+        for start in range(0, len(events), BATCH):
+            token = self._call("POST", "/v1/events", events[start : start + BATCH])["settle_token"]
+        accepted = time.perf_counter() - began
+        for probe in probes(turns):
+            self._await_found(user, probe)
+        found = time.perf_counter() - began
+        self._await_vectors(user, len(turns))
+        vectors = time.perf_counter() - began
+        while not self._call("GET", f"/v1/settle?token={token}&timeout=20")["settled"]:
+            pass
+        return {"accepted": accepted, "seconds": found, "vectors": vectors, "settled": time.perf_counter() - began}
+
+    def search(self, user: str, question: str, limit: int) -> list[str]:
+        text = question + " " * self._spaces if self._live else question
+        return self._found(user, text, limit, "hybrid")
+
+    def size(self) -> int:
+        return 0
+
+    def live(self, wanted: bool) -> None:
+        self._live = wanted
+        self._spaces += wanted
+
+    def _found(self, user: str, text: str, limit: int, method: str) -> list[str]:
+        body = {"user_id": user, "query": text, "limit": limit, "method": method}
+        results = self._call("POST", "/v1/search", body)["results"]
+        return [source["message_id"] for result in results for source in result["sources"] if source.get("message_id")]
+
+    def _await_found(self, user: str, turn: Json) -> None:
+        end = time.monotonic() + GIVE_UP_S
+        while turn["id"] not in self._found(user, turn["content"], 10, "keyword"):
+            if time.monotonic() > end:
+                raise SystemExit(f"{turn['id']} was not found within {GIVE_UP_S} s")
+            time.sleep(POLL_S)
+
+    def _await_vectors(self, user: str, count: int) -> None:
+        self._local.http.close()  # the service closes what idles for 5 s
+        end = time.monotonic() + GIVE_UP_S
+        with psycopg.connect(self._database, autocommit=True) as database:
+            while (row := database.execute(_UNEMBEDDED, (user,)).fetchone()) is None or row[0] < count:
+                if time.monotonic() > end:
+                    raise SystemExit(f"{row} of {count} vectors after {GIVE_UP_S} s")
+                time.sleep(POLL_S)
+
+    def _call(self, method: str, path: str, body: object = None) -> Any:
+        if not hasattr(self._local, "http"):
+            self._local.http = http.client.HTTPConnection("127.0.0.1", self._port, timeout=90)
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        self._local.http.request(method, path, data, headers)
+        answer = self._local.http.getresponse()
+        read = answer.read()
+        if answer.status >= 300:
+            raise SystemExit(f"{method} {path}: {answer.status} {read[:300]!r}")
+        return json.loads(read)
+
+
+def probes(turns: Sequence[Json]) -> list[Json]:
+    """The longest turn of each eighth of a conversation: words enough to be told from all others."""
+    size = -(-len(turns) // PROBES)
+    return [max(part, key=lambda turn: len(turn["content"])) for part in parts(turns, size)]
+
+
+def parts(turns: Sequence[Json], size: int) -> list[Sequence[Json]]:
+    return [turns[start : start + size] for start in range(0, len(turns), size)]
+
+
+def events_of(user: str, turns: Sequence[Json]) -> list[Json]:
+    """Each turn as `message.added`, and the end of each session."""
+    events: list[Json] = []
+    for session, said in itertools.groupby(turns, key=lambda turn: turn["session"]):
+        about = {"session_id": f"{user}/{session}", "user_id": user}
+        messages = list(said)
+        for turn in messages:
+            named = {"message_id": turn["id"], **{name: turn[name] for name in ("speaker", "role", "content")}}
+            events.append({"event_type": "message.added", "time": turn["time"], "payload": {**about, **named}})
+        ended = {"event_type": "session.ended", "time": messages[-1]["time"]}
+        events.append({**ended, "payload": {**about, "message_count": len(messages)}})
+    return [{**event, "source": "peers", "subject": f"session:{event['payload']['session_id']}"} for event in events]
+
+
+if __name__ == "__main__":
+    serve(Imprint)
