@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from psycopg import ClientCursor
 from psycopg.rows import namedtuple_row
 from sqlalchemy import Connection, Engine, TextClause, create_engine, make_url, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -116,16 +117,21 @@ def binary(tx: Tx, statement: str, values: Mapping[str, object]) -> list[tuple[A
 
 
 def together(tx: Tx, *asked: tuple[TextClause, Mapping[str, object]]) -> list[list[Any]]:
-    """The rows of several statements, sent at once and answered at once; none may need what another one finds."""
+    """The rows of several statements, sent at once and answered at once; none may need what another one finds.
+
+    One way there and back for all of them: sent one by one, the ways cost more than what is read.
+    """
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    with driver.pipeline():
-        cursors = [
-            driver.cursor(row_factory=namedtuple_row).execute(_written(statement), values)
-            for statement, values in asked
-        ]
-    return [cursor.fetchall() for cursor in cursors]
+    found: list[list[Any]] = []
+    # The server takes several statements at once only with their values written into them, as libpq quotes them.
+    with ClientCursor(driver, row_factory=namedtuple_row) as cursor:
+        cursor.execute(";".join(cursor.mogrify(_written(statement), values) for statement, values in asked))
+        for _ in asked:
+            found.append(cursor.fetchall())
+            cursor.nextset()
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -314,6 +314,14 @@ contexts = Table(
     Column("memory_ids", ARRAY(Uuid), nullable=False, comment="In the order in which they are shown."),
     Column("passages", ARRAY(Text), nullable=False, server_default=text("'{}'")),
     _time("at", now=True),
+    Column("instruction_ids", ARRAY(Uuid), nullable=False, server_default=text("'{}'")),
+    Column(
+        "profile",
+        ARRAY(Text),
+        nullable=False,
+        server_default=text("'{}'"),
+        comment="By which its lines and their values are known again.",
+    ),
     comment="What a session's contexts keep showing until their window moves, so that a model's cache stays warm.",
 )
 

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.db import Tx
-
-INSTRUCTION: Final = "instruction:"
-PROFILE: Final = "profile:"
-MARKS: Final = (INSTRUCTION, PROFILE)
-"""What stands before the ids of these among the passages; no passage begins so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +35,7 @@ def get(tx: Tx, session_id: str, reader: str) -> Held | None:
     row = tx.execute(_GET, {"session": session_id, "reader": reader}).one_or_none()
     if row is None:
         return None
-    named = {mark: [one.removeprefix(mark) for one in row.passages if one.startswith(mark)] for mark in MARKS}
-    passages = [one for one in row.passages if not one.startswith(MARKS)]
-    ids = [UUID(one) for one in named[INSTRUCTION]]
-    return Held(row.from_position, row.memory_ids, passages, ids, named[PROFILE])
+    return Held(row.from_position, row.memory_ids, row.passages, row.instruction_ids, row.profile)
 
 
 def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> None:
@@ -55,11 +46,9 @@ def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> 
         "reader": reader,
         "position": chosen.from_position,
         "memories": list(chosen.memory_ids),
-        "passages": [
-            *chosen.passages,
-            *(f"{INSTRUCTION}{one}" for one in chosen.instructions),
-            *(f"{PROFILE}{one}" for one in chosen.profile),
-        ],
+        "passages": list(chosen.passages),
+        "instructions": list(chosen.instructions),
+        "profile": list(chosen.profile),
     }
     tx.execute(_KEEP, values)
 
@@ -67,11 +56,12 @@ def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> 
 _GET = text("SELECT * FROM contexts WHERE session_id = :session AND reader = :reader")
 
 _KEEP = text("""
-    INSERT INTO contexts (tenant_id, session_id, reader, from_position, memory_ids, passages)
-    SELECT :tenant, id, :reader, :position, cast(:memories AS uuid[]), cast(:passages AS text[])
+    INSERT INTO contexts (tenant_id, session_id, reader, from_position, memory_ids, passages, instruction_ids, profile)
+    SELECT :tenant, id, :reader, :position, cast(:memories AS uuid[]), cast(:passages AS text[]),
+           cast(:instructions AS uuid[]), cast(:profile AS text[])
     FROM sessions WHERE id = :session
     ON CONFLICT (tenant_id, session_id, reader) DO UPDATE SET
         from_position = excluded.from_position, memory_ids = excluded.memory_ids, passages = excluded.passages,
-        at = clock_timestamp()
+        instruction_ids = excluded.instruction_ids, profile = excluded.profile, at = clock_timestamp()
 """)
 """Only of a session that is there: one that was erased meanwhile leaves nothing behind."""

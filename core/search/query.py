@@ -273,12 +273,13 @@ def _found(tx: Tx, ranked: Sequence[Ranked], moment: Moment) -> list[Found]:
     of_type = {type_: [one.hit.key for one in ranked if one.hit.type == type_] for type_ in order.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
     pairs = [key.split(candidates.SEPARATOR, 1) for key in of_type["message"]]
-    remembered, quoted, said = together(
-        tx,
-        asof.asking(ids, moment.known_at),
-        asof.asking_evidence(ids, moment.known_at),
-        (_MESSAGES, {"sessions": [session for session, _ in pairs], "ids": [one for _, one in pairs]}),
-    )
+    asked = [
+        *((asof.asking(ids, moment.known_at), asof.asking_evidence(ids, moment.known_at)) if ids else ()),
+        *([(_MESSAGES, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]})] if pairs else ()),
+    ]
+    answers = iter(together(tx, *asked) if asked else ())
+    remembered, quoted = (next(answers), next(answers)) if ids else ((), ())
+    said = next(answers) if pairs else ()
     rows, cited = {str(row.id): row for row in remembered}, memories.cited(quoted)
     spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in said}
     read = knowledge.passages(tx, of_type["document"])

@@ -112,8 +112,12 @@ def scored(found: Candidates, asked: Asked) -> Scored:
     parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
     total = np.sum(list(parts.values()), axis=0)
     cited = _cited(found, total)
-    total = np.round(np.where(messages, total, np.where(np.isnan(cited), own, cited)), DIGITS)
-    return Scored(total, own.round(DIGITS), {**parts, "own": own, "cited": np.nan_to_num(cited)})
+    total = np.where(messages, total, np.where(np.isnan(cited), own, cited))
+    return Scored(_rounded(total), _rounded(own), {**parts, "own": own, "cited": np.nan_to_num(cited)})
+
+
+def _rounded(values: Numbers) -> Numbers:
+    return np.asarray(np.round(values, DIGITS), dtype=np.float64)
 
 
 def raised(found: Candidates, scores: Scored, gained: Mapping[str, float]) -> Scored:
@@ -234,4 +238,5 @@ def _cited(found: Candidates, scores: Numbers) -> Numbers:
     citing, cited = found.citations.T
     total = np.bincount(citing, weights=scores[cited], minlength=len(found))
     count = np.bincount(citing, minlength=len(found))
-    return np.divide(total, count, out=np.full(len(found), np.nan), where=count > 0)
+    mean: Numbers = np.divide(total, count, out=np.full(len(found), np.nan), where=count > 0)
+    return mean

@@ -98,7 +98,10 @@ class View:
         self.layers = layers
         self.cites = cites
         self.starts = np.cumsum([0, *map(len, layers)])
-        self.fields: NDArray[Any] = _joined([one.columns.fields for one in layers], FIELDS)
+        sent = _joined([one.columns.fields for one in layers], FIELDS)
+        self.fields: Mapping[str, NDArray[Any]] = {
+            name: np.ascontiguousarray(sent[name], FIELDS[name].newbyteorder("=")) for name in FIELDS.names or ()
+        }
         self.keys: Texts = _joined([one.keys for one in layers], object)
         self.sessions: Places = _joined([one.sessions for one in layers], np.int64)
         self.speakers: Places = _joined([one.speakers for one in layers], np.int64)

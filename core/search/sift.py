@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -78,7 +78,7 @@ def passing(view: View, filters: Filters, cosine: NDArray[np.float32]) -> Places
     return np.flatnonzero(passed)
 
 
-def _believed(fields: NDArray[Any], filters: Filters) -> Flags:
+def _believed(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Flags:
     """Memories that stand, at the time that is asked about."""
     known = time.time() if filters.known_at is None else seconds(filters.known_at)
     believed: Flags = _one_of(fields, "status", filters.statuses) & _one_of(fields, "trust", filters.trust)
@@ -93,7 +93,7 @@ def _believed(fields: NDArray[Any], filters: Filters) -> Flags:
 def _wanted(view: View, filters: Filters) -> Flags:
     """Memories of the kinds that are asked for."""
     fields = view.fields
-    wanted = np.ones(len(fields), dtype=np.bool_)
+    wanted = np.ones(len(view), dtype=np.bool_)
     for name, values in (("kind", filters.kinds), ("category", filters.categories), ("topic", filters.topics)):
         if values:
             wanted &= _one_of(fields, name, values)
@@ -104,39 +104,41 @@ def _wanted(view: View, filters: Filters) -> Flags:
     if filters.tags:
         asked = set(filters.tags)
         tagged = [at for at in np.flatnonzero(wanted).tolist() if not asked.isdisjoint(view.tags(at))]
-        wanted = np.zeros(len(fields), dtype=np.bool_)
+        wanted = np.zeros(len(view), dtype=np.bool_)
         wanted[tagged] = True
     return wanted
 
 
-def _one_of(fields: NDArray[Any], name: str, values: Sequence[str]) -> Flags:
-    places = [ENUMERATED[name].index(value) + 1 for value in values]
-    return np.isin(fields[name], places)
+def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]) -> Flags:
+    allowed = np.zeros(len(ENUMERATED[name]) + 1, dtype=np.bool_)
+    allowed[[ENUMERATED[name].index(value) + 1 for value in values]] = True
+    flags: Flags = allowed[fields[name]]
+    return flags
 
 
 def chosen(view: View, places: Places, arms: Arms) -> Candidates:
     """The rows at these places as candidates; of a large store the best of each arm, with all that these rest on."""
     if len(places) > READ_ALL:
         places = _best(places, arms)
-    fields = view.fields[places]
-    moved = np.full(len(view.fields), -1, dtype=np.int64)
+    fields = view.fields
+    moved = np.full(len(view), -1, dtype=np.int64)
     moved[places] = np.arange(len(places))
     cites = moved[view.citations]
     cites = cites[(cites >= 0).all(axis=1)]
     return Candidates(
         keys=view.keys[places],
         session_ids=view.registers.sessions.numbers,
-        memory=fields["memory"],
+        memory=fields["memory"][places],
         lexical=arms.lexical[places].astype(np.float64),
         cosine=arms.cosine[places].astype(np.float64),
         sessions=view.sessions[places],
-        position=fields["position"].astype(np.int64),
-        told=fields["told"].astype(np.float64),
-        timed=fields["timed"],
-        asks=fields["asks"],
-        names=fields["names"].astype(np.float64),
-        at=fields["at"].astype(np.float64),
-        role=fields["role"].astype(np.int64),
+        position=fields["position"][places].astype(np.int64),
+        told=fields["told"][places].astype(np.float64),
+        timed=fields["timed"][places],
+        asks=fields["asks"][places],
+        names=fields["names"][places].astype(np.float64),
+        at=fields["at"][places].astype(np.float64),
+        role=fields["role"][places].astype(np.int64),
         speaker=view.speakers[places],
         speakers=view.registers.speakers.numbers,
         citations=cites,

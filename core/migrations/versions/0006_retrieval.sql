@@ -1,3 +1,7 @@
+ALTER TABLE contexts ADD COLUMN instruction_ids UUID[] DEFAULT '{}' NOT NULL, ADD COLUMN profile TEXT[] DEFAULT '{}' NOT NULL;
+
+COMMENT ON COLUMN contexts.profile IS 'By which its lines and their values are known again.';
+
 ALTER TABLE search_index ADD COLUMN asks BOOLEAN DEFAULT false NOT NULL, ADD COLUMN names SMALLINT DEFAULT 0 NOT NULL;
 
 COMMENT ON COLUMN search_index.names IS 'Names that are spoken of.';

@@ -1,0 +1,144 @@
+"""What each part of the ranking is worth: recall on LoCoMo with one part taken out at a time.
+
+    python -m bench.ablation [--locomo ../shared/data/locomo_dev.json] [--talks 0]
+
+The conversations are published to a stack of their own and extracted by the default rules; then each question is asked
+once for each row of the table, by the function that the door calls, with the weight of one part set to nought. Counted
+as evidence among the first distinct messages that the results cite: a result that cites several spends a place on each.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.peers_talks import Question as Labelled
+from bench.peers_talks import Talk, talks
+from bench.stand import Stand, stack
+from core import db
+from core.config import Settings
+from core.db import Database
+from core.embed import LocalEmbedder
+from core.search import query, rank
+from core.search.query import Question
+from core.types import Json
+
+PARTS: Final[Mapping[str, Mapping[str, float]]] = OrderedDict(
+    {
+        "all of it": {},
+        "words": {"LEXICAL": 0},
+        "likeness": {"COSINE": 0},
+        "likeness around": {"COSINE_AROUND": 0},
+        "session": {"SESSION": 0},
+        "session alike for broad questions": {"BROAD_SESSION": 0},
+        "answers": {"ANSWERS": 0},
+        "tells": {"TOLD": 0},
+        "names": {"NAMES": 0},
+        "a time, if one is asked for": {"TIME": 0},
+        "said at the time that is named": {"SPAN": 0},
+        "who": {"SPEAKER": 0, "ROLE": 0},
+    }
+)
+
+TENANT: Final = "default"
+
+
+@dataclass
+class Known:
+    """The local model, asked once for each question."""
+
+    inner: LocalEmbedder = field(default_factory=LocalEmbedder)
+    vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    name = LocalEmbedder.name
+    dimension = LocalEmbedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        for one in texts:
+            if one not in self.vectors:
+                self.vectors[one] = self.inner.embed([one])[0]
+        return np.stack([self.vectors[one] for one in texts])
+
+
+def run(file: Path, count: int) -> list[tuple[str, dict[str, float]]]:
+    told = talks(file, count, 0)
+    with stack() as stand:
+        publish(stand, told)
+        database = db.connect(db.app_url(Settings(home=stand.home)), 1)
+        embedder = Known()
+        table = []
+        for name, weights in PARTS.items():
+            with weighing(weights):
+                table.append((name, recall(database, told, embedder)))
+        database.close()
+    return table
+
+
+def publish(stand: Stand, told: Sequence[Talk]) -> None:
+    token = ""
+    for talk in told:
+        events = [message(talk.name, turn) for turn in talk.turns]
+        for start in range(0, len(events), 500):
+            token = stand.call("POST", "/v1/events", events[start : start + 500])["settle_token"]
+    stand.call("GET", f"/v1/settle?token={token}&flush=true&timeout=20")
+    stand.settle(token)
+
+
+def message(user: str, turn: Json) -> Json:
+    said = {name: turn[name] for name in ("role", "speaker", "content")}
+    names = {"user_id": user, "session_id": f"{user}/{turn['session']}", "message_id": turn["id"]}
+    return {"event_type": "message.added", "source": "bench", "time": turn["time"], "payload": said | names}
+
+
+@contextmanager
+def weighing(weights: Mapping[str, float]) -> Iterator[None]:
+    """The ranking with some of its weights changed."""
+    before = {name: getattr(rank, name) for name in weights}
+    for name, weight in weights.items():
+        setattr(rank, name, weight)
+    try:
+        yield
+    finally:
+        for name, weight in before.items():
+            setattr(rank, name, weight)
+
+
+def recall(database: Database, told: Sequence[Talk], embedder: Known) -> dict[str, float]:
+    """Over all questions, and over those that need several messages."""
+    rows = [(one.evidence, found(database, talk.name, one, embedder)) for talk in told for one in talk.questions]
+    several = [(gold, seen) for gold, seen in rows if len(gold) > 1]
+    return {
+        "rec@5": fmean(len(gold & set(seen[:5])) / len(gold) for gold, seen in rows),
+        "rec@10": fmean(len(gold & set(seen[:10])) / len(gold) for gold, seen in rows),
+        "any@10": fmean(bool(gold & set(seen[:10])) for gold, seen in rows),
+        "several: all@10": fmean(gold <= set(seen[:10]) for gold, seen in several) if several else 0.0,
+    }
+
+
+def found(database: Database, user: str, one: Labelled, embedder: Known) -> list[str]:
+    """The distinct messages that the results cite, best first."""
+    answer = query.search(database, TENANT, Question(one.text, user, limit=20), embedder)
+    return list(dict.fromkeys(source.message_id for result in answer.results for source in result.sources))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
+    parser.add_argument("--talks", type=int, default=0, help="the first conversations alone; 0: all")
+    asked = parser.parse_args()
+    table = run(asked.locomo, asked.talks)
+    print(f"| without | {' | '.join(table[0][1])} |\n| --- |{' --- |' * len(table[0][1])}")
+    for name, figures in table:
+        print(f"| {name} | {' | '.join(f'{figure:.3f}' for figure in figures.values())} |")
+
+
+if __name__ == "__main__":
+    main()
