@@ -1,0 +1,73 @@
+"""The vectors of every text that the gate's conversations lead to, as the local model made them: no model is loaded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from core.embed import LOCAL_MODEL, Embedder, Floats
+from core.errors import Never
+from core.minilm import DIMENSION
+from tests.retrieval.rows import COMMAND
+
+FILE: Final = Path(__file__).parent / "vectors.npz"
+
+
+class Recorded:
+    """Looks vectors up by their text. `missing`: texts that were asked for and are not there."""
+
+    name, dimension = LOCAL_MODEL, DIMENSION
+
+    def __init__(self, vectors: Mapping[int, Floats]) -> None:
+        self._vectors = vectors
+        self.missing: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """One row for each text. Raises Never, with the way out, for one that was not recorded."""
+        missing = [text for text in texts if key(text) not in self._vectors]
+        self.missing += missing
+        if missing:
+            raise Never(f"{FILE.name} has no vector of {missing[0][:80]!r}. Run `{COMMAND}`.")
+        return np.array([self._vectors[key(text)] for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
+
+
+class Recording:
+    """Asks a model, hands out what will be read from the file, and keeps it.
+
+    Each text is asked for alone: beside others its vector would differ in the last digit, and the file with each run.
+    """
+
+    name, dimension = LOCAL_MODEL, DIMENSION
+    missing: Sequence[str] = ()
+
+    def __init__(self, model: Embedder) -> None:
+        self._model = model
+        self.vectors: dict[int, Floats] = {}
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        for text in texts:
+            if key(text) not in self.vectors:
+                self.vectors[key(text)] = self._model.embed([text])[0].astype(np.float16).astype(np.float32)
+        return np.array([self.vectors[key(text)] for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
+
+
+def key(text: str) -> int:
+    """What a text is found by: the first eight bytes of its sha256."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def load(path: Path) -> dict[int, Floats]:
+    """What was recorded, by the keys of its texts."""
+    with np.load(path) as file:
+        return dict(zip(file["keys"].tolist(), file["vectors"].astype(np.float32), strict=True))
+
+
+def save(vectors: Mapping[int, Floats], path: Path) -> None:
+    """In the order of the keys, so that the same vectors are the same bytes."""
+    keys = sorted(vectors)
+    rows = np.array([vectors[one] for one in keys], dtype=np.float16)
+    np.savez_compressed(path, keys=np.array(keys, dtype=np.uint64), vectors=rows)
