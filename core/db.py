@@ -12,11 +12,13 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+import psycopg
 from psycopg import ClientCursor
 from psycopg.rows import namedtuple_row
 from sqlalchemy import Connection, Engine, TextClause, create_engine, make_url, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 
 from core.config import Settings
 from core.errors import Misconfigured
@@ -111,7 +113,7 @@ def binary(tx: Tx, statement: str, values: Mapping[str, object]) -> list[tuple[A
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    with driver.cursor(binary=True) as cursor:
+    with _told(tx), driver.cursor(binary=True) as cursor:
         rows: list[tuple[Any, ...]] = cursor.execute(statement, values).fetchall()
     return rows
 
@@ -126,12 +128,21 @@ def together(tx: Tx, *asked: tuple[TextClause, Mapping[str, object]]) -> list[li
         raise RuntimeError("The connection is closed.")
     found: list[list[Any]] = []
     # The server takes several statements at once only with their values written into them, as libpq quotes them.
-    with ClientCursor(driver, row_factory=namedtuple_row) as cursor:
+    with _told(tx), ClientCursor(driver, row_factory=namedtuple_row) as cursor:
         cursor.execute(";".join(cursor.mogrify(_written(statement), values) for statement, values in asked))
         for _ in asked:
             found.append(cursor.fetchall())
             cursor.nextset()
     return found
+
+
+@contextmanager
+def _told(tx: Tx) -> Iterator[None]:
+    """Errors of the driver as those of SQLAlchemy, which is what every door answers to."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise DBAPIError.instance(None, None, error, psycopg.Error, hide_parameters=True, dialect=tx.dialect) from error
 
 
 @lru_cache(maxsize=256)

@@ -56,6 +56,8 @@ def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Setting
     counts["search_index"] += reindex.forget_user(tx, user_id)
     for step in STEPS:
         counts[step.table] += tx.execute(step.statement, values).rowcount
+    if +counts:
+        tx.execute(_NOTE_ALL)
     reindex.weigh_anew(tx, gone)
     laid = tombstones.lay_user(tx, tenant_id, user_id)
     done = Erased(user_id, counts=+counts, tombstones=laid, sessions=[*alone, *shared])
@@ -266,3 +268,10 @@ _UNNAME_DISPATCHES = text("""
 """)
 
 _UNNAME_FLOWS = text("DELETE FROM flows WHERE key = ANY(:keys) AND event_seqs <@ cast(:seqs AS bigint[])")
+
+_NOTE_ALL = text("""
+    INSERT INTO search_changes (tenant_id, owner, at, type, session_id, ref)
+    SELECT current_setting('imprint.tenant'), '', pg_current_xact_id()::text::bigint, 'message', '', ''
+    ON CONFLICT DO NOTHING
+""")
+"""Names nobody: whoever keeps rows at hand reads all anew, also those of the user, who may come back."""

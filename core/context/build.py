@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -65,7 +66,8 @@ class Asked:
     @property
     def reader(self) -> str:
         """Who sees the context under which limit: what is held for one is not for another."""
-        told = f"{self.user_id}\x1f{self.group_id}\x1f{self.limit}\x1f{self.model}\x1f{self.budget}"
+        # As JSON: a user who is called "None" is not nobody.
+        told = json.dumps([self.user_id, self.group_id, self.limit, self.model, str(self.budget)])
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 
@@ -221,7 +223,8 @@ def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
         sheet = assemble.sheet(within, read if left else replace(read, results=(), material=read.material.bare()))
         rendered = formats.rendered(sheet, asked.format)
         tokens = formats.tokens(rendered, desk.counter)
-        if tokens <= asked.limit - (int(asked.limit * asked.budget.reserve) if left else 0):
+        most = asked.limit - (int(asked.limit * asked.budget.reserve) if left else 0)
+        if tokens <= most:
             return sheet, rendered, tokens
-        spare += 2 * (tokens - asked.limit)
+        spare += 2 * (tokens - most)
     return Sheet([], None), formats.nothing(asked.format), 0

@@ -28,7 +28,10 @@ ASKED: Final = 0.5
 """What meeting all terms of the question is worth, in highest scores."""
 
 READ: Final = 8_192
-"""Texts whose terms are kept in memory; some 10 MB."""
+"""Texts whose terms are kept in memory; with LONGEST, some 150 MB if all were passages, 20 MB of memories."""
+
+LONGEST: Final = 2_000
+"""Characters of a text whose terms are kept: a passage, not a question of pages, which nobody asks twice."""
 
 ALIKE: Final = 0.95
 """Cosine from which two texts are one, if no number, name, date or denial tells them apart."""
@@ -194,9 +197,18 @@ def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[tuple[_Unit, f
             heapq.heapreplace(heap, (-gain / unit.tokens, key, len(choice.kept), gain, unit))
 
 
-@lru_cache(maxsize=READ)
 def _said(text: str) -> tuple[str, ...]:
-    """The terms of a text, each once: what is known is asked for again and again."""
+    """The terms of a text, each once."""
+    return _kept(text) if len(text) <= LONGEST else _distinct(text)
+
+
+@lru_cache(maxsize=READ)
+def _kept(text: str) -> tuple[str, ...]:
+    """The same of what is known, which is asked for again and again."""
+    return _distinct(text)
+
+
+def _distinct(text: str) -> tuple[str, ...]:
     return tuple(sorted(set(terms(text))))
 
 

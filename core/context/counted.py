@@ -8,12 +8,13 @@ from typing import Final
 from core.tokens import Counter, counter
 
 KEPT: Final = 16_384
-"""Texts whose count is kept, for each model."""
+"""Texts whose count is kept, for each vocabulary."""
 
 LONGEST: Final = 1_000
-"""Characters of a text that is kept; with KEPT, 16 MB at the most."""
+"""Characters of a text that is kept; with KEPT, some 35 MB at the most."""
 
-MODELS: Final = 16
+VOCABULARIES: Final = 16
+"""Of which texts are remembered: all that there are."""
 
 
 class Counted:
@@ -28,7 +29,12 @@ class Counted:
         return self._known(text) if len(text) <= LONGEST else self._inner.count(text)
 
 
-@lru_cache(maxsize=MODELS)
 def counted(model: str | None) -> Counted:
     """Who counts for a model; the same each time, so that what it knows outlives a request."""
-    return Counted(counter(model))
+    return _remembering(counter(model))  # type: ignore[arg-type]  # every counter is frozen, and so hashable
+
+
+@lru_cache(maxsize=VOCABULARIES)
+def _remembering(inner: Counter) -> Counted:
+    """One for all models that count alike: a name costs nothing, and anyone may send another."""
+    return Counted(inner)

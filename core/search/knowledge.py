@@ -167,8 +167,8 @@ _SCORED = " UNION ALL ".join(
 
 _HITS = text(f"""
     WITH scored AS MATERIALIZED ({_SCORED})
-    (SELECT * FROM scored ORDER BY lexical DESC LIMIT :arm)
-    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC LIMIT :arm)
+    (SELECT * FROM scored ORDER BY lexical DESC, session_id, position LIMIT :arm)
+    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC, session_id, position LIMIT :arm)
 """)
 
 _PASSAGES = text("""

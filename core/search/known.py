@@ -11,13 +11,16 @@ from sqlalchemy import text
 
 from core.db import Tx
 from core.search import columns, shelf
-from core.search.columns import FIELDS, message_key
+from core.search.columns import ENUMERATED, FIELDS, message_key
 from core.search.shelf import View
+from core.types import Trust
 
 _OF_THEN: Final = [
     name for name in FIELDS.names or () if name not in {"memory", "embedded", "timed", "asks", "told", "names", "at"}
 ]
 """What a memory's row takes from how it was recorded then; when it happened is as it is indexed now."""
+
+_HOSTILE: Final = ENUMERATED["trust"].index(Trust.QUARANTINED) + 1
 
 
 def view(tx: Tx, now: View, known_at: datetime, reader: Mapping[str, object]) -> tuple[View, dict[str, str]]:
@@ -36,9 +39,11 @@ def view(tx: Tx, now: View, known_at: datetime, reader: Mapping[str, object]) ->
     fields, tags, sessions = kept.fields.copy(), list(kept.tags), list(kept.sessions)
     for at, key in enumerate(kept.keys):
         if key in then:
-            was = then[key]
+            was, hostile = then[key], kept.fields["trust"][at] == _HOSTILE
             for name in _OF_THEN:
                 fields[name][at] = was.fields[name]
+            if hostile:  # What was set apart since was hostile then, too.
+                fields["trust"][at] = _HOSTILE
             if was.worded is not None:
                 fields["embedded"][at] = False
             tags[at], sessions[at] = was.tags, was.session_id

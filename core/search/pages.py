@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar, get_args
 
 from core.errors import Invalid, Problem
+from core.intake import YEARS
+from core.search.candidates import Type
 from core.types import Json
 
 SEAL_BYTES: Final = 12
@@ -105,6 +107,8 @@ def read(said: str, question: Json) -> Cursor:
         cursor = Cursor(Place(str(kind), str(key), float(score)), datetime.fromisoformat(now).astimezone(UTC))
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise Invalid([Problem("/after", _NONE)]) from None
+    if kind not in get_args(Type) or cursor.now.year not in YEARS:
+        raise Invalid([Problem("/after", _NONE)])
     if raw[:SEAL_BYTES] != _seal(held, question) or not math.isfinite(cursor.place.score):
         raise Invalid([Problem("/after", _OTHER)])
     return cursor

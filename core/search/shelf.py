@@ -34,11 +34,17 @@ KEPT_BYTES: Final = 512 * 1024 * 1024
 KEPT_SECONDS: Final = 600
 """What was not asked for since so long is let go: a user who is gone shall not stay in memory."""
 
+SWEPT_SECONDS: Final = 1.0
+"""So often it is looked for what to let go: with many users at hand that takes longer than a question."""
+
 FORGOTTEN_SECONDS: Final = 3600
 """Notes of changes older than this are deleted (`core.upkeep`): nothing is kept so long without being asked."""
 
 MUCH: Final = 2_000
 """Changed rows from which on all are read anew: naming each would cost as much."""
+
+EVERYONE: Final = ""
+"""The owner of a note that names nobody: someone's rows and notes have gone (`core.erase_user`), all is read anew."""
 
 LAYERS: Final = 4
 """A layer of rows is merged with the one below once it is no smaller by this factor: few layers, and few copies."""
@@ -165,6 +171,8 @@ class State:
 
     view: View
     horizon: int | None
+    seen: str | None = None
+    """The snapshot: which later ones had ended nevertheless. One that stays open has nothing else read again."""
 
 
 _NO_PAIRS: Final = np.empty((0, 2), dtype=np.int64)
@@ -188,7 +196,7 @@ class Check:
     @property
     def values(self) -> dict[str, Any]:
         """What `CHANGED` is asked with."""
-        return {**self.whose, "horizon": self.state.horizon if self.usable else None, "most": MUCH}
+        return {**self.whose, "seen": self.state.seen if self.usable else None, "most": MUCH}
 
 
 class Shelf:
@@ -206,22 +214,23 @@ class Shelf:
 
     def check(self, user_id: str | None, group_id: str | None, dimension: int) -> Check:
         """What is to be asked, by `CHANGED`, before the rows are used."""
-        whose = {"user": user_id, "group": group_id, "owners": owners(user_id, group_id)}
+        whose = {"user": user_id, "group": group_id, "owners": [EVERYONE, *owners(user_id, group_id)]}
         return Check(self.state, whose, dimension)
 
     def view(self, tx: Tx, check: Check, answer: Any) -> View:
         """All rows as they are, by what was answered. Threads may check at once, and read one after the other."""
-        state, (horizon, changed, there) = check.state, _told(answer)
+        state, (horizon, changed, there), seen = check.state, _told(answer), str(answer.seen)
         if check.usable and not changed and (there or not len(state.view)) and horizon >= (state.horizon or 0):
             # Threads may overtake each other here: an older horizon only has rows read twice.
-            self.state = State(state.view, horizon)
+            self.state = State(state.view, horizon, seen)
             return state.view
         with self._lock:
             return self._read(tx, Check(self.state, check.whose, check.dimension))
 
     def _read(self, tx: Tx, check: Check) -> View:
         """Under the lock, so that what was read earlier never takes the place of what was read later."""
-        horizon, changed, there = _told(tx.execute(CHANGED, check.values).one())
+        answer = tx.execute(CHANGED, check.values).one()
+        horizon, changed, there = _told(answer)
         user_id, group_id, view = check.whose["user"], check.whose["group"], check.state.view
         # A database that was put back to an earlier state counts its transactions from there.
         known = check.usable and len(view) > 0 and horizon >= (check.state.horizon or 0)
@@ -232,7 +241,7 @@ class Shelf:
         elif changed:
             read = columns.named(tx, user_id, group_id, changed, check.dimension)
             view = _renewed(tx, view, read, [ref for type_, _, ref in changed if type_ == "memory"])
-        self.state = State(view, horizon)
+        self.state = State(view, horizon, str(answer.seen))
         return view
 
 
@@ -242,21 +251,29 @@ class Shelves:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._shelves: OrderedDict[tuple[str, str | None, str | None], Shelf] = OrderedDict()
+        self._swept = 0.0
 
     def shelf(self, tenant_id: str, user_id: str | None, group_id: str | None) -> Shelf:
-        """That of a user, a group or both, after those were let go for which there is no time or room."""
+        """That of a user, a group or both; now and then those are let go for which there is no time or room."""
         now, key = time.monotonic(), (tenant_id, user_id, group_id)
         with self._lock:
             mine = self._shelves.pop(key, None)
             if mine is None or now - mine.asked > KEPT_SECONDS:
                 mine = Shelf()
-            kept = mine.state.view.bytes + sum(one.state.view.bytes for one in self._shelves.values())
-            for other, one in list(self._shelves.items()):
-                if kept > KEPT_BYTES or now - one.asked > KEPT_SECONDS:
-                    kept -= self._shelves.pop(other).state.view.bytes
             mine.asked = now
             self._shelves[key] = mine
+            if now - self._swept >= SWEPT_SECONDS:
+                self._swept = now
+                self._let_go(now)
             return mine
+
+    def _let_go(self, now: float) -> None:
+        kept = sum(one.state.view.bytes for one in self._shelves.values())
+        for key, one in list(self._shelves.items()):
+            idle = now - one.asked
+            # Whoever asks about users that do not exist leaves empty shelves behind.
+            if kept > KEPT_BYTES or idle > KEPT_SECONDS or (not len(one.state.view) and idle > SWEPT_SECONDS):
+                kept -= self._shelves.pop(key).state.view.bytes
 
     def clear(self) -> None:
         """Let go of everything."""
@@ -301,9 +318,11 @@ def _renewed(tx: Tx, view: View, read: Columns, memories: Sequence[str]) -> View
 
 def _untouched(layers: Sequence[Layer], left: Sequence[Columns], new: int) -> int:
     """How many of the lowest layers stay as they are when `new` rows come on top."""
+    # What lost a row, and all above it, is put together anew.
+    same = next((at for at, one in enumerate(layers) if one.columns is not left[at]), len(layers))
     size = new
     for at in reversed(range(len(layers))):
-        if layers[at].columns is left[at] and len(left[at]) > LAYERS * size:
+        if at < same and len(left[at]) > LAYERS * size:
             return at + 1
         size += len(left[at])
     return 0
@@ -329,8 +348,9 @@ def _cites(tx: Tx, registers: Registers, memories: Sequence[str]) -> Places:
 
 
 def in_place_of(view: View, read: Columns) -> View:
-    """Other rows under the same keys, in one layer."""
-    return View(view.registers, [_layer(view.registers, read)], view.cites)
+    """Other rows under the same keys, in one layer; not under the lock, so that no shared register may grow."""
+    registers = Registers(view.registers.rows)
+    return View(registers, [_layer(registers, read)], view.cites)
 
 
 def whole(view: View) -> Columns:
@@ -388,11 +408,16 @@ _OPEN: WeakKeyDictionary[Engine, Shelves] = WeakKeyDictionary()
 
 CHANGED = text("""
     SELECT cast(cast(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) AS horizon,
+           cast(pg_current_snapshot() AS text) AS seen,
            EXISTS (SELECT FROM search_index WHERE user_id = :user AND type IN ('message', 'memory'))
            OR EXISTS (SELECT FROM search_index WHERE group_id = :group AND type IN ('message', 'memory')) AS there,
            c.types, c.sessions, c.refs
     FROM (SELECT array_agg(type) AS types, array_agg(session_id) AS sessions, array_agg(ref) AS refs
-          FROM (SELECT type, session_id, ref FROM search_changes
-                WHERE owner = ANY(:owners) AND at >= cast(:horizon AS bigint) LIMIT :most + 1) AS c) AS c
+          FROM (SELECT DISTINCT type, session_id, ref FROM search_changes
+                WHERE owner = ANY(:owners)
+                  AND at >= cast(cast(pg_snapshot_xmin(cast(cast(:seen AS text) AS pg_snapshot)) AS text) AS bigint)
+                  AND NOT pg_visible_in_snapshot(
+                      cast(cast(at AS text) AS xid8), cast(cast(:seen AS text) AS pg_snapshot))
+                LIMIT :most + 1) AS c) AS c
 """)
 """Notes of transactions from the horizon on: those before had all ended, and could be seen, when it was taken."""

@@ -117,9 +117,9 @@ def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]
 
 
 def chosen(view: View, places: Places, arms: Arms) -> Candidates:
-    """The rows at these places as candidates; of a large store the best of each arm, with all that these rest on."""
+    """The rows at these places as candidates; of a large store the best of each arm, with what they rest on."""
     if len(places) > READ_ALL:
-        places = _best(places, arms)
+        places = _best(view, places, arms)
     fields = view.fields
     moved = np.full(len(view), -1, dtype=np.int64)
     moved[places] = np.arange(len(places))
@@ -155,10 +155,17 @@ def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
     return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
 
 
-def _best(places: Places, arms: Arms) -> Places:
-    """Those that an arm names, in the order in which they stand."""
-    wanted = [places[_top(scores[places])] for scores in (arms.lexical, np.nan_to_num(arms.cosine, nan=-2.0))]
-    return np.unique(np.concatenate(wanted))
+def _best(view: View, places: Places, arms: Arms) -> Places:
+    """Those that an arm names, with the messages that memories among them cite, and the memories that cite them."""
+    named = [places[_top(arms.lexical[places])]]
+    if not np.isnan(arms.cosine[places]).all():
+        named.append(places[_top(np.nan_to_num(arms.cosine[places], nan=-2.0))])
+    passed, wanted = np.zeros((2, len(view)), dtype=np.bool_)
+    passed[places] = True
+    wanted[np.concatenate(named)] = True
+    ends = wanted[view.citations]
+    wanted[view.citations[ends.any(axis=1)].ravel()] = True
+    return np.flatnonzero(passed & wanted)
 
 
 def _top(scores: NDArray[np.float32]) -> Places:

@@ -242,3 +242,13 @@ def test_without_a_moment_nothing_is_read_but_what_was_read_before(app: Database
         plan = str(binary(tx, f"EXPLAIN {columns._OWNED}", values))
     for table in ("memory_versions", "events"):
         assert table not in plan
+
+
+def test_what_was_set_apart_since_was_hostile_then_too(app: Database) -> None:
+    cat = a_memory("Ada has a cat.")
+    carry_out(app, cat)
+    carry_out(app, Edit(cat.id, 1, {"trust": "quarantined"}, "hostile"))
+    recorded(app, cat.id, 1, month(1))
+    recorded(app, cat.id, 2, month(3))
+    assert search(app, known_at=month(2)) == []
+    assert search(app, known_at=month(2), trust=["quarantined"]) == ["Ada has a cat."]

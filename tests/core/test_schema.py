@@ -16,6 +16,7 @@ from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Misconfigured
 from core.tables import TENANT_TABLES, metadata
+from core.text import TERM_IDS
 from tests.databases import beside
 from tests.samples import TENANT
 
@@ -216,3 +217,47 @@ def test_what_a_flow_had_gathered_before_the_upgrade_has_its_times_after_it(empt
         times = tx.execute(text("SELECT times FROM flows")).scalar_one()
     app.close()
     assert [time.isoformat() for time in times] == ["2026-11-21T10:00:00+00:00"] * 2
+
+
+def test_rows_that_were_indexed_before_know_whether_they_ask(empty: Settings) -> None:
+    schema.upgrade(empty, HASH)
+    engine = create_engine(db.owner_url(empty))
+    with engine.begin() as connection:
+        for statement in BEFORE_0006:
+            connection.execute(text(statement))
+    app = db.connect(db.app_url(empty), 1)
+    with app.tenant("t") as tx:
+        tx.execute(text(A_MESSAGE))
+        tx.execute(text(ITS_ROW))
+    schema.upgrade(empty, HASH)
+    with app.tenant("t") as tx:
+        row = tx.execute(text("SELECT asks, names FROM search_index")).one()
+    app.close()
+    engine.dispose()
+    assert (row.asks, row.names) == (True, 1)
+
+
+BEFORE_0006 = (
+    "DROP VIEW second.search_index",
+    "DROP TABLE search_changes CASCADE",
+    "DROP FUNCTION note_indexed, note_unindexed, note_remembered, note_witnessed CASCADE",
+    "ALTER TABLE search_index DROP COLUMN asks, DROP COLUMN names",
+    "ALTER TABLE contexts DROP COLUMN instruction_ids, DROP COLUMN profile",
+    """
+    CREATE VIEW second.search_index WITH (security_invoker = true) AS
+    SELECT tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms, own_terms,
+           embedding_next AS embedding, xmin FROM public.search_index
+    """,
+    "UPDATE alembic_version SET version_num = '0005'",
+)
+
+A_MESSAGE = """
+    INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, role, content, occurred_at)
+    VALUES ('t', 's', 1, 'm', 1, 'e', 'ada', 'user', 'Did you see Ann?', now())
+"""
+
+ITS_ROW = f"""
+    INSERT INTO search_index
+        (tenant_id, type, session_id, ref, position, user_id, occurred_at, terms, own_terms)
+    VALUES ('t', 'message', 's', 'm', 1, 'ada', now(), '{{1:1}}/{TERM_IDS}', '{{1}}')
+"""

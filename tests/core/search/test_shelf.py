@@ -6,17 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as trying
 from hypothesis import strategies as st
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, OperationalError
 
-from core import changes
+from core import changes, erase_user
 from core.change import Archive, Author, Edit, Owner, Restore
-from core.db import Database
+from core.config import Settings
+from core.db import Database, together
 from core.errors import Conflict
 from core.search import query, shelf, sift
 from core.search.query import Question
 from core.search.shelf import View
+from core.text import TERM_IDS
 from tests.core.search.test_query import EMBEDDER, contents, remember, search
 from tests.core.test_changes import a_candidate, an_add
 from tests.samples import TENANT, accept, accept_all, said
@@ -125,7 +129,7 @@ HAPPENINGS = "said settled remembered edited weighed archived restored witnessed
 
 
 @given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 9)), min_size=3, max_size=14))
-@settings(
+@trying(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 def test_what_is_kept_answers_as_what_is_read_anew(
@@ -211,7 +215,7 @@ def test_a_database_put_back_to_an_earlier_state_is_read_anew(app: Database) -> 
     remember(app, "Ada likes tea.")
     mine = shelf.of(app.engine).shelf(TENANT, "ada", None)
     view(app)
-    mine.state = shelf.State(mine.state.view, mine.state.horizon + 1_000_000)  # type: ignore[operator]
+    mine.state = shelf.State(mine.state.view, mine.state.horizon + 1_000_000, mine.state.seen)  # type: ignore[operator]
     remember(app, "Ada has a cat.")
     assert len(living(view(app))) == 2
 
@@ -259,19 +263,32 @@ def test_what_nobody_asked_about_is_let_go(app: Database, monkeypatch: pytest.Mo
         view(app, user)
     first = kept.shelf(TENANT, "ada", None)
     now += shelf.KEPT_SECONDS + 1
-    assert kept.shelf(TENANT, "bob", None) is not None
+    kept.shelf(TENANT, "cem", None)
     assert kept.shelf(TENANT, "ada", None) is not first
+
+
+def test_users_who_do_not_exist_leave_no_shelves(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(shelf.time, "monotonic", lambda: now)
+    kept = shelf.of(app.engine)
+    nobody = kept.shelf(TENANT, "nobody", None)
+    now += 2 * shelf.SWEPT_SECONDS
+    kept.shelf(TENANT, "ada", None)
+    assert kept.shelf(TENANT, "nobody", None) is not nobody
 
 
 def test_above_the_bytes_that_may_be_kept_the_longest_unused_goes(
     app: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    now = 1000.0
+    monkeypatch.setattr(shelf.time, "monotonic", lambda: now)
     kept = shelf.of(app.engine)
     for user in ("ada", "bob", "cem"):
         remember(app, "I like tea.", user=user)
         view(app, user)
     shelves = {user: kept.shelf(TENANT, user, None) for user in ("ada", "bob", "cem")}
     monkeypatch.setattr(shelf, "KEPT_BYTES", 2 * shelves["cem"].state.view.bytes)
+    now += shelf.SWEPT_SECONDS
     kept.shelf(TENANT, "cem", None)
     assert kept.shelf(TENANT, "bob", None) is shelves["bob"]
     assert kept.shelf(TENANT, "ada", None) is not shelves["ada"]
@@ -285,3 +302,86 @@ def test_a_large_store_is_ranked_by_the_best_of_each_arm(app: Database, monkeypa
     monkeypatch.setattr(sift, "ARM_LIMIT", 10)
     assert answered(app, "tea number 12", limit=3) == whole
     assert query.search(app, TENANT, Question("tea", "ada"), EMBEDDER).total == 30
+
+
+def fill(app: Database, first: int, last: int, group: str | None = None) -> None:
+    """Rows of the index as they might be of messages."""
+    with app.tenant(TENANT) as tx:
+        tx.execute(_FILL, {"first": first, "last": last, "group": group})
+
+
+_FILL = text(f"""
+    INSERT INTO search_index
+        (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, terms, own_terms)
+    SELECT current_setting('imprint.tenant'), 'message', 's', 'm' || n, n, 'ada', cast(:group AS text), now(),
+           '{{1:1}}/{TERM_IDS}'::sparsevec, '{{1}}'
+    FROM generate_series(cast(:first AS int), cast(:last AS int)) AS n
+""")
+
+
+def test_many_that_are_noted_twice_are_all_read(app: Database) -> None:
+    fill(app, 1, 10, "friends")
+    assert len(living(view(app, "ada", "friends"))) == 10
+    fill(app, 11, 1_600, "friends")  # Noted for the user and for the group.
+    assert len(living(view(app, "ada", "friends"))) == 1_600
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE search_index SET timed = true"))
+    seen = view(app, "ada", "friends")
+    assert int(seen.fields["timed"][seen.alive].sum()) == 1_600
+
+
+def test_what_goes_from_a_lower_layer_is_gone(app: Database) -> None:
+    for n in range(30):
+        remember(app, f"Ada has tea number {n}.")
+    view(app)
+    for n in range(30, 36):
+        remember(app, f"Ada has tea number {n}.")
+    seen = view(app)
+    assert [len(layer) for layer in seen.layers] == [30, 6]
+    key = str(seen.keys[0])
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM search_index WHERE ref = :id"), {"id": key})
+    assert key not in living(view(app))
+
+
+def test_a_user_who_comes_back_after_an_erasure_has_nothing_of_before(
+    app: Database, works: Works, upgraded: Settings
+) -> None:
+    accept_all(app, [said(f"I speak of tea {n}.", session=f"s{n}") for n in range(5)])
+    works.settle(flush=False)
+    assert len(living(view(app))) == 5
+    with app.tenant(TENANT) as tx:
+        erase_user.user(tx, TENANT, "ada", Author("test"), upgraded)
+    accept(app, said("I am back with tea.", session="new"))
+    works.settle(flush=False)
+    kept = living(view(app))
+    cold(app)
+    assert kept == living(view(app))
+    assert query.search(app, TENANT, Question("tea", "ada"), EMBEDDER).total == 1
+
+
+def test_while_someone_writes_for_long_nothing_else_is_read_again(
+    app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(app, "Ada likes tea.")
+    view(app)
+    read: list[int] = []
+    some = shelf.columns.named
+    monkeypatch.setattr(
+        shelf.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
+    )
+    with app.tenant(TENANT) as late:
+        late.execute(text("SELECT pg_current_xact_id()"))
+        remember(app, "Ada sails a ship.")
+        for _ in range(5):
+            assert len(living(view(app))) == 2
+    assert len(read) == 1
+
+
+def test_an_error_of_the_driver_is_one_that_every_door_knows_and_the_next_search_is_answered(app: Database) -> None:
+    remember(app, "Ada likes tea.")
+    with pytest.raises(DBAPIError):
+        search(app, "tea", session_id="a\x00b")
+    with pytest.raises(OperationalError), app.tenant(TENANT) as tx:
+        together(tx, (text("SELECT pg_terminate_backend(pg_backend_pid())"), {}), (text("SELECT 1"), {}))
+    assert contents(search(app, "tea")) == ["Ada likes tea."]
