@@ -24,6 +24,7 @@ from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.embed import Embedder
+from core.intake import PROBLEMS
 from core.recent import Recent
 from core.retrievers import Retriever
 from core.tenants import Caller
@@ -157,7 +158,8 @@ def _on_ours(_request: Request, error: Exception) -> Response:
 def _on_shape(_request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
-    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), e["msg"]) for e in error.errors()]
+    told = error.errors()[:PROBLEMS]
+    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), e["msg"]) for e in told]
     return problem(422, "Invalid", "; ".join(f"{f.pointer}: {f.detail}" for f in faults), faults)
 
 

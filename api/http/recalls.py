@@ -81,6 +81,14 @@ class Spacing:
         ready = [asker for asker, held in self._held.items() if ending or not self._lately(held)]
         return [self._say(self._held.pop(asker), now) for asker in ready]
 
+    def unsaid(self, said: Sequence[Recall]) -> None:
+        """These could not be written down: they wait again, and are due at once."""
+        for recall in said:
+            for one in recall.served:
+                if one.memory_id is not None:
+                    self._said.pop((recall.asker, one.memory_id), None)
+            self._hold(recall)
+
     def _hold(self, recall: Recall) -> None:
         ids = [one.memory_id for one in recall.served if one.memory_id is not None]
         if not recall.announced or not ids:
@@ -155,7 +163,10 @@ class Recalls:
                     announcements = announcements_of(_standing(tx, ours))
                     events.announce(tx, tenant_id, announcements)
             except SQLAlchemyError as error:
+                self._spacing.unsaid(ours)
                 log.warning("recalls.unsaid", error=str(error).splitlines()[0])
+            except Exception:
+                log.exception("recalls.surprise")  # One text that cannot be read must not end the thread for all.
             else:
                 self._ring(announcements)
 

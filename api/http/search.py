@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from api.http import found as shown
 from api.http.door import At, Reader
 from api.http.recalls import Asker
+from api.http.statements import Time
 from core.asof import Moment
 from core.context.depth import depth
 from core.echo import Served
@@ -31,6 +32,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 GROUPED = 1000
 """Of a ranking, so many results are looked at where no session may come more often than it is asked to."""
+
+MOST = 50
+"""Values of one filter: each that does not fit is told, and all of them are read before anything else is."""
 
 PER_GROUP = 3
 """Results of one session, where nobody says how many."""
@@ -72,11 +76,15 @@ class SearchRequest(BaseModel):
         Field(max_length=pages.LONGEST, description="`next` of an answer to the same question: what comes behind it"),
     ] = None
     method: Method = "hybrid"
-    include: list[Literal["memories", "messages", "documents"]] = ["memories", "messages", "documents"]
-    kinds: list[Kind] = []
-    categories: list[Category] = []
-    topics: list[Topic] = []
-    tags: Annotated[list[Name], Field(description="Memories with one of them or more")] = []
+    include: Annotated[list[Literal["memories", "messages", "documents"]], Field(max_length=MOST)] = [
+        "memories",
+        "messages",
+        "documents",
+    ]
+    kinds: Annotated[list[Kind], Field(max_length=MOST)] = []
+    categories: Annotated[list[Category], Field(max_length=MOST)] = []
+    topics: Annotated[list[Topic], Field(max_length=MOST)] = []
+    tags: Annotated[list[Name], Field(max_length=MOST, description="Memories with one of them or more")] = []
     session_id: Name | None = None
     time: Annotated[Span, Field(description="When it was said or happened")] = Span()
     min_similarity: Annotated[
@@ -85,12 +93,12 @@ class SearchRequest(BaseModel):
     min_importance: Share | None = None
     trust: Annotated[
         list[Literal["candidate", "confirmed", "disputed", "quarantined"]],
-        Field(description="Default: all but quarantined; what is rejected is never found"),
+        Field(max_length=MOST, description="Default: all but quarantined; what is rejected is never found"),
     ] = []
     as_of: Annotated[AwareDatetime | None, Field(description="What was true then, superseded by now or not")] = None
-    known_at: Annotated[AwareDatetime | None, Field(description="What was recorded then, in its words of then")] = None
+    known_at: Annotated[Time | None, Field(description="What was recorded then, in its words of then")] = None
     include_archived: Annotated[bool, Field(description="Find what was archived or has expired, too")] = False
-    now: Annotated[AwareDatetime | None, Field(description="From when the age of things is counted")] = None
+    now: Annotated[Time | None, Field(description="From when the age of things is counted")] = None
     adaptive: Annotated[
         bool | None, Field(description="The question decides how many: 3 to 15, and `limit` at the most")
     ] = None

@@ -64,7 +64,10 @@ def _distinct(names: list[str]) -> list[str]:
 
 _NO_NUL = r"^[^\x00]*$"
 
-Content = Annotated[str, StringConstraints(min_length=1, max_length=CHARACTERS, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$")]
+_SAYS = r"^[^\x00]*[^\s\x00\x1c-\x1f][^\x00]*$"
+"""Something besides spaces, of which Python counts four more than a pattern does."""
+
+Content = Annotated[str, StringConstraints(min_length=1, max_length=CHARACTERS, pattern=_SAYS)]
 Reason = Annotated[str, StringConstraints(max_length=2_000, pattern=_NO_NUL)]
 Slot = Annotated[str, StringConstraints(max_length=200, pattern=r"^[\w-]+(\.[\w-]+)*$")]
 Value = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=_NO_NUL)]

@@ -40,6 +40,9 @@ USUAL_K: Final = 10
 LONGEST_QUESTION: Final = 10_000
 """Characters of the last message by which is searched, where it is the question: its end, which asks."""
 
+SHRINK: Final = 0.95
+"""How much less than in proportion is allowed after a context came out too long: the window moves in blocks."""
+
 ATTEMPTS: Final = 6
 """How often a context that came out too long is assembled within less; then only what must be is left."""
 
@@ -217,14 +220,14 @@ def _holds(row: Any, now: datetime) -> bool:
 
 def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
     """The sheet, rendered, within the limit. What the joints cost is known only then; so much less is allowed anew."""
-    spare = formats.OVERHEAD
+    room = float(asked.limit - formats.OVERHEAD)
     for left in reversed(range(ATTEMPTS)):
-        within = replace(desk, allowance=allowed(max(0, asked.limit - spare), asked.budget))
+        within = replace(desk, allowance=allowed(max(0, int(room)), asked.budget))
         sheet = assemble.sheet(within, read if left else replace(read, results=(), material=read.material.bare()))
         rendered = formats.rendered(sheet, asked.format)
         tokens = formats.tokens(rendered, desk.counter)
         most = asked.limit - (int(asked.limit * asked.budget.reserve) if left else 0)
         if tokens <= most:
             return sheet, rendered, tokens
-        spare += 2 * (tokens - most)
+        room *= SHRINK * most / tokens
     return Sheet([], None), formats.nothing(asked.format), 0

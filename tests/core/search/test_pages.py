@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Invalid
+from core.intake import YEARS
 from core.search import pages
 from core.search.pages import LONGEST, SEAL_BYTES, Cursor, Place
 from core.types import Json
@@ -41,8 +42,9 @@ def ranking(*scores: float) -> list[One]:
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
-moments = st.datetimes(timezones=st.just(UTC))
-cursors = st.builds(Cursor, st.builds(Place, st.text(max_size=20), st.text(max_size=500), finite), moments)
+moments = st.datetimes(datetime(YEARS[0], 1, 2), datetime(YEARS[-1], 12, 30), timezones=st.just(UTC))  # noqa: DTZ001
+types = st.sampled_from(["memory", "message", "document"])
+cursors = st.builds(Cursor, st.builds(Place, types, st.text(max_size=500), finite), moments)
 
 
 @given(cursors)

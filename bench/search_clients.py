@@ -1,0 +1,98 @@
+"""The door for `bench.search`: questions over HTTP, by one client and by many at once."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from bench.search_data import Asked, Filled
+from bench.stand import Stand, percentiles, stack
+
+NOBODY = "nobody"
+"""Who remembers nothing: what is asked about them makes a question's vector, and next to nothing else."""
+
+
+class Client:
+    """One connection that stays open."""
+
+    def __init__(self, stand: Stand) -> None:
+        self._connection = http.client.HTTPConnection(urlsplit(stand.url).netloc, timeout=90)
+        self._headers = {"Authorization": f"Bearer {stand.key}", "Content-Type": "application/json"}
+
+    def ask(self, user: str, text: str) -> int:
+        """How many were found."""
+        body = json.dumps({"user_id": user, "query": text, "limit": 10})
+        self._connection.request("POST", "/v1/search", body, self._headers)
+        answer = self._connection.getresponse()
+        found = json.loads(answer.read())
+        assert answer.status == 200, found
+        return len(found["results"])
+
+    def find(self, asked: Asked) -> None:
+        """Ask, and find as many as were asked for."""
+        assert self.ask(asked.user, asked.text) == 10
+
+    def embed(self, text: str) -> None:
+        """Let the door make a question's vector; it remembers it."""
+        self.ask(NOBODY, text)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Crowded:
+    """Milliseconds of all answers, and answers a second."""
+
+    clients: int
+    took: list[float]
+    rate: float
+
+
+@contextmanager
+def served(there: Filled) -> Iterator[Stand]:
+    """A stack on this database, as a user starts it, with the local model."""
+    with stack(database_url=there.postgres.url) as stand:
+        client = Client(stand)
+        client.embed("Is the model there?")
+        client.close()
+        yield stand
+
+
+def at_once(stand: Stand, questions: Sequence[Asked], clients: int) -> Crowded:
+    """All questions, by so many clients of whom each asks the next one when it has its answer."""
+    waiting = iter(random.Random(7).sample(questions, len(questions)))
+    began = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        took = [one for some in pool.map(lambda _: _one_after_another(stand, waiting), range(clients)) for one in some]
+    return Crowded(clients, took, len(took) / (time.perf_counter() - began))
+
+
+def compared(name: str, one: Crowded, many: Crowded) -> dict[str, float]:
+    """What many at once wait, and what one alone does."""
+    single, together = percentiles(one.took), percentiles(many.took)
+    return {
+        f"{name}: 1 client, p50, ms": single["p50"],
+        f"{name}: {many.clients} clients, p50, ms": together["p50"],
+        f"{name}: {many.clients} clients, p95, ms": together["p95"],
+        f"{name}: p95 of {many.clients} to the p50 of 1 (6)": together["p95"] / single["p50"],
+        f"{name}: searches/s of 1": one.rate,
+        f"{name}: searches/s of {many.clients}": many.rate,
+    }
+
+
+def _one_after_another(stand: Stand, waiting: Iterator[Asked]) -> list[float]:
+    client, took = Client(stand), []
+    for asked in waiting:  # An iterator over a list gives each element to one thread.
+        began = time.perf_counter()
+        client.find(asked)
+        took.append(1000 * (time.perf_counter() - began))
+    client.close()
+    return took
