@@ -49,6 +49,9 @@ PARTS: Final[Mapping[str, Mapping[str, float]]] = OrderedDict(
     }
 )
 
+RESULTS: Final = 40
+"""As many as the recall harness asks for: several of them cite the same message."""
+
 TENANT: Final = "default"
 
 
@@ -125,7 +128,7 @@ def recall(database: Database, told: Sequence[Talk], embedder: Known) -> dict[st
 
 def found(database: Database, user: str, one: Labelled, embedder: Known) -> list[str]:
     """The distinct messages that the results cite, best first."""
-    answer = query.search(database, TENANT, Question(one.text, user, limit=20), embedder)
+    answer = query.search(database, TENANT, Question(one.text, user, limit=RESULTS), embedder)
     return list(dict.fromkeys(source.message_id for result in answer.results for source in result.sources))
 
 

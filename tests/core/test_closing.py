@@ -95,7 +95,7 @@ def test_pages_begin_with_the_longest_silence(app: Database) -> None:
 
 
 def test_working_memory_goes_with_the_silence(app: Database) -> None:
-    accept(app, said("x", time=ago(days=2)), said("y", session="s2"))
+    accept(app, said("x", time=ago(days=2)), said("y", session="s2", time=ago(hours=1)))
     with app.tenant(TENANT) as tx:
         for session in ("s1", "s2"):
             working.put(tx, TENANT, session, "k", 1)
