@@ -155,7 +155,9 @@ def test_a_method_that_is_not_there_is_a_problem_too(door: Doors) -> None:
 def without_a_key(door: Doors) -> Iterator[tuple[str, Response]]:
     for path, methods in door.client.app.openapi()["paths"].items():  # type: ignore[attr-defined]
         for method in methods:
-            yield path, door.client.request(method.upper(), path.replace("{", "").replace("}", ""))
+            # By a name that this server has: /mcp looks at that before it looks at the key.
+            called = path.replace("{", "").replace("}", "")
+            yield path, door.client.request(method.upper(), called, headers={"host": "127.0.0.1"})
 
 
 def test_without_a_key_every_door_is_closed_but_health(door: Doors) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sys
 from decimal import Decimal
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import pytest
@@ -394,9 +394,9 @@ def test_numbers_made_to_have_one_hash_cost_little(op: str, wrap: Any) -> None:
     conditions = a_leaf(op, {"field": "payload.wanted"}, field="payload.numbers")
     test = compile_conditions(a_rule(conditions={"all": [conditions]}).conditions)
     wanted = 3 if op == "contains" else numbers[:-9:-1]
-    began = perf_counter()
+    began = process_time()
     assert test(Facts(an_event({"numbers": numbers, "wanted": wanted}))) is (op != "contains")
-    assert perf_counter() - began < 0.5
+    assert process_time() - began < 0.5
 
 
 @pytest.mark.parametrize("number", [2**61 - 1, -(2**61), 2**64, 10**30, 10**300])
