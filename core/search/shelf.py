@@ -3,7 +3,7 @@
 What is kept is never trusted by age. Each question asks the database which of the owner's rows were written by
 transactions that had not ended when it was asked last (triggers note them in `search_changes`), and reads those anew.
 No text is kept: what a search answers is read from the database, in the transaction that asks. What nobody asked about
-for `KEPT_SECONDS` is let go, as is the longest unused above `KEPT_BYTES`.
+for `KEPT_SECONDS` is let go with the next question of anyone, as is the longest unused above `KEPT_BYTES`.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ from sqlalchemy import event as hooks
 from sqlalchemy import text
 
 from core import changes, memories
-from core.change import Add, Archive, Confirm, Edit, Link, Owner
+from core.change import Archive, Confirm, Edit, Link, Owner
 from core.config import Settings
 from core.db import Database
 from core.related import WEIGHTS
 from core.search.spread import FAN, REACH, SOURCES, Spread, spread
 from core.types import Category, Evidence, Json, Kind, Relation, Trust
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
-from tests.core.test_related import analyzed
+from tests.core.test_related import analyzed, apart
 from tests.samples import TENANT
 
 READER: Mapping[str, object] = {"user": "ada"}
@@ -27,12 +27,6 @@ READER: Mapping[str, object] = {"user": "ada"}
 @pytest.fixture
 def ada(app: Database) -> Bench:
     return Bench(app)
-
-
-def apart(content: str, number: int, **fields: Any) -> Add:
-    """A memory that shares neither evidence nor slot with others."""
-    quote = Evidence("s1", f"own-{number}", "e1", content)
-    return an_add(content, number, **{"evidence": (quote,), **fields})
 
 
 def reached(
