@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+from hypothesis import settings as properties
 from sqlalchemy import create_engine, text
 
 from api.stack.servers import Broker, Postgres
@@ -122,6 +123,9 @@ def root() -> Path:
 
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Neither a busy machine nor the luck of the draw decides: no deadlines, and the same examples until a test changes.
+# `pytest --hypothesis-profile=default` draws others each time.
+properties.load_profile("ci")
 # Tracebacks as they are: drawn with all local values, as structlog does by default, one takes seconds.
 structlog.configure(
     processors=[

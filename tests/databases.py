@@ -1,9 +1,10 @@
-"""Databases of a test's own, beside the one that all tests share."""
+"""Databases of a test's own, beside the one that all tests share; and what a database does to answer a statement."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from uuid import uuid4
 
 from pydantic import SecretStr
@@ -11,6 +12,8 @@ from sqlalchemy import URL, NullPool, create_engine, text
 
 from core import db
 from core.config import Settings
+from core.db import Tx
+from core.types import Json
 
 
 @contextmanager
@@ -24,6 +27,33 @@ def beside(settings: Settings) -> Iterator[Settings]:
     finally:
         # Without FORCE, which fails where autovacuum is in it: so PostgreSQL ends that and waits for the others to go.
         _now(url, f"DROP DATABASE {name}")
+
+
+def analyzed(settings: Settings, *tables: str) -> None:
+    """Let the planner know what the tables hold, as the server itself does after a minute.
+
+    Until then it goes by what an earlier test held there, and by whether autovacuum came by meanwhile: a test that
+    asks for a plan commits rows enough for a choice, and calls this.
+    """
+    _now(db.owner_url(settings), f"VACUUM ANALYZE {', '.join(tables)}")
+
+
+def carried_out(tx: Tx, statement: str, values: Any = None) -> list[Json]:
+    """The nodes of a statement's plan, as it was carried out."""
+    (answer,) = tx.execute(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}"), values or {}).scalar_one()
+    return nodes_of(answer["Plan"])
+
+
+def nodes_of(plan: Json) -> list[Json]:
+    """A node of a plan, and all that are under it."""
+    return [plan, *(inner for part in plan.get("Plans", ()) for inner in nodes_of(part))]
+
+
+def looked_at(nodes: list[Json], table: str) -> list[float]:
+    """How many rows of a table each scan of it looked at, those included that it threw away."""
+    scans = [node for node in nodes if node.get("Relation Name") == table]
+    aside = ("Rows Removed by Filter", "Rows Removed by Index Recheck")
+    return [scan["Actual Loops"] * sum(scan.get(name, 0) for name in ("Actual Rows", *aside)) for scan in scans]
 
 
 def _now(url: URL, statement: str) -> None:

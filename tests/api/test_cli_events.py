@@ -97,7 +97,7 @@ def test_ctrl_c_ends_the_tail_with_0(imprint: Imprint, app: Database) -> None:
         accept(app, said("I moved to Rome.", id="m2"))
         assert '"m2"' in tail.stdout.readline()
         tail.send_signal(signal.SIGINT)
-        assert (tail.wait(10), tail.stderr.read()) == (0, "")
+        assert (tail.wait(60), tail.stderr.read()) == (0, "")
 
 
 def test_a_trace_shows_rules_with_actual_values_and_what_came_of_them(

@@ -309,7 +309,9 @@ words = st.sampled_from(
 lines = st.lists(st.lists(words, min_size=1, max_size=60).map(" ".join), min_size=1, max_size=12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     lines=lines,
     limit=st.integers(64, 3000),

@@ -455,7 +455,7 @@ def test_who_tries_the_same_chains_again_at_once_waits_and_one_of_them_begins_th
     ready = threading.Barrier(6)
 
     def again(_: int) -> int:
-        ready.wait(10)
+        ready.wait(60)
         return replay(door, {"status": "cancelled"})[1]
 
     with ThreadPoolExecutor(6) as crowd:

@@ -107,7 +107,7 @@ def test_a_wrong_parameter_is_refused_with_its_name(door: Doors, params: Json) -
 
 
 def test_what_has_expired_is_gone_the_moment_it_expires(door: Doors, app: Database) -> None:
-    carry_out(app, lisbon(), a_memory("Ada is in Rome.", expires_at=NOW + timedelta(hours=1)))
+    carry_out(app, lisbon(), a_memory("Ada is in Rome.", expires_at=NOW + timedelta(days=1)))
     assert "topics" in profile_of(door)["attributes"]
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE memories SET expires_at = now() - interval '1 s' WHERE expires_at IS NOT NULL"))

@@ -94,7 +94,7 @@ def test_committed_rows_survive_a_kill_9_of_postgres(home: Path, postgres: Postg
         db.execute("CREATE TABLE survivors AS SELECT generate_series(1, 1000) AS n")
         assert postgres.pid
         os.kill(postgres.pid, signal.SIGKILL)
-        assert wait_released(home, "postgres", 5.0)
+        assert wait_released(home, "postgres", 60.0)
         assert not postgres.alive()
         assert postgres.exit() == "SIGKILL"
     url = postgres.start()
@@ -140,7 +140,7 @@ def test_postgres_ends_by_itself_when_its_starter_is_killed(home: Path) -> None:
         assert starter.stdout
         assert starter.stdout.readline() == b"up\n"
         starter.kill()
-    assert wait_released(home, "postgres", 5.0)
+    assert wait_released(home, "postgres", 60.0)
     assert "database system is shut down" in process.log_file(home, "postgres").read_text().splitlines()[-1]
 
 
@@ -221,7 +221,7 @@ def test_a_fresh_stack_for_tests_is_up_quickly(tmp_path: Path) -> None:
     try:
         for server in servers:
             server.start()
-        assert time.monotonic() - begin < 10.0
+        assert time.monotonic() - begin < 30.0
         with psycopg.connect(servers[0].url) as db:
             assert db.execute("SHOW fsync").fetchone() == ("off",)
     finally:

@@ -47,7 +47,7 @@ def watch_for_a_mismatch(production: Production) -> None:
     }
     made = production.api.post("/v1/rules", json=rule)
     assert made.is_success, made.text
-    time.sleep(1)  # until the router has it
+    time.sleep(3)  # until the router has it
 
 
 def traffic(production: Production, round_: int) -> None:

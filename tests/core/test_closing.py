@@ -49,7 +49,7 @@ def test_a_session_nobody_ended_ends_after_its_silence_and_says_so_once(app: Dat
 
 @pytest.mark.parametrize(
     "last",
-    [said("hi", time=ago(hours=23)), said("from the future", time="2999-01-01T00:00:00Z"), ended(time=ago(days=1.5))],
+    [said("hi", time=ago(hours=12)), said("from the future", time="2999-01-01T00:00:00Z"), ended(time=ago(days=1.5))],
 )
 def test_what_is_not_idle_or_has_ended_is_left_alone(app: Database, last: dict[str, object]) -> None:
     accept(app, said("hello", time=ago(days=3)), last)

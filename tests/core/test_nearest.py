@@ -8,15 +8,16 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
-from core import changes, db, memories, nearest
+from core import changes, memories, nearest
 from core.change import Add, Archive, Edit
 from core.config import Settings
 from core.db import Database, Tx
 from core.nearest import Near
 from core.search.index import vector_literal
 from tests.core.test_upkeep import ADA, EMBEDDER, PERSON, a_memory, carry_out
+from tests.databases import analyzed
 from tests.samples import TENANT
 
 PEOPLE = ["Bob", "Carla", "Marek", "Ines", "Tom"]
@@ -176,10 +177,7 @@ def test_changes_are_looked_for_among_the_rows_of_the_user(settings: Settings, a
     values = {"user": "ada", "dimension": EMBEDDER.dimension, "horizon": "1000"}
     with app.tenant(TENANT) as tx:  # Rows of many others, or any index would do.
         tx.execute(OTHERS)
-    owner = create_engine(db.owner_url(settings))
-    with owner.begin() as tx:
-        tx.execute(text("ANALYZE search_index"))
-    owner.dispose()
+    analyzed(settings, "search_index")
     with app.tenant(TENANT) as tx:
         plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest.CHANGED.text}"), values).scalars())
     assert "search_index_of_user" in plan

@@ -12,12 +12,14 @@ from sqlalchemy import text
 
 from core import events, portrait, profile
 from core.change import Add, Archive, Author, Change, Confirm, Merge, Owner
+from core.config import Settings
 from core.db import Database
 from core.errors import Conflict
 from core.judge import Known
 from core.profile import Profile
 from core.types import Category, Evidence, Json, Status, Topic, Trust
-from tests.core.test_upkeep import ADA, EMBEDDER, a_memory, carry_out, plan_of
+from tests.core.test_upkeep import ADA, EMBEDDER, a_memory, carry_out
+from tests.databases import analyzed, carried_out
 from tests.samples import TENANT, accept, said
 
 PERSON = Author("key:1")
@@ -116,25 +118,31 @@ _SET = "UPDATE memories SET status = :status, trust = :trust, expires_at = :expi
 
 
 def test_a_profile_lapses_with_its_first_memory_and_is_then_built_anew_for_whoever_reads(app: Database) -> None:
-    carry_out(app, home("Lisbon"), a_memory("Ada is in Rome.", expires_at=NOW + timedelta(hours=1)))
+    carry_out(app, home("Lisbon"), a_memory("Ada is in Rome.", expires_at=NOW + timedelta(days=1)))
     built(app)
-    assert kept(app).until == NOW + timedelta(hours=1)
+    assert kept(app).until == NOW + timedelta(days=1)
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE memories SET expires_at = now() - interval '1 s' WHERE expires_at IS NOT NULL"))
     early = profile.current(app, TENANT, OF_ADA, PERSON)
-    late = profile.current(app, TENANT, OF_ADA, PERSON, now=NOW + timedelta(hours=2))
+    late = profile.current(app, TENANT, OF_ADA, PERSON, now=NOW + timedelta(days=2))
     assert early is not None
     assert late is not None
     assert ("topics" in early.attributes, "topics" in late.attributes) == (True, False)
     assert (early.version, late.version, late.until) == (1, 2, None)
 
 
-def test_reading_takes_one_indexed_read_of_one_row(app: Database) -> None:
+def test_reading_takes_one_indexed_read_of_one_row(settings: Settings, app: Database) -> None:
     carry_out(app, home("Lisbon"))
     built(app)
+    others = """
+        INSERT INTO profiles (tenant_id, owner, version, attributes)
+        SELECT tenant_id, owner || n, version, attributes FROM profiles, generate_series(1, 2000) AS n
+    """
     with app.tenant(TENANT) as tx:
-        tx.execute(text("SET LOCAL enable_seqscan = off"))
-        nodes = plan_of(tx, profile._GET, {"owner": OF_ADA.key})
+        tx.execute(text(others))
+    analyzed(settings, "profiles")
+    with app.tenant(TENANT) as tx:
+        nodes = carried_out(tx, profile._GET.text, {"owner": OF_ADA.key})
     (scan,) = nodes
     assert (scan["Node Type"], scan["Index Name"], scan["Actual Rows"]) == ("Index Scan", "profiles_pkey", 1)
 

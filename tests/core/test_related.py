@@ -1,21 +1,23 @@
 from __future__ import annotations
 
-import time
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, text
+from sqlalchemy import event as hooks
+from sqlalchemy import text
 
-from core import changes, db, related
+from core import changes, related
 from core.change import Add, Archive, Edit, Link, Owner
 from core.config import Settings
 from core.db import Database
 from core.errors import NotFound
-from core.related import FAN, Reached, spread
+from core.related import FAN, REACH, Reached, spread
 from core.types import Evidence, Relation, Trust
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
+from tests.databases import analyzed, looked_at, nodes_of
 from tests.samples import TENANT
 
 
@@ -116,27 +118,25 @@ def test_a_memory_that_is_not_there(app: Database) -> None:
         reached(app, uuid4())
 
 
-def analyzed(settings: Settings) -> None:
-    """Let the planner know how many rows there are, as the server itself does after a minute."""
-    owner = create_engine(db.owner_url(settings))
-    with owner.begin() as tx:
-        tx.execute(text("ANALYZE memories, relations, evidence"))
-    owner.dispose()
-
-
-def test_a_hub_of_ten_thousand_links_stays_bounded(ada: Bench, app: Database, upgraded: Settings) -> None:
+def test_a_hub_of_ten_thousand_links_stays_bounded(ada: Bench, app: Database, settings: Settings) -> None:
     hub, mark, near = apart("Ada has a cat.", 1), apart("Ada has a black cat.", 2), apart("Ada has a dog.", 3)
     ada.apply(hub, mark, near)
     ada.apply(Link(hub.id, Relation.REFINES, mark.id), Link(near.id, Relation.FOLLOWS, hub.id))
     with app.tenant(TENANT) as tx:
         tx.execute(_MANY, {"hub": hub.id, "tenant": TENANT})
-    analyzed(upgraded)
-    began = time.perf_counter()
+    analyzed(settings, "memories", "relations", "evidence")
+    asked: list[tuple[str, Any]] = []
+    hooks.listen(app.engine, "before_cursor_execute", lambda _c, _u, sql, values, *_: asked.append((sql, values)))
     found = reached(app, hub.id, depth=2, limit=500)
-    seconds = time.perf_counter() - began
     assert found[0].id == mark.id
     assert len(found) <= FAN + FAN * FAN
-    assert seconds < 1
+    looked: list[float] = []
+    with app.tenant(TENANT) as tx:
+        for sql, values in [one for one in asked if "standing" in one[0]]:
+            (answer,) = tx.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values).scalar_one()
+            looked.append(max(looked_at(nodes_of(answer["Plan"]), "memories")))
+    assert looked[0] <= 2 * REACH[0], "not all ten thousand are looked at"
+    assert looked[1] <= 2 * REACH[1] * FAN
     from_near = reached(app, near.id, depth=2, limit=500)
     assert len(from_near) <= FAN + FAN * FAN
     assert from_near[0].id == hub.id

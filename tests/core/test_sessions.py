@@ -126,7 +126,9 @@ def test_one_id_names_another_message_in_another_session(app: Database) -> None:
         max_size=5,
     )
 )
-@settings_of_hypothesis(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings_of_hypothesis(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_positions_have_no_gaps_and_lengths_are_true_whatever_repeats(app: Database, batches: list[list[Any]]) -> None:
     one, other = uuid4().hex, uuid4().hex
     for batch in batches:

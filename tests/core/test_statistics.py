@@ -14,9 +14,11 @@ from sqlalchemy import text
 
 from core import statistics
 from core.change import Archive
+from core.config import Settings
 from core.db import Database
 from core.types import Category, Json, Kind, Trust
 from tests.core.test_upkeep import a_memory, carry_out, set_back
+from tests.databases import analyzed
 from tests.samples import TENANT
 
 NOW = datetime.now(UTC)
@@ -111,7 +113,9 @@ def test_verdicts_and_calls_are_counted(app: Database) -> None:
     assert (told(app, "bob")["verdicts"], told(app, "bob")["model"]["calls"]) == ({}, 0)
 
 
-def test_all_memories_are_looked_at_once_and_what_fades_is_found_by_its_index(app: Database) -> None:
+def test_all_memories_are_looked_at_once_and_what_fades_is_found_by_its_index(
+    settings: Settings, app: Database
+) -> None:
     """With a table so large that the planner has a choice."""
     fill = """
         INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust,
@@ -123,10 +127,11 @@ def test_all_memories_are_looked_at_once_and_what_fades_is_found_by_its_index(ap
     asked: list[tuple[str, Json]] = []
     with app.tenant(TENANT) as tx:
         tx.execute(text(fill), {"tenant": TENANT})
+    analyzed(settings, "memories")
+    with app.tenant(TENANT) as tx:
         hooks.listen(tx, "before_cursor_execute", lambda _c, _u, sql, values, *_: asked.append((sql, values)))
         statistics.of(tx, None, NOW, statistics.counts(tx, None, NOW))
         plans = [tx.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {sql}", values).scalar_one() for sql, values in asked[:2]]
-        tx.rollback()
     counting, weakest = (json.dumps(plan) for plan in plans)
     assert counting.count('"Relation Name": "memories"') == 1
     assert '"Index Name": "memories_fading"' in weakest

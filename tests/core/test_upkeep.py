@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -29,14 +28,14 @@ from core.change import (
     Use,
 )
 from core.config import Settings
-from core.db import Database, Tx
+from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Conflict
 from core.judge import Known
 from core.search import query
 from core.search.query import Question
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
-from tests.databases import beside
+from tests.databases import analyzed, beside, carried_out
 from tests.samples import TENANT
 
 NOW = datetime.now(UTC)
@@ -294,17 +293,6 @@ def many(app: Database, count: int, due: int) -> None:
         tx.execute(text(fill), {"tenant": TENANT, "count": count, "due": due})
 
 
-def plan_of(tx: Tx, statement: Any, values: Json) -> list[Json]:
-    """The nodes of a statement's plan as it was carried out."""
-    answer = tx.execute(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement.text}"), values).scalar_one()
-    plan = answer if isinstance(answer, list) else json.loads(answer)
-
-    def nodes(node: Json) -> list[Json]:
-        return [node, *(inner for part in node.get("Plans", ()) for inner in nodes(part))]
-
-    return nodes(plan[0]["Plan"])
-
-
 @pytest.mark.parametrize(
     ("statement", "name"), [(upkeep.FADED, "memories_fading"), (upkeep.EXPIRED, "memories_expiring")]
 )
@@ -312,12 +300,9 @@ def test_a_sweep_reads_what_is_due_by_its_index_and_nothing_else(
     settings: Settings, app: Database, statement: Any, name: str
 ) -> None:
     many(app, 5_000, due=20)
-    owner = create_engine(db.owner_url(settings), isolation_level="AUTOCOMMIT")
-    with owner.connect() as connection:
-        connection.execute(text("VACUUM ANALYZE memories"))
-    owner.dispose()
+    analyzed(settings, "memories")
     with app.tenant(TENANT) as tx:
-        nodes = plan_of(tx, statement, {"page": 500})
+        nodes = carried_out(tx, statement.text, {"page": 500})
     (scan,) = [node for node in nodes if "Scan" in node["Node Type"]]
     assert (scan["Node Type"], scan["Index Name"], scan["Actual Rows"]) == ("Index Scan", name, 20)
     assert "tenant_id" in scan["Index Cond"]

@@ -57,7 +57,9 @@ def talk(app: Database) -> Database:
         max_leaves=8,
     )
 )
-@settings_of_hypothesis(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings_of_hypothesis(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_any_json_comes_back_as_it_was_put(talk: Database, value: object) -> None:
     assert put(talk, "k", value).value == value
     assert kept(talk) == {"k": value}

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.fault
 
 CLOCK = [sys.executable, "-m", "workers", "clock"]
 BEAT = [sys.executable, "-m", "celery", "-A", "workers.beat", "beat"]
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 EMIT: Json = {"action_type": "emit", "event_type": "second.passed", "payload": {"at": "{{payload.due_at}}"}}
 
 
@@ -109,12 +109,14 @@ def test_three_clocks_of_which_one_is_killed_fire_each_due_time_once(
 
 
 def test_the_last_of_three_takes_over_at_once(environment: dict[str, str], tmp_path: Path, queue: Database) -> None:
-    with clocks(environment, tmp_path, 3) as running:
+    """Where it is held up for longer than a second, what was missed is made up for."""
+    with clocks(environment, tmp_path, 3, catch_up="all") as running:
         eventually(lambda: len(seconds(queue)) >= 2)
         for process in running[:2]:
             process.send_signal(signal.SIGKILL)
-        fired = seconds(queue)[-1]
+        fired, began = seconds(queue)[-1], time.monotonic()
         eventually(lambda: seconds(queue)[-1] >= fired + 3)
+        assert time.monotonic() - began < 15
     assert seconds(queue) == list(range(len(seconds(queue))))
 
 
@@ -136,15 +138,15 @@ def test_a_clock_killed_and_started_again_catches_up_as_it_is_set(
 
 @pytest.mark.parametrize("command", [CLOCK, BEAT], ids=["imprint", "celery"])
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
-def test_a_clock_fires_and_ends_within_two_seconds_and_leaves_no_file(
+def test_a_clock_fires_and_ends_when_it_is_told_to_and_leaves_no_file(
     environment: dict[str, str], tmp_path: Path, queue: Database, command: list[str], signal_: signal.Signals
 ) -> None:
-    with clocks(environment, tmp_path, command=command, sweep_seconds="20") as [process]:
+    with clocks(environment, tmp_path, command=command, sweep_seconds="60") as [process]:
         eventually(lambda: len(seconds(queue)) >= 2)
         process.send_signal(signal_)
         began = time.monotonic()
-        assert process.wait(10) == 0
-    assert time.monotonic() - began < 2
+        assert process.wait(60) == 0
+    assert time.monotonic() - began < 15, "it does not wait for its next turn, nor for anything else"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,7 +20,7 @@ from workers.watch import Watcher
 
 OLD, NEW = "sister is called Anna", "sister is called Anne"
 TALK = ("I live in Lisbon.", "My sister is called Anna.", "Please always answer in short bullet points.")
-PATIENCE_SECONDS = 15
+PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def vim(*options: str) -> Callable[[Path], None]:
     def save(path: Path) -> None:
         words = [part for option in options for part in ("-c", f"set {option}")]
         command = ["vim", "-es", "-u", "NONE", "-N", *words, "-c", f"%s/{OLD}/{NEW}/", "-c", "wq", path.name]
-        subprocess.run(command, cwd=path.parent, check=True, timeout=20, stdin=subprocess.DEVNULL)
+        subprocess.run(command, cwd=path.parent, check=True, timeout=60, stdin=subprocess.DEVNULL)
 
     return save
 

@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import text
 
 from core import db, events
+from core.config import Settings
 from core.db import Database, Tx
 from core.text import token_estimate
 from core.types import Event
 from rules import lookups
 from rules.paths import LOOKED_UP
+from tests.databases import analyzed
 from tests.rules.samples import an_event
 from tests.samples import NOON, TENANT, accept, accept_all, ended, said
 
@@ -222,9 +224,10 @@ def test_a_batch_is_asked_in_one_statement_and_an_empty_one_in_none(queue: Datab
     assert counting.count == 1
 
 
-def test_a_long_session_is_searched_by_halves(app: Database, queue: Database) -> None:
+def test_a_long_session_is_searched_by_halves(settings: Settings, app: Database, queue: Database) -> None:
     with app.tenant(TENANT) as tx:
         tx.execute(_LONG_SESSION, {"tenant": TENANT})
+    analyzed(settings, "messages")
     early = an_event(seq=1_234, session_id="long")
     with queue.queue() as tx:
         plan = tx.execute(text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {lookups._ANSWERS.text}"), _rows(early))

@@ -468,7 +468,9 @@ class Model:
         return [(name, version) for name, (least, version) in sorted(self.looked.items()) if x >= least]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(STEPS)
 def test_edits_and_events_in_any_order_are_decided_as_one_after_the_other(
     app: Database, queue: Database, steps: list[tuple[str, str, int]]

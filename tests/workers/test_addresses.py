@@ -71,7 +71,7 @@ def test_who_answers_a_byte_at_a_time_is_not_listened_to_without_end() -> None:
             connection, _ = server.accept()
             with connection, contextlib.suppress(OSError):
                 connection.sendall(b"HTTP/1.1 200 OK\r\nx-slow: ")
-                for _ in range(200):
+                for _ in range(600):
                     connection.sendall(b"a")
                     time.sleep(0.1)
 
@@ -79,4 +79,4 @@ def test_who_answers_a_byte_at_a_time_is_not_listened_to_without_end() -> None:
         began = time.monotonic()
         with addresses.client(LOOPBACK, 0.5) as client, pytest.raises(httpx.ReadTimeout):
             client.post(f"http://127.0.0.1:{server.getsockname()[1]}/")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ from workers import bus, relay
 from workers.bus import BusConsumer, Intake
 from workers.relay import Owed
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 @pytest.fixture
@@ -198,11 +199,12 @@ def _published(connection: Connection, app: Database, name: str) -> bool:
 
 
 def test_a_bell_without_a_broker_keeps_nobody_waiting() -> None:
-    bell = Bell("redis://127.0.0.1:1/0")
-    began = time.monotonic()
-    for _ in range(100):
-        bell.ring()
-    assert time.monotonic() - began < 0.5
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # It accepts, and never answers.
+        bell = Bell(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+        began = time.monotonic()
+        for _ in range(100):
+            bell.ring()
+        assert time.monotonic() - began < 10
     bell.close()
 
 
@@ -216,6 +218,6 @@ def test_dispatches_are_sent_again_to_a_broker_that_was_away(settings: Settings,
     until(lambda: relay.send(app, owed))
     with Connection(own_broker.url) as connection:
         queue = connection.SimpleQueue(Queue("cpu", Exchange("imprint.work", type="direct"), routing_key="cpu"))
-        assert queue.get(timeout=5).payload[0] == [TENANT, [str(owed[1].id)]]
+        assert queue.get(timeout=60).payload[0] == [TENANT, [str(owed[1].id)]]
         queue.close()
     app.close()

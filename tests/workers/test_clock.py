@@ -94,12 +94,14 @@ def keep_ticking(clock: Clock, until: threading.Event) -> None:
 
 def test_three_clocks_fire_each_due_time_once(quick: Settings, app: Database, queue: Database, works: Works) -> None:
     save(app, "tick", EACH_SECOND)
-    stop = threading.Event()
-    three = [started(quick) for _ in range(3)]
+    stop, end = threading.Event(), time.monotonic() + 60
+    # Where all three are held up for longer than a second, what was missed is made up for.
+    three = [started(quick.model_copy(update={"catch_up": "all"})) for _ in range(3)]
     threads = [threading.Thread(target=keep_ticking, args=(clock, stop)) for clock in three]
     for thread in threads:
         thread.start()
-    time.sleep(5)
+    while len(ids(queue)) < 4 and time.monotonic() < end:
+        time.sleep(0.1)
     stop.set()
     for thread, clock in zip(threads, three, strict=True):
         thread.join()
@@ -216,15 +218,18 @@ def test_users_wait_while_the_log_has_more_than_the_router_can_take(
     assert len(ids(queue)) == len(struck(queue)) == 50
 
 
-def test_the_router_hears_of_a_tick_at_once(quick: Settings, app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_router_hears_of_a_tick_at_once(
+    quick: Settings, app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rung: list[bool] = []
-    save(app, "tick", EACH_SECOND)
+    save(app, "tick", HOURLY)
     with closing(started(quick)) as clock:
         clock.tick()
         monkeypatch.setattr(clock._bell, "ring", lambda: rung.append(True))
         clock.tick()
         assert rung == []
-        time.sleep(1.01)
+        let_pass(queue, "tick", 3600)
+        look_again(clock)
         clock.tick()
         assert rung == [True]
 

@@ -176,7 +176,9 @@ TALK = st.lists(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(talk=TALK, old=st.integers(0, 6))
 def test_any_conversation_is_read_by_the_protocol(
     extractors: dict[str, Extractor], name: str, talk: list[tuple[str, str, str]], old: int

@@ -18,7 +18,8 @@ from core.related import WEIGHTS
 from core.search.spread import FAN, REACH, SOURCES, Spread, spread
 from core.types import Category, Evidence, Json, Kind, Relation, Trust
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
-from tests.core.test_related import analyzed, apart
+from tests.core.test_related import apart
+from tests.databases import analyzed
 from tests.samples import TENANT
 
 READER: Mapping[str, object] = {"user": "ada"}
@@ -253,13 +254,13 @@ def test_what_was_set_apart_since_is_not_reached_in_the_past_either(ada: Bench, 
     assert reached(app, {hub.id: 1.0}, known_at=then) == []
 
 
-def test_a_hub_of_ten_thousand_links_hands_on_a_bounded_number(ada: Bench, app: Database, upgraded: Settings) -> None:
+def test_a_hub_of_ten_thousand_links_hands_on_a_bounded_number(ada: Bench, app: Database, settings: Settings) -> None:
     hub, first = apart("Ada has a cat.", 1), apart("Ada has a dog.", 2)
     ada.apply(hub, first)
     ada.apply(Link(hub.id, Relation.REFINES, first.id))
     with app.tenant(TENANT) as tx:
         tx.execute(_MANY, {"hub": hub.id, "tenant": TENANT})
-    analyzed(upgraded)
+    analyzed(settings, "memories", "relations", "evidence")
     asked: list[tuple[str, Any]] = []
 
     def note(_c: Any, _u: Any, statement: str, values: Any, *_: Any) -> None:
