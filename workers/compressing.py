@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 
-from core import compress, memories, patterns
+from core import compress, memories, patterns, shown
 from core.compress import Asked, Condenser
 from core.errors import Never
-from core.patterns import Wording
+from core.shown import Wording
 from core.types import Json
 from workers.ledger import Job, Outcome
 from workers.tools import Tools, count_changes, note_call
@@ -77,5 +77,5 @@ def _condenser(tools: Tools, job: Job) -> Condenser:
 
 def _wording(tools: Tools, job: Job) -> Wording:
     if tools.model is None:
-        return patterns.plain
-    return patterns.by_model(tools.model, partial(note_call, tools, job))
+        return shown.plain
+    return shown.by_model(tools.model, partial(note_call, tools, job))

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import memories, patterns, undo
+from core import memories, patterns, recurring, shown, undo
 from core.change import Add, Archive, Edit
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Never
 from core.types import Category, Evidence, Json, Topic
 from tests.core.test_upkeep import ADA, NOW, PERSON, a_memory, carry_out, history, row
-from tests.samples import TENANT
+from tests.samples import TENANT, accept
+from tests.samples import said as said_message
 
 EMBEDDER = HashEmbedder()
 RUNS = [f"Ada went running by the river with {name}." for name in ("Bob", "Carla", "Ines", "Tom", "Olga", "Marek")]
@@ -29,7 +30,7 @@ TOKYO = [
 
 def said(content: str, place: int = 0, **fields: Any) -> Add:
     quote = (Evidence(f"s{place}", f"m{place}", f"e{place}", content),)
-    plain = {"evidence": quote, "occurred_at": NOW + timedelta(days=place), "category": Category.EVENT}
+    plain = {"evidence": quote, "occurred_at": NOW + timedelta(days=3 * place), "category": Category.EVENT}
     return a_memory(content, **(plain | fields))
 
 
@@ -37,7 +38,7 @@ def in_turn(contents: Sequence[str], first: int = 0, **fields: Any) -> list[Add]
     return [said(content, place, **fields) for place, content in enumerate(contents, first)]
 
 
-def found(app: Database, wording: Any = patterns.plain, since: str | None = None, user: str = "ada") -> Json:
+def found(app: Database, wording: Any = shown.plain, since: str | None = None, user: str = "ada") -> Json:
     looked = patterns.find(app, TENANT, user, EMBEDDER, wording, since)
     with app.tenant(TENANT) as tx:
         return looked.write(tx, PERSON)
@@ -65,11 +66,33 @@ def test_what_comes_again_is_a_pattern_that_rests_on_all_of_it(app: Database) ->
     assert found(app) == {"looked_at": 4, "derived": 1}
     (one,) = drawn(app)
     assert (one.category, one.topic, one.subject, one.level) == ("pattern", "habit", "ada", 1)
-    days = f"4 times from {NOW:%Y-%m-%d} to {NOW + timedelta(days=3):%Y-%m-%d}"
-    assert one.content == f"With ada it comes again and again: went, running, river ({days}). For example: {RUNS[0]}"
+    assert (
+        one.content == f"ada often goes running: on 4 days from {NOW:%Y-%m-%d} to {NOW + timedelta(days=9):%Y-%m-%d}."
+    )
     assert quotes(app, one) == set(RUNS[:4])
     assert parts_of(app, one) == 4
     assert {row(app, add.id).status for add in mine} == {"active"}
+
+
+def test_of_many_memories_a_pattern_cites_few_spread_over_its_days(app: Database) -> None:
+    mine = [f"Ada went running in {place}." for place in "Porto Lima Oslo Bonn Rome Cork Graz Lyon Nice Bari".split()]
+    carry_out(app, *in_turn(mine))
+    found(app)
+    (one,) = drawn(app)
+    assert len(quotes(app, one)) == recurring.CITED
+    assert quotes(app, one) >= {mine[0], mine[-1]}
+    assert parts_of(app, one) == len(mine)
+
+
+def test_a_pattern_that_grew_still_cites_few(app: Database) -> None:
+    mine = [f"Ada went running in {place}." for place in "Porto Lima Oslo Bonn Rome Cork Graz Lyon Nice Bari".split()]
+    carry_out(app, *in_turn(mine[:6]))
+    found(app)
+    carry_out(app, *in_turn(mine[6:], first=6))
+    assert found(app) == {"looked_at": 4, "replaced": 1}
+    (one,) = drawn(app)
+    assert len(quotes(app, one)) == recurring.CITED
+    assert "on 10 days" in one.content
 
 
 def test_facts_about_one_thing_become_knowledge_in_their_own_words(app: Database) -> None:
@@ -81,13 +104,10 @@ def test_facts_about_one_thing_become_knowledge_in_their_own_words(app: Database
 
 
 def test_chinese_is_worded_in_chinese(app: Database) -> None:
-    contents = [f"小明在公园跑步，和{name}一起。" for name in ("小红", "小刚", "小李", "小王")]
-    mine = [replace(add, vector=EMBEDDER.embed(["跑步"])[0]) for add in in_turn(contents, subject="小明")]
-    carry_out(app, *mine)
+    carry_out(app, *in_turn([f"小明和{name}去跑步了。" for name in ("小红", "小刚", "小李", "小王")], subject="小明"))
     found(app)
     (one,) = drawn(app)
-    days = f"{NOW:%Y-%m-%d}至{NOW + timedelta(days=3):%Y-%m-%d}"
-    assert one.content == f"小明反复提到公园、跑步、一起：{days}共4次，例如：{contents[0]}"
+    assert one.content == f"小明经常去跑步：{NOW:%Y-%m-%d}至{NOW + timedelta(days=9):%Y-%m-%d}共4天。"
 
 
 def test_running_twice_adds_nothing(app: Database) -> None:
@@ -114,6 +134,19 @@ def test_what_has_no_word_in_common_is_no_pattern(app: Database) -> None:
     assert found(app) == {"looked_at": 4}
 
 
+def test_facts_that_share_only_words_of_every_talk_are_no_knowledge(app: Database) -> None:
+    plain = [
+        "Cats love to make a mess.",
+        "Bread will love to make it.",
+        "Rain makes what we love.",
+        "They make, he loves.",
+    ]
+    near = EMBEDDER.embed(["something"])[0]
+    facts = in_turn(plain, subject="Initech", category=Category.FACT)
+    carry_out(app, *(replace(add, vector=near) for add in facts))
+    assert found(app) == {"looked_at": 4}
+
+
 def test_more_of_it_refreshes_the_pattern_in_place(app: Database) -> None:
     carry_out(app, *in_turn(RUNS[:4]))
     found(app)
@@ -122,11 +155,25 @@ def test_more_of_it_refreshes_the_pattern_in_place(app: Database) -> None:
     assert found(app) == {"looked_at": 2, "replaced": 1}
     (after,) = drawn(app)
     assert (after.id, after.version) == (before.id, 2)
-    assert "6 times" in after.content
-    assert quotes(app, after) == set(RUNS)
+    assert "on 6 days" in after.content
+    assert quotes(app, after) == set(RUNS[:4])
     assert parts_of(app, after) == 6
     assert found(app) == {"looked_at": 2}
     assert history(app, after.id) == ["derive", "replace"]
+
+
+def test_a_pattern_without_a_theme_gets_one_and_its_words(app: Database) -> None:
+    carry_out(app, *in_turn(RUNS[:4]))
+    found(app)
+    (before,) = drawn(app)
+    with app.tenant(TENANT) as tx:
+        forget = "UPDATE memories SET structured = structured #- '{pattern,theme}' #- '{pattern,days}' WHERE id = :id"
+        tx.execute(text(forget), {"id": before.id})
+    since = "1900-01-01T00:00:00+00:00"
+    assert found(app, since=since) == {"looked_at": 4, "replaced": 1}
+    (after,) = drawn(app)
+    assert (after.id, after.structured["pattern"]["theme"]) == (before.id, "run")
+    assert found(app, since=since) == {"looked_at": 4}
 
 
 def test_a_pattern_that_someone_put_away_does_not_come_back(app: Database) -> None:
@@ -177,7 +224,7 @@ def test_all_since_a_time_is_looked_at_page_by_page(app: Database, monkeypatch: 
     since: str | None = "1900-01-01T00:00:00+00:00"
     looked = []
     while since:
-        page = patterns.find(app, TENANT, "ada", EMBEDDER, patterns.plain, since)
+        page = patterns.find(app, TENANT, "ada", EMBEDDER, shown.plain, since)
         looked.append(page.looked_at)
         since = page.since
     assert looked == [4, 3]
@@ -196,7 +243,7 @@ class Asking:
 
 
 def by_model(category: str, statement: str) -> Any:
-    return patterns.by_model(Asking({"category": category, "statement": statement}), lambda _: None)  # type: ignore[arg-type]
+    return shown.by_model(Asking({"category": category, "statement": statement}), lambda _: None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -222,14 +269,14 @@ def test_where_a_model_sees_nothing_nothing_is_drawn(app: Database) -> None:
 
 def test_a_model_that_misses_the_shape_is_done_without(app: Database) -> None:
     carry_out(app, *in_turn(RUNS[:4]))
-    found(app, patterns.by_model(Asking(None), lambda _: None))  # type: ignore[arg-type]
-    assert "comes again" in drawn(app)[0].content
+    found(app, shown.by_model(Asking(None), lambda _: None))  # type: ignore[arg-type]
+    assert "often goes running" in drawn(app)[0].content
 
 
 @pytest.mark.parametrize(("statement", "taken"), [("小明经常在公园跑步。", True), ("小明经常在北京跑步。", False)])
 def test_chinese_of_a_model_holds_no_word_of_its_own(app: Database, statement: str, taken: bool) -> None:
-    contents = [f"小明在公园跑步，和{name}一起。" for name in ("小红", "小刚", "小李", "小王")]
-    carry_out(app, *(replace(add, vector=EMBEDDER.embed(["跑步"])[0]) for add in in_turn(contents, subject="小明")))
+    contents = [f"小明去公园跑步，和{name}一起。" for name in ("小红", "小刚", "小李", "小王")]
+    carry_out(app, *in_turn(contents, subject="小明"))
     found(app, by_model("pattern", statement))
     assert (drawn(app)[0].content == statement) is taken
 
@@ -238,3 +285,40 @@ def test_another_group_of_people_has_patterns_of_its_own(app: Database) -> None:
     carry_out(app, *in_turn(RUNS[:3]))
     carry_out(app, *in_turn(RUNS[3:], first=3), owner=replace(ADA, group_id="team"))
     assert found(app) == {"looked_at": 6}
+
+
+def test_two_people_of_a_group_have_patterns_of_their_own(app: Database) -> None:
+    theirs = [f"Bob went swimming with {name}." for name in ("Carla", "Ines", "Tom", "Olga")]
+    carry_out(app, *in_turn(RUNS[:4]), *in_turn(theirs, subject="Bob"), owner=replace(ADA, group_id="team"))
+    found(app)
+    assert sorted((one.subject, one.content.split(":")[0]) for one in drawn(app)) == [
+        ("Bob", "Bob often goes swimming"),
+        ("ada", "ada often goes running"),
+    ]
+
+
+def test_accounts_of_conversations_make_no_pattern(app: Database) -> None:
+    told = [f"Ada talked with Bob about running on day {n}, 19:55 UTC." for n in "one two three four five".split()]
+    carry_out(app, *in_turn(told, category=Category.EPISODE))
+    assert found(app) == {"looked_at": 0}
+
+
+def test_what_an_assistant_repeats_every_day_is_no_pattern(app: Database) -> None:
+    line = "Ada goes running with the club."
+    for day in range(6):
+        at = (NOW - timedelta(days=30 - 3 * day)).isoformat()
+        accept(app, said_message(line, session=f"t{day}", message_id=f"b{day}", role="assistant", time=at))
+    rests = tuple(Evidence(f"t{day}", f"b{day}", f"e{day}", line) for day in range(6))
+    carry_out(app, said(line, 0, evidence=rests))
+    assert found(app) == {"looked_at": 1}
+
+
+def test_what_a_person_repeats_is_one(app: Database) -> None:
+    line = "Ada goes running with the club."
+    for day in range(6):
+        at = (NOW - timedelta(days=30 - 3 * day)).isoformat()
+        accept(app, said_message(line, session=f"t{day}", message_id=f"b{day}", time=at))
+    rests = tuple(Evidence(f"t{day}", f"b{day}", f"e{day}", line) for day in range(6))
+    carry_out(app, said(line, 0, evidence=rests))
+    assert found(app) == {"looked_at": 1, "derived": 1}
+    assert drawn(app)[0].content.startswith("ada often goes running: on 6 days")
