@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core import judge
 from core.change import Add, Change, Confirm, Dispute, Ignore, Link, Merge, Replace
 from core.judge import Kind, Known, Pair, Thresholds, Verdict, Word
+from core.remembered import at_work
 from core.types import Candidate, Relation
 
 RELATED = 0.75
@@ -51,6 +52,7 @@ def _identity(candidate: Candidate) -> tuple[str, ...]:
     return (judge.statement_key(candidate.subject, candidate.content),)
 
 
+@at_work()
 def decide(
     candidates: Sequence[Candidate],
     vectors: Vectors,

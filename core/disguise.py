@@ -12,7 +12,6 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -105,7 +104,6 @@ def tagged(text: str) -> str:
     return "".join(c for c in spelled if c.isprintable())
 
 
-@lru_cache(maxsize=4096)
 def _plain(foreign: str) -> str:
     return "".join(
         _LATIN.get(c, c) for c in _ACCENTS.sub("", unicodedata.normalize("NFKD", foreign.translate(_LUNATE))).casefold()

@@ -6,10 +6,9 @@ Only hashes are kept, in `servings`: of a text, and of each of its sentences tha
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
@@ -18,6 +17,7 @@ from sqlalchemy import text
 from core import judge, memories
 from core.db import Tx, recordset
 from core.judge import Known
+from core.remembered import at_work, once
 from core.text import STOPWORDS, has_han
 from core.types import Candidate
 
@@ -26,9 +26,6 @@ WORTH = 3
 
 HAN_WORTH = 6
 """The same in Chinese characters."""
-
-READ = 2048
-"""Texts whose hashes stay in memory: the same ones are handed out again and again."""
 
 AGAIN_SECONDS = 10
 """A text handed out twice within this time is written down once."""
@@ -57,6 +54,7 @@ class _Asked:
         return {self.statement}.union(*self.quotes)
 
 
+@at_work()
 def note(tx: Tx, tenant_id: str, user_id: str, served: Sequence[Served], now: datetime | None = None) -> None:
     """Write down what was handed out to a user."""
     found: dict[str, UUID | None] = {hashed: None for one in served for hashed in _texts(one.text)}
@@ -69,6 +67,7 @@ def note(tx: Tx, tenant_id: str, user_id: str, served: Sequence[Served], now: da
     tx.execute(_NOTE, values | {"again": timedelta(seconds=AGAIN_SECONDS)})
 
 
+@at_work()
 def repeats(
     tx: Tx,
     user_id: str,
@@ -100,20 +99,24 @@ def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
     return tx.execute(_FORGET, {"before": older_than, "page": page}).rowcount
 
 
+@once
 def digest(said: str) -> str:
     """Equal for texts that differ in case, width, spaces, punctuation, or in who speaks: I moved, you moved."""
     spoken = _SHORT.sub(lambda m: _LONG[m[1].lower()], said.replace("\u2019", "'"))
     return judge.statement_key("", _PERSON.sub(lambda m: _ONE_PERSON[m[0].lower()], spoken))
 
 
-@lru_cache(maxsize=READ)
 def _texts(said: str) -> frozenset[str]:
     """Hashes of a text and of its sentences, where they say enough."""
-    return _sentences(said) | ({digest(said)} if _says_enough(said) else set())
+    return _hashes([said, *_ENDS.split(said)])
 
 
 def _sentences(said: str) -> frozenset[str]:
-    return frozenset(digest(one) for one in _ENDS.split(said) if _says_enough(one))
+    return _hashes(_ENDS.split(said))
+
+
+def _hashes(said: Iterable[str]) -> frozenset[str]:
+    return frozenset(digest(one) for one in set(said) if _says_enough(one))
 
 
 def _says_enough(said: str) -> bool:

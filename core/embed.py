@@ -10,8 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from core.errors import Misconfigured, Never
 from core.minilm import DIMENSION, MiniLM
+from core.remembered import Kept, digest
 from core.remote import failure
 
 Floats = NDArray[np.float32]
@@ -142,39 +142,25 @@ class HashEmbedder:
 
 
 class CachedEmbedder:
-    """Remembers the vectors of the texts asked last, by the sha256 of the text; safe to share between threads."""
+    """Remembers the vectors of the texts asked last, and not the texts; safe to share between threads."""
 
     def __init__(self, inner: Embedder, capacity: int) -> None:
         """`capacity` is the number of vectors kept: 1.5 kB each at 384 dimensions."""
         self.name, self.dimension = inner.name, inner.dimension
-        self._inner, self._capacity = inner, capacity
-        self._kept: OrderedDict[bytes, Floats] = OrderedDict()
-        self._lock = threading.Lock()
+        self._inner = inner
+        self._kept = Kept[Floats](capacity)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One row for each text; what is not remembered is asked of the inner embedder in one call, once a text."""
-        keys = [hashlib.sha256(text.encode()).digest() for text in texts]
-        found = self._recall(keys)
+        keys = [digest(text) for text in texts]
+        found = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
             fresh = dict(zip(missing, self._inner.embed(list(missing.values())), strict=True))
-            self._remember(fresh)
+            for key, row in fresh.items():
+                self._kept.put(key, row.copy())
             found |= fresh
         return np.array([found[key] for key in keys], dtype=np.float32).reshape(len(texts), self.dimension)
-
-    def _recall(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
-        with self._lock:
-            found = {key: self._kept[key] for key in keys if key in self._kept}
-            for key in found:
-                self._kept.move_to_end(key)
-            return found
-
-    def _remember(self, fresh: Mapping[bytes, Floats]) -> None:
-        with self._lock:
-            for key, row in fresh.items():
-                self._kept[key] = row.copy()
-            while len(self._kept) > self._capacity:
-                self._kept.popitem(last=False)
 
 
 def local_model_path() -> Path:

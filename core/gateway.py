@@ -23,6 +23,7 @@ from core.embed import Embedder
 from core.guard import Screened
 from core.judge import Known, Thresholds
 from core.opinion import Opinion
+from core.remembered import at_work
 from core.types import Candidate, Trust
 
 MOST_OF_QUARANTINED = 0.3
@@ -52,6 +53,7 @@ def usual(db: Database, embedder: Embedder, settings: Settings, ask: Opinion | N
     return Gateway(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion)
 
 
+@at_work()
 def judged(
     gate: Gateway,
     tenant_id: str,

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
 from core import wording
+from core.remembered import at_work, once
 from core.types import Candidate, Category
 from core.wording import Wording, read
 
@@ -115,6 +115,7 @@ class Verdict:
     reason: str
 
 
+@at_work()
 def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresholds = USUAL) -> Verdict:
     """The first of: said before, says nothing, same slot, same meaning, put right or denied; else it is new."""
     mine = [n for n in neighbours if n.subject == candidate.subject]
@@ -147,19 +148,20 @@ def unclear(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds 
     return sorted(open_ones, key=lambda n: (-(n.similarity or 0), n.id.int))[:QUESTIONS]
 
 
+@at_work()
 def opined(candidate: Candidate, said: Sequence[tuple[Known, Word | None]]) -> Verdict | None:
     """What the words of a model come to where the guards let them: the strongest, of the nearest; None: nothing."""
     verdicts = [verdict for known, word in said if word and (verdict := _allowed(candidate, known, word))]
     return min(verdicts, key=lambda v: STRONGEST.index(v.kind), default=None)
 
 
-@lru_cache(maxsize=wording.READ)
+@once
 def statement_key(subject: str, content: str) -> str:
     """Equal for statements that differ only in case, width, spaces and punctuation, in any script."""
     folded = unicodedata.normalize("NFKC", f"{subject}\n{content}").casefold()
     # Signs inside a number count: 1.5 is not 15, and -3 is not 3.
     words = re.findall(r"[+-]?\d+(?:[.,:/-]\d+)*|[^\W\d_]+|[^\w\s]", folded)
-    kept = [w for w in words if not unicodedata.category(w[0]).startswith("P") or w[0] in "+-"]
+    kept = [w for w in words if w[0].isalnum() or w[0] in "+-" or not unicodedata.category(w[0]).startswith("P")]
     return hashlib.sha256(" ".join(kept).encode()).hexdigest()[:32]
 
 

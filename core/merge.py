@@ -16,6 +16,7 @@ from core.change import Author, Merge, Owner, Vector
 from core.db import Database, Tx, recordset
 from core.errors import Conflict
 from core.judge import Kind, Known, Thresholds
+from core.remembered import at_work
 from core.types import Candidate, Json
 
 BATCH = 200
@@ -80,6 +81,7 @@ def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) ->
     return Swept(tenant_id, user_id, old, new, len(rows), merges(stored, thresholds))
 
 
+@at_work()
 def merges(stored: Sequence[Stored], thresholds: Thresholds = judge.USUAL) -> list[Merge]:
     """Which of the new memories, oldest first, say what an older one says. Each is compared with older ones only."""
     found: list[Merge] = []

@@ -125,13 +125,29 @@ class _Shelves:
         now = time.monotonic()
         with self._lock:
             mine = self._shelves.pop((tenant_id, user_id), None) or _Shelf()
-            kept = mine.bytes + sum(one.bytes for one in self._shelves.values())
-            for key, one in list(self._shelves.items()):
-                if kept > KEPT_BYTES or now - one.asked > KEPT_SECONDS:
-                    kept -= self._shelves.pop(key).bytes
+            self._let_go(now, KEPT_BYTES - mine.bytes)
             mine.asked = now
             self._shelves[tenant_id, user_id] = mine
             return mine
+
+    def sweep(self) -> None:
+        """Let go of those for which there is no time or room."""
+        with self._lock:
+            self._let_go(time.monotonic(), KEPT_BYTES)
+
+    def _let_go(self, now: float, room: int) -> None:
+        kept = sum(one.bytes for one in self._shelves.values())
+        for key, one in list(self._shelves.items()):
+            if kept > room or now - one.asked > KEPT_SECONDS:
+                kept -= self._shelves.pop(key).bytes
+
+
+def sweep() -> None:
+    """Let go of the vectors of users for whom nothing was judged lately."""
+    with _OPENING:
+        every = list(_OPEN.values())
+    for one in every:
+        one.sweep()
 
 
 def _unit(rows: Vectors) -> Vectors:

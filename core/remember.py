@@ -143,10 +143,22 @@ def _as_read(plain: Candidate, user_id: str) -> Candidate:
 
 def _in_first_person(content: str, subject: str) -> str:
     """What is told of the user as they would say it themselves, for that is what the reader reads."""
-    who = rf"(?:the user|user|{re.escape(subject)})"
-    chinese = re.sub(rf"^(?:用户|{re.escape(subject)})(?=[\u4e00-\u9fff])", "我", content)
-    owned = re.sub(rf"^{who}['’]s (?=\S)", "My ", chinese, count=1, flags=re.IGNORECASE)
-    return re.sub(rf"^{who} ([a-z]+(?:n['’]t)?)\b", _first_person, owned, count=1, flags=re.IGNORECASE)
+    # No pattern with a name in it: `re` keeps those it was given.
+    for named in ("用户", subject):
+        if content.startswith(named) and _HAN.match(content, len(named)):
+            return f"我{content[len(named) :]}"
+    for named in ("the user", "user", subject):
+        if content[: len(named)].lower() == named.lower():
+            if owns := _OWNS.match(content, len(named)):
+                return f"My {content[owns.end() :]}"
+            if does := _DOES.match(content, len(named)):
+                return _first_person(does) + content[does.end() :]
+    return content
+
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_OWNS = re.compile(r"['’]s (?=\S)", re.IGNORECASE)
+_DOES = re.compile(r" ([a-z]+(?:n['’]t)?)\b", re.IGNORECASE)
 
 
 def _first_person(told: re.Match[str]) -> str:

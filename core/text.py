@@ -53,6 +53,12 @@ def term_id(term: str) -> int:
     return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "big") % TERM_IDS + 1
 
 
+def stem(word: str) -> str:
+    """The term of one English word in small letters, as `terms` finds it."""
+    found: str = _OWN.stemmer.stemWord(word)
+    return found[:_LONGEST]
+
+
 def token_estimate(text: str) -> int:
     """About how many tokens a language model counts: 4 ASCII characters are one, as is one of any other script.
 
@@ -65,6 +71,12 @@ def token_estimate(text: str) -> int:
 def has_han(text: str) -> bool:
     """Whether Chinese characters (or the kanji of Japanese) are in it."""
     return re.search(f"[{_HAN}]", text) is not None
+
+
+def dictionary_count(word: str) -> int:
+    """How often a Chinese word stood in the texts its dictionary was made of; 0: it has no such word."""
+    count: int = _segmenter().FREQ.get(word, 0)
+    return count
 
 
 def _normal(text: str) -> str:
@@ -128,10 +140,10 @@ def _segmenter() -> Any:
 
 
 class _Own(threading.local):
-    """A stemmer for each thread: PyStemmer's are not safe to share."""
+    """A stemmer for each thread: PyStemmer's are not safe to share. It would keep the words that people used."""
 
     def __init__(self) -> None:
-        self.stemmer = Stemmer.Stemmer("english")
+        self.stemmer = Stemmer.Stemmer("english", 0)
 
 
 _OWN = _Own()

@@ -28,12 +28,6 @@ from core.models import vocabulary
 ANY: Final = "any"
 """The estimate for a model whose vocabulary nobody has published: the most that any measured one takes."""
 
-KEPT: Final = 65_536
-"""Pieces whose cost is kept in memory, for each vocabulary: some 10 MB at the most."""
-
-LONGEST: Final = 24
-"""Characters of a piece that is kept; what is longer hardly comes again."""
-
 _PIECE: Final = re.compile(
     r"'(?:s|t|re|ve|m|ll|d)(?![A-Za-z])"  # the end of a contraction
     r"| ?(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))"  # a word, or a part of one likeThis
@@ -53,6 +47,9 @@ _SPACES: Final = 32
 _CHARACTERS: Final = (range(0x80, 0xD800), range(0xE000, 0x10000), range(0x1F000, 0x1FB00))
 """Characters with a cost of their own. Any other one costs its bytes."""
 
+
+_BETWEEN: Final = (*" \n\t", "\n\n", *"0123456789")
+"""Other pieces that are in most texts."""
 
 _UNIT: Final = 20
 """Parts of a token in which pairs are weighed."""
@@ -171,23 +168,21 @@ def _estimate(of: str) -> Estimate:
 
 
 class _Costs(dict[str, int]):
-    """What pieces of text cost at the most, in tokens; worked out once for those that come again."""
+    """What pieces of text cost at the most, in tokens: those that were measured at once, all others when asked for.
+
+    Of what is asked for nothing is kept: it is what people say.
+    """
 
     def __init__(self, of: str) -> None:
-        super().__init__()
+        super().__init__(_weights().characters(of))
         self._digits = _weights().digits[of]
-        self._characters = _weights().characters(of)
+        measured = (piece for word in _weights().words for piece in (word, f" {word}"))
+        self.update({piece: self[piece] for piece in (*measured, *_weights().marks, *_BETWEEN)})
 
     def __missing__(self, piece: str) -> int:
-        cost = self._cost(piece)
-        if len(self) < KEPT and len(piece) <= LONGEST:
-            self[piece] = cost
-        return cost
-
-    def _cost(self, piece: str) -> int:
         last = piece[-1]
         if last > "\x7f":
-            return self._characters.get(last, len(last.encode("utf-8", "surrogatepass")))
+            return len(last.encode("utf-8", "surrogatepass"))
         if last.isdigit():
             return -(-len(piece) // self._digits)
         if last.isspace() or last < " ":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from core.lexicon import (
     ARTICLES,
@@ -34,10 +34,8 @@ from core.lexicon import (
     THOUSANDS,
     TOKEN,
 )
-from core.text import STOPWORDS, terms
-
-READ = 16_384
-"""Statements whose reading is kept in memory: a sweep meets the same neighbours again and again."""
+from core.remembered import once
+from core.text import STOPWORDS, stem
 
 DERIVED = 5
 """Letters that words must share at their beginning to be taken for one where the vectors say so too."""
@@ -125,9 +123,9 @@ class Wording:
         return tuple(_stem(word) for word in self.spoken)
 
 
-@lru_cache(maxsize=READ)
+@once
 def read(text: str) -> Wording:
-    """Take a statement apart; the same text always gives the same."""
+    """Take a statement apart; the same text always gives the same. Within `core.remembered.at_work` each once."""
     return Wording(text)
 
 
@@ -225,22 +223,20 @@ def _meaning_of_sign(sign: str) -> str:
     return "" if unicodedata.category(sign[0])[0] in "PZ" else sign
 
 
-@lru_cache(maxsize=READ)
 def _meant(word: str) -> str:
     """What a word stands for; empty for one that says nothing by itself, or says no."""
     if word in DENIALS or word in ENDINGS or word in SILENT:
         return ""
-    stem = _number(word) or _stem(word)
-    return "like" if stem in DISLIKES else stem
+    said = _number(word) or _stem(word)
+    return "like" if said in DISLIKES else said
 
 
-@lru_cache(maxsize=READ)
 def _stem(word: str) -> str:
     """A word in the form that stands for it and its synonyms; empty for one that says nothing by itself."""
     if word in STOPWORDS:
         return ""
     base = IRREGULAR.get(word, word)
-    stemmed = terms(base)[0] if base.isascii() and base.isalpha() else word
+    stemmed = stem(base) if base.isascii() and base.isalpha() else word
     return SYNONYMS.get(stemmed, stemmed)
 
 

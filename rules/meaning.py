@@ -1,15 +1,14 @@
-"""What `means` compares: vectors of texts, embedded a batch at once and remembered by the text's hash."""
+"""What `means` compares: vectors of texts, embedded a batch at once and remembered without the texts."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.remembered import Kept, digest
 
 MEANT_CHARACTERS: Final = 2_000
 """Of a longer text only so many from its beginning are compared: the local model reads 256 tokens, some 1,000
@@ -39,44 +38,27 @@ class Meanings:
 
     def __init__(self, embedder: Vectorizer, capacity: int = CAPACITY) -> None:
         """`capacity` is the number of vectors kept; what one call of `warm` brings is kept in any case."""
-        self._embedder, self._capacity = embedder, capacity
-        self._kept: OrderedDict[bytes, Vector] = OrderedDict()
-        self._lock = threading.Lock()
+        self._embedder = embedder
+        self._kept = Kept[Vector](capacity)
 
     def warm(self, texts: Iterable[str]) -> None:
         """Embed those of the texts that are not remembered, in one call. Raises what the embedder raises."""
-        wanted = {_key(read): read for read in map(_read, texts)}
-        with self._lock:
-            lacking = [key for key in wanted if not self._touch(key)]
+        wanted = {digest(read): read for read in map(_read, texts)}
+        lacking = [key for key in wanted if self._kept.get(key, None) is None]
         if not lacking:
             return
         rows = self._embedder.embed([wanted[key].decode() for key in lacking])
-        with self._lock:
-            self._kept.update(zip(lacking, map(np.copy, rows), strict=True))
-            while len(self._kept) > max(self._capacity, len(wanted)):
-                self._kept.popitem(last=False)
+        for key, row in zip(lacking, rows, strict=True):
+            self._kept.put(key, np.copy(row), len(wanted))
 
     def similarity(self, text: str, meaning: str) -> float:
         """The cosine of two texts, -1 to 1. Raises Unknown for one that was not warmed."""
-        with self._lock:
-            try:
-                one, other = self._kept[_key(_read(text))], self._kept[_key(_read(meaning))]
-            except KeyError:
-                raise Unknown(Unknown.__doc__) from None
+        one, other = (self._kept.get(digest(_read(said)), None) for said in (text, meaning))
+        if one is None or other is None:
+            raise Unknown(Unknown.__doc__)
         return float(one @ other)
-
-    def _touch(self, key: bytes) -> bool:
-        """Whether a text is remembered; if so, as one of those used last."""
-        if key not in self._kept:
-            return False
-        self._kept.move_to_end(key)
-        return True
 
 
 def _read(text: str) -> bytes:
     """What is read of a text. Half a surrogate pair becomes a question mark: no model takes it."""
     return text[:MEANT_CHARACTERS].encode(errors="replace")
-
-
-def _key(read: bytes) -> bytes:
-    return blake2b(read, digest_size=16).digest()

@@ -11,6 +11,7 @@ from kombu import Exchange, Queue
 
 from core import log
 from core.config import Settings
+from core.letting_go import Sweeper
 from workers import ledger, relay, wiring
 from workers.ledger import Ledger
 
@@ -56,6 +57,7 @@ def create(settings: Settings, broker_url: str) -> Celery:
 def with_task(app: Celery, settings: Settings) -> Celery:
     """Give a worker its task, and each of its processes a ledger of its own: connections do not survive a fork."""
     held: list[Ledger] = []
+    beside: list[Sweeper] = []
 
     @app.task(name=relay.TASK)  # type: ignore[untyped-decorator]
     def run(tenant_id: str, dispatch_ids: list[str]) -> None:
@@ -67,8 +69,10 @@ def with_task(app: Celery, settings: Settings) -> Celery:
     def begin(**_: Any) -> None:
         log.configure(settings.log_level, settings.log_format, "worker")
         held[:] = [wiring.ledger(settings)]
+        beside[:] = [Sweeper()]
 
     def end(**_: Any) -> None:
+        beside[0].close()
         held[0].db.close()
 
     worker_process_init.connect(begin, weak=False)

@@ -16,6 +16,7 @@ from core.config import Settings
 from core.db import Database
 from core.embedders import identity, require_model
 from core.heartbeat import Heart
+from core.letting_go import Sweeper
 from workers import app as celery_app
 from workers import relay, router, wiring
 from workers.bus import BusConsumer, Intake
@@ -38,7 +39,7 @@ def run_router(settings: Settings) -> None:
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
     woken = threading.Event()
-    ear, heart = Ear(url, woken.set), Heart(routing.db, "router")
+    ear, heart, sweeper = Ear(url, woken.set), Heart(routing.db, "router"), Sweeper()
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, settings.batch_events, settings.event_bytes, woken.set))
 
     def turn() -> None:
@@ -52,7 +53,7 @@ def run_router(settings: Settings) -> None:
     try:
         _loop(turn, woken)
     finally:
-        for part in (ear, heart, bus, routing.db, app):
+        for part in (ear, heart, sweeper, bus, routing.db, app):
             part.close()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -21,6 +20,7 @@ from core.context.gather import Material, Talk
 from core.context.held import Held
 from core.context.parts import Part, Piece, Section
 from core.context.standing import Standing
+from core.remembered import remembered
 from core.retrievers import Found as Outside
 from core.search.query import Found as Result
 from core.tokens import Counter, cut
@@ -243,7 +243,7 @@ def _quotable(said: str, counter: Counter) -> str:
     return "" if _is_hostile(short) else short
 
 
-@lru_cache(maxsize=QUOTES)
+@remembered(QUOTES)
 def _is_hostile(said: str) -> bool:
     return guard.screen(said).hostile
 

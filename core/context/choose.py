@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Final
 
+from core.remembered import at_work, digest, remembered
 from core.text import has_han, terms
 from core.wording import denial, difference, is_same, read
 
@@ -27,11 +27,11 @@ LEAST: Final = 0.15
 ASKED: Final = 0.5
 """What meeting all terms of the question is worth, in highest scores."""
 
-READ: Final = 8_192
-"""Texts whose terms are kept in memory; with LONGEST, some 150 MB if all were passages, 20 MB of memories."""
+READ: Final = 4_096
+"""Texts of which is kept what stands for their terms: some 4 MB if all were memories, 40 MB if all were passages."""
 
 LONGEST: Final = 2_000
-"""Characters of a text whose terms are kept: a passage, not a question of pages, which nobody asks twice."""
+"""Characters of a text of which that is kept: a passage, not a question of pages, which nobody asks twice."""
 
 ALIKE: Final = 0.95
 """Cosine from which two texts are one, if no number, name, date or denial tells them apart."""
@@ -75,6 +75,7 @@ class Chosen:
     said: float
 
 
+@at_work()
 def choose(
     items: Sequence[Item], tokens: int, query: str = "", most: int | None = None, least: float = LEAST
 ) -> Chosen:
@@ -100,7 +101,10 @@ def choose(
     )
 
 
-Shares = Sequence[tuple[str, float]]
+Term = bytes
+"""What stands for a term in this process: `core.remembered` keeps no words."""
+
+Shares = Sequence[tuple[Term, float]]
 """What something says: of each term the share that it has in it; of a term of the question one more, behind a mark."""
 
 
@@ -132,7 +136,7 @@ class _Choice:
     limits: _Limits
     kept: list[_Unit] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    told: dict[str, float] = field(default_factory=dict)
+    told: dict[Term, float] = field(default_factory=dict)
     said: float = 0.0
     spent: int = 0
     count: int = 0
@@ -197,24 +201,19 @@ def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[tuple[_Unit, f
             heapq.heapreplace(heap, (-gain / unit.tokens, key, len(choice.kept), gain, unit))
 
 
-def _said(text: str) -> tuple[str, ...]:
-    """The terms of a text, each once."""
-    return _kept(text) if len(text) <= LONGEST else _distinct(text)
+def _said(text: str) -> tuple[Term, ...]:
+    """What stands for the terms of a text, each once. What is known is asked for again and again."""
+    return _kept(text) if len(text) <= LONGEST else _kept.work(text)
 
 
-@lru_cache(maxsize=READ)
-def _kept(text: str) -> tuple[str, ...]:
-    """The same of what is known, which is asked for again and again."""
-    return _distinct(text)
-
-
-def _distinct(text: str) -> tuple[str, ...]:
-    return tuple(sorted(set(terms(text))))
+@remembered(READ)
+def _kept(text: str) -> tuple[Term, ...]:
+    return tuple(digest(term, size=8) for term in sorted(set(terms(text))))
 
 
 def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shares]:
     """What each item says: its score over its terms, the rarer ones taking more, and the terms it was asked for."""
-    said = {item.key: _said(item.text) or (f"#{item.key}",) for item in items}
+    said = {item.key: _said(item.text) or (b"#" + item.key.encode(),) for item in items}
     counts = Counter(term for found in said.values() for term in found)
     rarity = {term: math.log1p(len(items) / count) for term, count in counts.items()}
     asked = frozenset(_said(query)) if highest else frozenset()
@@ -224,7 +223,7 @@ def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shar
         found = said[item.key]
         rare = [rarity[term] for term in found]
         score, whole = max(0.0, item.score), math.fsum(rare)
-        met = [(f"?{term}", worth) for term in sorted(asked.intersection(found))]
+        met = [(b"?" + term, worth) for term in sorted(asked.intersection(found))]
         shares[item.key] = [(term, score * one / whole) for term, one in zip(found, rare, strict=True)] + met
     return shares
 
@@ -245,7 +244,7 @@ def _units(items: Sequence[Item], shares: Mapping[str, Shares]) -> list[_Unit]:
 def _unit(key: str, items: Sequence[Item], shares: Mapping[str, Shares]) -> _Unit:
     says = shares[key]
     if len(items) > 1:
-        best: dict[str, float] = {}
+        best: dict[Term, float] = {}
         for term, share in (one for item in items for one in shares[item.key]):
             best[term] = max(best.get(term, 0.0), share)
         says = sorted(best.items())

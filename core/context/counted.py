@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from core.remembered import Remembered
 from core.tokens import Counter, counter
 
 KEPT: Final = 16_384
-"""Texts whose count is kept, for each vocabulary."""
-
-LONGEST: Final = 1_000
-"""Characters of a text that is kept; with KEPT, some 35 MB at the most."""
+"""Texts of which the count is kept, without them, for each vocabulary: some 4 MB."""
 
 VOCABULARIES: Final = 16
 """Of which texts are remembered: all that there are."""
@@ -22,11 +20,10 @@ class Counted:
 
     def __init__(self, inner: Counter) -> None:
         self.name = inner.name
-        self._inner = inner
-        self._known = lru_cache(maxsize=KEPT)(inner.count)
+        self._known = Remembered(inner.count, KEPT)
 
     def count(self, text: str) -> int:
-        return self._known(text) if len(text) <= LONGEST else self._inner.count(text)
+        return self._known(text)
 
 
 def counted(model: str | None) -> Counted:

@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 
 import dateparser
+
+from core.remembered import remembered
+
+PARSED = 2_048
+"""Dates as they were written of which is kept what day they mean, seen from a day: a parser takes a millisecond."""
 
 MONTHS = "January February March April May June July August September October November December".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
@@ -298,7 +302,7 @@ _READERS: tuple[tuple[str, Callable[[re.Match[str], datetime], Resolved | None]]
 )
 
 
-@lru_cache(maxsize=4096)
+@remembered(PARSED)
 def _parsed(phrase: str, base_day: str, *, future: bool) -> datetime | None:
     return dateparser.parse(
         phrase,

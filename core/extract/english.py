@@ -199,12 +199,28 @@ def _without_lead(sentence: str, names: frozenset[str]) -> str:
         if lead and lead.end() < len(sentence):
             sentence = sentence[lead.end() :]
         for name in names:
-            if re.match(rf"{re.escape(name)}\s*[,!.-]+\s+", sentence):
+            # No pattern with a name in it: `re` keeps those it was given.
+            if sentence.startswith(name) and _CALLED_FIRST.match(sentence, len(name)):
                 sentence = sentence[len(name) :].lstrip(" ,!.-")
-    if names:
-        called = "|".join(re.escape(n) for n in names)
-        sentence = re.sub(rf",\s*(?:{called})(?=[,.!?;]|$)", "", sentence)
+    sentence = _without_calls(sentence, names)
     return sentence[:1].upper() + sentence[1:]
+
+
+def _without_calls(sentence: str, names: frozenset[str]) -> str:
+    """Without names between commas or at the end: "See you, Ann!"."""
+    kept, at = [], 0
+    for comma in _COMMA.finditer(sentence):
+        ends = (comma.end() + len(name) for name in names if sentence.startswith(name, comma.end()))
+        end = next((one for one in ends if _CALLED_LAST.match(sentence, one)), None)
+        if end is not None and comma.start() >= at:
+            kept.append(sentence[at : comma.start()])
+            at = end
+    return "".join([*kept, sentence[at:]])
+
+
+_CALLED_FIRST = re.compile(r"\s*[,!.-]+\s+")
+_CALLED_LAST = re.compile(r"[,.!?;]|$")
+_COMMA = re.compile(r",\s*")
 
 
 def _lowered(sentence: str) -> str:

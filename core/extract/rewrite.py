@@ -48,7 +48,8 @@ BASE_VERBS = frozenset(
     "avoid wear wish dream believe consider commute jog meditate stretch relax rest stay remember "
     "follow share teach".split()
 )
-_SELF = r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫])"
+_SELF = re.compile(r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫]) ?", re.IGNORECASE)
+_AFTER_NAME = re.compile(r",? and |,? but |[,，。.!]\s*|$", re.IGNORECASE)
 _KIN = (
     r"(?:[Mm]y|[Oo]ur) (?!(?:[a-z]+ )?(?:wife|husband|partner|m[ou]m|mother|dad|father|sister|brother|son|daughter|"
     r"friend|boss|roommate|neighbou?r|cousin|uncle|aunt|kids?|parents|dog|"
@@ -88,9 +89,12 @@ def with_article(noun: str) -> str:
 
 def without_own_name(sentence: str, name: str) -> str:
     """`sentence` without an introduction that says no more than `name`, which is known: "I am Ada and …"."""
-    said = re.match(rf"{_SELF} ?{re.escape(name)}(?:,? and |,? but |[,，。.!]\s*|$)", sentence, re.IGNORECASE)
-    rest = sentence[said.end() :] if said else sentence
-    if said and re.match(r"(?:an?|the|from|\d+)\b", rest):
+    # No pattern with a name in it: `re` keeps those it was given.
+    said = _SELF.match(sentence)
+    end = said.end() + len(name) if said else 0
+    after = _AFTER_NAME.match(sentence, end) if said and sentence[said.end() : end].lower() == name.lower() else None
+    rest = sentence[after.end() :] if after else sentence
+    if after and re.match(r"(?:an?|the|from|\d+)\b", rest):
         return f"I am {rest}"
     return rest[:1].upper() + rest[1:]
 
@@ -268,9 +272,8 @@ def third_person_zh(sentence: str, name: str, addressee: str | None = None) -> s
         lambda m: f"{name}的{m.group()[2:]}" if m.group() != "我们家" else f"{name}家",
         text,
     )
-    text = re.sub(rf"我们?(?=(?:{KIN_ZH}))|我(?=(?:家[乡人里庭]|公司|生日|名字))", f"{name}的", text)
+    text = re.sub(rf"我们?(?=(?:{KIN_ZH}))|我(?=(?:家[乡人里庭]|公司|生日|名字))", lambda _: f"{name}的", text)
     text = text.replace("我们俩", f"{name}和同伴").replace("我们", f"{name}和其他人").replace("咱们", f"{name}和其他人")
-    text = re.sub(r"我自己", name, text)
-    text = text.replace("我", name)
-    text = re.sub(r"您|你(?!好)", addressee or "助手", text)
+    text = text.replace("我自己", name).replace("我", name)
+    text = re.sub(r"您|你(?!好)", lambda _: addressee or "助手", text)
     return text if text.startswith(name) or name in text else f"{name}：{text}"

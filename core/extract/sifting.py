@@ -11,6 +11,7 @@ from core.change import Owner
 from core.extract import density, novelty
 from core.extract.protocol import Window
 from core.gateway import Gateway
+from core.remembered import at_work
 from core.types import Message
 
 EMBEDDED_CHARACTERS = 1000
@@ -68,6 +69,7 @@ def _novelties(gate: Gateway, tenant_id: str, messages: Sequence[Message]) -> di
     return found
 
 
+@at_work()
 def _novelties_of(gate: Gateway, tenant_id: str, owner: Owner, messages: Mapping[str, Message]) -> dict[str, float]:
     with gate.db.tenant(tenant_id) as tx:
         if not memories.count(tx, owner.user_id):

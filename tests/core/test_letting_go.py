@@ -1,0 +1,64 @@
+"""What nobody asks about goes with the clock, also where nobody asks about anything."""
+
+from __future__ import annotations
+
+import math
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core import letting_go, nearest, remembered
+from core.db import Database
+from core.letting_go import Sweeper
+from core.remembered import Kept
+from tests.samples import TENANT
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(letting_go, "EVERY_SECONDS", 0.001)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_it_goes_on_when_one_of_them_fails_and_ends_when_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    again, swept = threading.Event(), []
+
+    def broken() -> None:
+        raise ValueError("broken")
+
+    def sweep() -> None:
+        swept.append(threading.current_thread())
+        if len(swept) > 1:
+            again.set()
+
+    monkeypatch.setattr(letting_go, "SWEEPS", (broken, sweep))
+    sweeper = Sweeper()
+    assert again.wait(30)
+    sweeper.close()
+    assert not swept[0].is_alive()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_was_worked_out_of_texts_is_among_what_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, gone = Kept[int](10), threading.Event()
+    kept.put(b"a", 1)
+    monkeypatch.setattr(remembered, "time", SimpleNamespace(monotonic=lambda: math.inf))
+    monkeypatch.setattr(letting_go, "SWEEPS", (*letting_go.SWEEPS, gone.set))
+    sweeper = Sweeper()
+    assert gone.wait(30)
+    sweeper.close()
+    assert len(kept) == 0
+
+
+def test_so_are_the_vectors_of_users_for_whom_nothing_is_judged(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    with app.tenant(TENANT) as tx:
+        nearest.nearest(tx, "ada", np.ones((1, 8), dtype=np.float32), 5)
+        there = nearest._of(tx.engine)._shelves
+    nearest.sweep()
+    assert list(there) == [(TENANT, "ada")]
+    monkeypatch.setattr(nearest, "KEPT_SECONDS", -1)
+    for sweep in letting_go.SWEEPS:
+        sweep()
+    assert not there

@@ -1,0 +1,161 @@
+"""What a process keeps beyond the request or task that it came with: all of it is here, and says why it may be."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.test_plan import sources
+
+KEEPERS = frozenset("lru_cache cache Kept Remembered remembered WeakKeyDictionary WeakValueDictionary".split())
+"""What functions and modules keep things with."""
+
+CONTAINERS = frozenset("dict set OrderedDict defaultdict deque Counter".split())
+"""What an object or a module can fill with things."""
+
+DIGESTS = "by digests, without texts: core.remembered"
+OF_A_REQUEST = "of one request or task, and gone with it"
+OF_RULES = "of rules, which a tenant writes, and not of what users say"
+
+KEPT = {
+    "api/cli/events.py:Follower._newest": OF_A_REQUEST,
+    "api/cli/events.py:Follower._shown": OF_A_REQUEST,
+    "api/http/hits.py:Hits._hits": "numbers by tenant",
+    "api/http/hits.py:Hits._searches": "numbers by tenant",
+    "api/http/recalls.py:Spacing._held": "ids, for seconds: without the texts",
+    "api/http/recalls.py:Spacing._said": "ids, for seconds",
+    "core/context/assemble.py:_is_hostile": DIGESTS,
+    "core/context/choose.py:_kept": DIGESTS,
+    "core/context/conversation.py:Written._made": OF_A_REQUEST,
+    "core/context/counted.py:Counted._known": DIGESTS,
+    "core/context/counted.py:_remembering": "vocabularies",
+    "core/context/structure.py:_Pruner._known": OF_A_REQUEST,
+    "core/embed.py:CachedEmbedder._kept": DIGESTS,
+    "core/embed.py:_sha256": "of the model's files",
+    "core/extract/dates.py:_parsed": DIGESTS,
+    "core/extract/llm.py:wording_of": "prompts",
+    "core/guard.py:_any_phrase": "patterns of the program",
+    "core/guard.py:_phrases": "patterns of the program",
+    "core/llm.py:Client._formats": "what an endpoint can do",
+    "core/nearest.py:_OPEN": "vectors and ids, until nobody asks; an erased user's go with the next question",
+    "core/nearest.py:_Shelf._places": "ids",
+    "core/nearest.py:_Shelves._shelves": "vectors by the ids of users, until nobody asks",
+    "core/remembered.py:Kept._values": DIGESTS,
+    "core/remembered.py:Remembered.kept": DIGESTS,
+    "core/search/fresh.py:_read": DIGESTS,
+    "core/search/fresh.py:_tail": "statements of the program",
+    "core/search/knowledge.py:rows, read": OF_A_REQUEST,
+    "core/search/layers.py:Register.numbers": "ids, tags and who spoke: of one shelf, and gone with it",
+    "core/search/shelf.py:Shelves._shelves": "no text; until nobody asks, and checked with each question",
+    "core/search/shelf.py:_OPEN": "no text; until nobody asks, and checked with each question",
+    "core/segment.py:_Unit._cohesions": OF_A_REQUEST,
+    "core/text.py:_segmenter": "a dictionary",
+    "core/tokens.py:_estimate": "weights that were measured; what is counted is not added to them",
+    "core/tokens.py:_opened": "vocabularies",
+    "core/tokens.py:_weights": "weights that were measured",
+    "core/wire.py:_named": "names of columns",
+    "core/wire.py:_parts": "statements of the program, without their values",
+    "rules/book.py:Book._sets": OF_RULES,
+    "rules/book.py:Book._stands": OF_RULES,
+    "rules/facts.py:Facts._answers": OF_A_REQUEST,
+    "rules/flow.py:recall": OF_A_REQUEST,
+    "rules/lookups.py:_parts": "names of the program",
+    "rules/meaning.py:Meanings._kept": DIGESTS,
+    "rules/paths.py:parse_path": OF_RULES,
+    "rules/ruleset.py:Ruleset._by_type": OF_RULES,
+    "rules/ruleset.py:Ruleset._flushes": OF_RULES,
+    "rules/ruleset.py:Ruleset._tables": OF_RULES,
+    "rules/ruleset.py:_Course.groups": OF_A_REQUEST,
+    "rules/ruleset.py:_Course.keys": OF_A_REQUEST,
+    "rules/warnings.py:Neighbours._answering": OF_RULES,
+    "rules/warnings.py:Neighbours._named": OF_RULES,
+    "workers/addresses.py:_tls": "certificates",
+    "workers/clock.py:Agenda._look_at": OF_RULES,
+    "workers/clock.py:Agenda._rules": OF_RULES,
+    "workers/outside.py:_celery": "connections to the brokers of the settings",
+    "workers/watch.py:Watch._known": "names and times of the mirror's files",
+}
+"""A new entry is a promise about what users say: write here why it is kept, or let it be of one request alone."""
+
+
+def kept(root: Path) -> dict[str, str]:
+    """Every place in the packages where something is kept, with what keeps it."""
+    return {f"{path}:{name}": how for path, _, tree in sources(root) for name, how in keeping(tree, "")}
+
+
+def keeping(tree: ast.AST, within: str) -> Iterator[tuple[str, str]]:
+    """The names of what keeps something in a module, a class or a function, below `within`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = f"{within}{node.name}"
+            if keeper := next(filter(None, map(by_keeper, node.decorator_list)), None):
+                yield name, keeper
+            inside = f"{name}." if isinstance(node, ast.ClassDef) else within or "."
+            yield from keeping(node, inside)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            yield from assigned(node, within)
+        else:
+            yield from keeping(node, within)
+
+
+def assigned(node: ast.Assign | ast.AnnAssign, within: str) -> Iterator[tuple[str, str]]:
+    """An attribute of an object that begins empty, or anything that is given a keeper."""
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        how = next(filter(None, (by_keeper(part) for part in ast.walk(node) if isinstance(part, ast.Call))), None)
+        stays = within == "" or (isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self")
+        if how or (stays and is_empty(node.value)):
+            name = target.attr if isinstance(target, ast.Attribute) else ast.unparse(target).strip("()")
+            yield f"{within.lstrip('.')}{name}", how or "grows"
+
+
+def by_keeper(node: ast.expr) -> str | None:
+    """What a decorator or a call keeps things with."""
+    called = node.func if isinstance(node, ast.Call) else node
+    called = called.value if isinstance(called, ast.Subscript) else called
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name if name in KEEPERS else None
+
+
+def is_empty(value: ast.expr | None) -> bool:
+    """Whether it is a container that has yet to be filled."""
+    if isinstance(value, ast.Dict):
+        return not value.keys
+    if not isinstance(value, ast.Call):
+        return False
+    called = value.func.value if isinstance(value.func, ast.Subscript) else value.func
+    name = ast.unparse(called).rsplit(".", 1)[-1]
+    return name in CONTAINERS and (name == "defaultdict" or not (value.args or value.keywords))
+
+
+def test_keeping_is_seen_in_whatever_form_it_is_written() -> None:
+    written = """
+        from functools import cache, lru_cache
+        SEEN = {}
+        SAID: dict[str, int] = dict()
+        NAMES = {"known": 1}
+        OPEN: WeakKeyDictionary[Engine, Shelves] = WeakKeyDictionary()
+        @lru_cache(maxsize=3)
+        def read(text): found = {}
+        @functools.cache
+        def heard(text): ...
+        class Shelf:
+            count = 0
+            @remembered(5)
+            def of(self): recall = cache(read)
+            def __init__(self):
+                self.rows = collections.OrderedDict[str, int]()
+                self.by_user = defaultdict[str, list](list)
+                self.lines, self.size = [], len("x")
+                if True:
+                    self.count = Kept[int](7)
+        """
+    found = [name for name, _ in keeping(ast.parse(textwrap.dedent(written)), "")]
+    own = ["of", "recall", "rows", "by_user", "count"]
+    assert found == ["SEEN", "SAID", "OPEN", "read", "heard", *(f"Shelf.{name}" for name in own)]
+
+
+def test_whatever_keeps_something_says_why_it_may(root: Path) -> None:
+    assert {name: how for name, how in kept(root).items() if name not in KEPT} == {}
+    assert KEPT.keys() - kept(root).keys() == set()
