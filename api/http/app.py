@@ -35,6 +35,7 @@ from api.http import (
     writing,
 )
 from api.http.door import Door
+from api.http.gathered import GatheredEmbedder
 from api.http.recalls import Recalls
 from api.mcp import door as mcp
 from core import db, heartbeat, places, recent, retrievers, schema
@@ -43,6 +44,7 @@ from core.config import Settings
 from core.db import Database
 from core.embed import CachedEmbedder, Embedder
 from core.embedders import embedder, identity, require_model
+from core.letting_go import Sweeper
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     events.router,
@@ -78,8 +80,10 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if settings.embedding == "local":  # The first question should not wait for the model to be read.
             threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
+        sweeper = Sweeper()
         async with app.state.mcp.run():
             yield
+        sweeper.close()
         opened.recalls.close()
         opened.recent.close()
         opened.bell.close()
@@ -129,7 +133,10 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
     except BaseException:
         database.close()
         raise
-    cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
+    model = vectors or embedder(settings)
+    # A remote one answers many at once by itself.
+    model = GatheredEmbedder(model) if settings.embedding == "local" else model
+    cached = CachedEmbedder(model, settings.embedding_cache)
     bell = Bell(broker_url)
     found, recalls, kept = retrievers.opened(settings), Recalls(database, bell), recent.usual(settings)
     return Door(settings, database, cached, bell, recalls, kept, {}, {}, retrievers=found)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http.door import At, Reader, author
+from api.http.door import At, Reader, answered, author
 from api.http.recalls import Asker
 from core import models
 from core.context import build
@@ -65,8 +65,8 @@ class ContextRequest(BaseModel):
     adaptive: Annotated[bool, Field(description="The question decides how much is remembered for it")] = False
 
 
-@router.post("/context")
-def post_context(at: At, who: Reader, asked: ContextRequest) -> Json:
+@router.post("/context", response_model=Json)
+def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
     """Standing instructions, profile, memories, knowledge, summary, plan and recent messages, within the limit."""
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose context to build: `user_id`, `group_id` or both")])
@@ -76,7 +76,7 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Json:
     served = _served(built)
     asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
-    return {
+    content = {
         **built.rendered,
         "sections": [_section(one) for one in built.sheet.sections],
         "prefix_hash": built.prefix_hash,
@@ -86,6 +86,7 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Json:
         "depth": {"k": built.depth.k, "reasons": built.depth.reasons},
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
     }
+    return answered(content)
 
 
 def _asked(at: At, asked: ContextRequest) -> Asked:

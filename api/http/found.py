@@ -15,6 +15,11 @@ from core.types import Json
 OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
 """What only a memory has; of other results it is null."""
 
+_MEMORY = (
+    "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
+    "subject attribute value status level"
+).split()
+
 
 def result_json(found: Found, now: datetime, formula: str | None) -> Json:
     """One result; with the formula of strength, what its scores are made of."""
@@ -52,11 +57,7 @@ def groups_json(found: Sequence[Found]) -> list[Json]:
 
 
 def _memory(found: Found, now: datetime) -> Json:
-    names = (
-        "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
-        "subject attribute value status level"
-    ).split()
-    return {**{name: getattr(found.memory, name) for name in names}, "strength": strength(found.memory, now)}
+    return {**{name: getattr(found.memory, name) for name in _MEMORY}, "strength": strength(found.memory, now)}
 
 
 def _message(found: Found) -> Json:

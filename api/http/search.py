@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api.http import found as shown
-from api.http.door import At, Reader
+from api.http.door import At, Reader, answered
 from api.http.recalls import Asker
 from api.http.statements import Time
 from core.asof import Moment
@@ -117,8 +117,8 @@ def get_recipes(_who: Reader) -> Json:
     return {"items": [recipe.as_json() for recipe in RECIPES.values()], "next": None}
 
 
-@router.post("/search")
-def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
+@router.post("/search", response_model=Json)
+def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
     """What is known that matters to the query: memories, messages and passages of documents, each with its sources."""
     if problems := list(_problems(asked)):
         raise Invalid(problems)
@@ -134,7 +134,7 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
     asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_served(one) for one in found]
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
     formula = at.settings.strength_formula if asked.explain else None
-    return {
+    content = {
         "results": [shown.result_json(one, now, formula) for one in found],
         **({"groups": shown.groups_json(found)} if asked.group_by else {}),
         "total": answer.total,
@@ -143,6 +143,7 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Json:
         **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
         **({"explain": _explained(asked, replace(recipe, limit=limit), answer, now)} if asked.explain else {}),
     }
+    return answered(content)
 
 
 def _problems(asked: SearchRequest) -> Iterator[Problem]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import time
+from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import Request, Response
@@ -19,17 +21,15 @@ from mcp_types import (
     PaginatedRequestParams,
     TextContent,
 )
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from api.http.door import Door, scope
+from api.http.door import ANSWER, Door, scope
 from api.mcp.listing import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
+from core import metrics
 from core.tenants import Caller
 from core.types import Json
-
-ANSWER: Final = TypeAdapter(Json)
-"""How an endpoint's answer looks in JSON."""
 
 FAULTS: Final = 20
 """Of one call that are told: a model reads all of them."""
@@ -50,13 +50,18 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
         known = ", ".join(TOOLS)
         raise MCPError(INVALID_PARAMS, f"Unknown tool {asked.name[:100]!a}. There are: {known}.")
     request, who = _asked_by(context)
+    began, outcome = time.perf_counter(), "answered"
     try:
         await scope(tool.scope)(who)
         # The endpoints wait for PostgreSQL: in a thread, as those of the HTTP door are.
         said = await run_in_threadpool(_answer, tool, request.app.state.door, who, asked.arguments or {})
     except Exception as error:  # noqa: BLE001 - as at the HTTP door, whatever goes wrong is answered
-        return _result(await _refusal(request, error), failed=True)
-    return _result(said)
+        problem = await _refusal(request, error)
+        outcome = "refused" if problem["status"] < HTTPStatus.INTERNAL_SERVER_ERROR else "failed"
+        # A pointer may hold half a surrogate pair.
+        said = json.dumps(problem, ensure_ascii=False).encode(errors="replace")
+    metrics.MCP.labels(tool.name, outcome).observe(time.perf_counter() - began)
+    return _result(said, failed=outcome != "answered")
 
 
 def _answer(tool: Tool, at: Door, who: Caller, arguments: Json) -> bytes:
@@ -77,16 +82,16 @@ def _fault(tool: Tool, fault: ErrorDetails) -> Json:
     return {"type": fault["type"], "loc": ("arguments", *place), "msg": words}
 
 
-async def _refusal(request: Request, error: Exception) -> bytes:
+async def _refusal(request: Request, error: Exception) -> Json:
     """What the HTTP door says of an error (RFC 9457), with the time after which to try again, if it names one."""
     handlers = request.app.exception_handlers
     answer = next(handlers[kind] for kind in type(error).__mro__ if kind in handlers)(request, error)
     if inspect.isawaitable(answer):
         answer = await answer
-    problem = json.loads(answer.body)
+    problem: Json = json.loads(answer.body)
     if "retry-after" in answer.headers:
         problem["retry_after_seconds"] = int(answer.headers["retry-after"])
-    return json.dumps(problem, ensure_ascii=False).encode(errors="replace")  # A pointer may hold half a surrogate pair.
+    return problem
 
 
 def _result(said: bytes, *, failed: bool = False) -> CallToolResult:

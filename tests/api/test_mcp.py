@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from mcp_types import Tool as Listed
+from prometheus_client import REGISTRY
 
 from api.mcp.door import MESSAGE_BYTES
 from api.mcp.tools import TOOLS
@@ -320,6 +321,25 @@ def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(agent: Agent, era:
         return refused.value
 
     assert replace(agent, era=era).talk(work).code == -32602
+
+
+def test_each_call_is_counted_by_its_tool_and_how_it_ended(door: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    def counted(tool: str, outcome: str) -> float:
+        labels = {"tool": tool, "outcome": outcome}
+        return REGISTRY.get_sample_value("imprint_mcp_seconds_count", labels) or 0.0
+
+    def broken(*_: object) -> Json:
+        raise RuntimeError("broken")
+
+    calls = [("memory_search", "answered"), ("memory_search", "refused"), ("memory_why", "failed")]
+    before = [counted(*call) for call in calls]
+    monkeypatch.setitem(TOOLS, "memory_why", replace(TOOLS["memory_why"], answer=broken))
+    sent(door, "memory_search", user_id="ada", query="What is new?")
+    sent(door, "memory_search", user_id="ada")
+    sent(door, "memory_why", memory_id=NOBODY)
+    assert [counted(*call) for call in calls] == [one + 1 for one in before]
+    door.post("/mcp", tool_call("no_such_tool"), headers=LOCAL)
+    assert counted("no_such_tool", "refused") == 0
 
 
 def test_a_call_that_is_repeated_by_its_key_changes_nothing(agent: Agent) -> None:

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from api.http.gathered import SHORT, TOGETHER, GatheredEmbedder
+from core.embed import Embedder, Floats, HashEmbedder
+from core.errors import Never
+
+SECONDS = 30
+"""That a test waits at the most for what is bound to come."""
+
+ALONE = HashEmbedder(32)
+
+
+class Watched(HashEmbedder):
+    """Notes what came in one pass; a pass that begins while it is shut waits until it is opened."""
+
+    def __init__(self) -> None:
+        super().__init__(ALONE.dimension)
+        self.passes: list[list[str]] = []
+        self.open = threading.Event()
+        self.open.set()
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        self.passes.append(list(texts))
+        assert self.open.wait(SECONDS)
+        if "refused" in texts:
+            raise Never("This text is refused.")
+        return super().embed(texts)
+
+
+class Crowd:
+    """Threads that ask one after another, where one pass runs at a time."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self.model = Watched()
+        self.embedder = GatheredEmbedder(self.model, 1)
+        self._pool = pool
+
+    def busy(self) -> Future[Floats]:
+        """A pass that runs until the model is opened."""
+        self.model.open.clear()
+        asked = self._pool.submit(self.embedder.embed, ["first"])
+        until(lambda: self.model.passes[-1:] == [["first"]])
+        return asked
+
+    def waits(self, text: str) -> Future[Floats]:
+        """One who waits for the next pass."""
+        there = len(self.embedder._waiting)
+        asked = self._pool.submit(self.embedder.embed, [text])
+        until(lambda: len(self.embedder._waiting) > there)
+        return asked
+
+
+@pytest.fixture
+def crowd() -> Iterator[Crowd]:
+    with ThreadPoolExecutor(40) as pool:
+        one = Crowd(pool)
+        yield one
+        one.model.open.set()
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def same(asked: Future[Floats], text: str) -> bool:
+    return np.array_equal(asked.result(SECONDS), ALONE.embed([text]))
+
+
+def test_what_came_meanwhile_goes_through_together_and_each_gets_its_own(crowd: Crowd) -> None:
+    first = crowd.busy()
+    asked = {text: crowd.waits(text) for text in ("tea", "coffee", "milk", "茶")}
+    crowd.model.open.set()
+    assert all(same(one, text) for text, one in {"first": first, **asked}.items())
+    assert crowd.model.passes == [["first"], ["tea", "coffee", "milk", "茶"]]
+
+
+def test_two_who_ask_the_same_both_get_it(crowd: Crowd) -> None:
+    crowd.busy()
+    both = [crowd.waits("tea"), crowd.waits("tea")]
+    crowd.model.open.set()
+    assert all(same(one, "tea") for one in both)
+
+
+def test_a_pass_has_no_more_than_its_share_and_takes_who_came_first(crowd: Crowd) -> None:
+    crowd.busy()
+    texts = [f"text {n}" for n in range(2 * TOGETHER + 3)]
+    asked = [crowd.waits(text) for text in texts]
+    crowd.model.open.set()
+    assert all(same(one, text) for one, text in zip(asked, texts, strict=True))
+    _, *passes = crowd.model.passes
+    assert [text for one in passes for text in one] == texts
+    assert [len(one) for one in passes] == [TOGETHER, TOGETHER, 3]
+
+
+def test_one_alone_waits_for_nobody(crowd: Crowd) -> None:
+    for text in ("tea", "coffee"):
+        assert np.array_equal(crowd.embedder.embed([text]), ALONE.embed([text]))
+    assert crowd.model.passes == [["tea"], ["coffee"]]
+
+
+def test_a_text_that_is_refused_spoils_no_others(crowd: Crowd) -> None:
+    crowd.busy()
+    texts = ("tea", "refused", "coffee")
+    asked = {text: crowd.waits(text) for text in texts}
+    crowd.model.open.set()
+    assert same(asked["tea"], "tea")
+    assert same(asked["coffee"], "coffee")
+    with pytest.raises(Never, match="refused"):
+        asked["refused"].result(SECONDS)
+
+
+def test_after_a_refusal_the_next_one_gets_a_pass(crowd: Crowd) -> None:
+    for _ in range(3):
+        with pytest.raises(Never, match="refused"):
+            crowd.embedder.embed(["refused"])
+    waiting = crowd.busy(), crowd.waits("tea")
+    crowd.model.open.set()
+    assert same(waiting[1], "tea")
+
+
+@pytest.mark.parametrize("texts", [["x" * (SHORT + 1)], ["tea", "coffee"], []])
+def test_what_is_no_question_goes_by_itself(crowd: Crowd, texts: list[str]) -> None:
+    first = crowd.busy()
+    by_itself = threading.Thread(target=crowd.embedder.embed, args=(texts,))
+    by_itself.start()
+    until(lambda: len(crowd.model.passes) == 2)
+    assert crowd.model.passes[1] == texts
+    assert not first.done()
+    crowd.model.open.set()
+    by_itself.join(SECONDS)
+    assert np.array_equal(crowd.embedder.embed(texts), ALONE.embed(texts))
+
+
+def test_as_many_passes_run_at_once_as_there_may_be() -> None:
+    together = threading.Barrier(3)
+
+    class Meeting(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> Floats:
+            together.wait(SECONDS)  # Breaks unless three are in here at the same time.
+            return super().embed(texts)
+
+    embedder: Embedder = GatheredEmbedder(Meeting(ALONE.dimension), 3)
+    with ThreadPoolExecutor(3) as pool:
+        asked = {text: pool.submit(embedder.embed, [text]) for text in ("tea", "coffee", "milk")}
+        assert all(same(one, text) for text, one in asked.items())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.lists(st.text(max_size=6), min_size=1, max_size=5), min_size=1, max_size=12), st.integers(1, 3))
+def test_whoever_asks_what_and_when_gets_what_they_would_alone(said: list[list[str]], passes: int) -> None:
+    embedder = GatheredEmbedder(ALONE, passes)
+
+    def ask(texts: list[str]) -> list[Floats]:
+        return [embedder.embed([text]) for text in texts]
+
+    with ThreadPoolExecutor(len(said)) as pool:
+        for texts, rows in zip(said, pool.map(ask, said, timeout=SECONDS), strict=True):
+            assert np.array_equal(np.concatenate(rows), ALONE.embed(texts))
+    assert embedder._free == passes
+    assert not embedder._waiting
