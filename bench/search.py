@@ -140,7 +140,7 @@ def in_process(bench: Bench, questions: Sequence[Sequence[Asked]], **fields: Any
 def of_many(bench: Bench, *, http: bool) -> Figures:
     """Users of a thousand memories each: several questions in a row, and one about someone nobody asked about yet."""
     users = list(bench.crowd.users)
-    few = max(1, min(WARM, len(users) // 3))
+    few = max(1, min(WARM, len(users) // 3, bench.questions))
     cold, warm = bench.asked(users[few:][:COLD], 1), bench.asked(users[:few], bench.questions // few + 1)
     fresh = bench.asked(users[:few], bench.questions // few + 1, beside=1)
     alone = [one for some in cold for one in some]

@@ -12,12 +12,13 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 
 from core import memories
 from core.db import Tx
 from core.errors import NotFound
 from core.types import Evidence, Status
+from core.wire import Asked
 
 TRUE = """
     (cast(:as_of AS timestamptz) IS NULL OR (coalesce(m.valid_from, m.occurred_at) <= :as_of
@@ -80,7 +81,7 @@ def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID,
     return {row.id: row for row in tx.execute(*asking(ids, known_at))}
 
 
-def asking(ids: Sequence[UUID], known_at: datetime | None) -> tuple[TextClause, dict[str, Any]]:
+def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
     """How to ask for the rows of memories, as they were recorded at a time."""
     return (
         (memories.OF_IDS, {"ids": list(ids)})
@@ -94,7 +95,7 @@ def evidence(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUI
     return memories.cited(tx.execute(*asking_evidence(ids, known_at)))
 
 
-def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> tuple[TextClause, dict[str, Any]]:
+def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
     """How to ask what memories rested on at a time; for `memories.cited`."""
     return (memories.EVIDENCE if known_at is None else _EVIDENCE), {"ids": list(ids), "known_at": known_at}
 

@@ -5,23 +5,22 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 import psycopg
-from psycopg import ClientCursor
-from psycopg.rows import namedtuple_row
-from sqlalchemy import Connection, Engine, TextClause, create_engine, make_url, text
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
+from core import wire
 from core.config import Settings
 from core.errors import Misconfigured
+from core.wire import Asked
 
 APP_ROLE = "imprint_app"
 """Sees one tenant at a time: the one that the transaction has set."""
@@ -41,19 +40,55 @@ class Database:
     @contextmanager
     def tenant(self, tenant_id: str) -> Iterator[Tx]:
         """One transaction that sees the rows of `tenant_id` and no others."""
-        with self.engine.begin() as tx:
-            # `true` binds it to this transaction, so that a transaction pooler cannot hand it on to someone else.
-            tx.execute(text("SELECT set_config('imprint.tenant', :tenant, true)"), {"tenant": tenant_id})
+        with self.asking(tenant_id) as (tx, _):
             yield tx
+
+    @contextmanager
+    def asking(self, tenant_id: str, *asked: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        """The same with the rows of what it reads first, asked in the way that opens it."""
+        with self._begun((_BEGIN, {}), (_BIND, {"tenant": tenant_id}), *asked) as (tx, (_, _, *answers)):
+            yield tx, answers
 
     @contextmanager
     def queue(self) -> Iterator[Tx]:
         """One transaction over the queues of all tenants; only the router's role sees anything in it."""
-        with self.engine.begin() as tx:
+        with self._begun((_BEGIN, {})) as (tx, _):
             yield tx
+
+    @contextmanager
+    def _begun(self, *opening: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        tx, answers = _opened(self.engine, opening)
+        with tx, tx.begin():  # The database knows already that it has begun.
+            yield tx, answers
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def _opened(engine: Engine, opening: Sequence[Asked]) -> tuple[Tx, list[list[Any]]]:
+    """A connection whose transaction has begun; one that was lost since it was used is given up for another."""
+    while True:
+        tx = engine.connect()
+        driver, used = tx.connection.driver_connection, tx.connection.info
+        try:
+            answers = together(tx, *opening)
+        except BaseException:
+            lost = driver is None or driver.closed
+            again = lost and _USED in used
+            if lost:
+                tx.invalidate()
+            tx.close()
+            if not again:
+                raise
+        else:
+            used[_USED] = True
+            return tx, answers
+
+
+_USED: Final = "used"
+_BEGIN: Final = text("BEGIN")
+_BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true)")
+"""Bound to this transaction, so that a transaction pooler cannot hand it on to someone else."""
 
 
 def owner_url(settings: Settings) -> URL:
@@ -92,7 +127,6 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
         url,
         pool_size=pool,
         max_overflow=0,
-        pool_pre_ping=True,
         hide_parameters=True,  # Errors are logged and kept; what people said must not stand in them.
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
@@ -105,35 +139,36 @@ def _looking(schema: str) -> dict[str, str]:
     return {} if schema == "public" else {"options": f"-csearch_path={schema},public"}
 
 
-def binary(tx: Tx, statement: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
-    """The rows of a statement in the database's own binary form: what becomes an array is never text in between.
+PIECE: Final = 4_096
+"""Rows that are here at once as the database sends them: of the search index some five megabytes."""
 
-    Its parameters are written as psycopg writes them: `%(name)s`.
+
+def pieces(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[list[tuple[Any, ...]]]:
+    """The rows of a statement, some at a time, in the database's own binary form: what becomes an array is never text.
+
+    Its parameters are written as psycopg writes them: `%(name)s`. To be closed where it is not read to its end.
     """
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    with _told(tx), driver.cursor(binary=True) as cursor:
-        rows: list[tuple[Any, ...]] = cursor.execute(statement, values).fetchall()
-    return rows
+    with _told(tx), driver.cursor() as cursor:
+        rows = cursor.stream(statement, values, binary=True, size=PIECE)
+        while piece := list(islice(rows, PIECE)):
+            yield piece
 
 
-def together(tx: Tx, *asked: tuple[TextClause, Mapping[str, object]]) -> list[list[Any]]:
+def together(tx: Tx, *asked: Asked | None) -> list[list[Any]]:
     """The rows of several statements, sent at once and answered at once; none may need what another one finds.
 
-    One way there and back for all of them: sent one by one, the ways cost more than what is read.
+    None asks for nothing, and there are no rows.
     """
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    found: list[list[Any]] = []
-    # The server takes several statements at once only with their values written into them, as libpq quotes them.
-    with _told(tx), ClientCursor(driver, row_factory=namedtuple_row) as cursor:
-        cursor.execute(";".join(cursor.mogrify(_written(statement), values) for statement, values in asked))
-        for _ in asked:
-            found.append(cursor.fetchall())
-            cursor.nextset()
-    return found
+    wanted = [one for one in asked if one is not None]
+    with _told(tx):
+        answers = iter(wire.answers(driver, wanted) if wanted else ())
+    return [[] if one is None else next(answers) for one in asked]
 
 
 @contextmanager
@@ -143,12 +178,6 @@ def _told(tx: Tx) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         raise DBAPIError.instance(None, None, error, psycopg.Error, hide_parameters=True, dialect=tx.dialect) from error
-
-
-@lru_cache(maxsize=256)
-def _written(statement: TextClause) -> str:
-    """A statement as psycopg wants it."""
-    return str(statement.compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
 
 
 def recordset(rows: Sequence[Mapping[str, object]]) -> str:

@@ -119,8 +119,16 @@ def _is_name(speaker: str) -> bool:
 def _stands(name: str, text: str, *, careless: bool) -> bool:
     if careless and name.lower() not in STOPWORDS:
         name = name.lower()
-    # Most names are in no question: the search for a plain string is far the cheapest.
-    return name in text and bool(re.search(rf"(?<![a-zA-Z]){re.escape(name)}(?![a-zA-Z])", text))
+    # Not as a pattern: `re` keeps those it was given. And most names are in no question.
+    at = text.find(name)
+    while at >= 0:
+        if not (_LETTER.match(text[at - 1 : at]) or _LETTER.match(text, at + len(name))):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+_LETTER: Final = re.compile("[a-zA-Z]")
 
 
 def _breadth(text: str, names: Sequence[str]) -> float:

@@ -5,45 +5,20 @@ What a filter or a ranking asks of a row is in `FIELDS`; texts stay in the datab
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core import asof
-from core.db import Tx, binary
-from core.search.candidates import ROLES, SEPARATOR, Floats, Places
+from core.db import Tx, pieces
+from core.search.arrays import FIELDS, Columns, Reading
+from core.search.candidates import ROLES, SEPARATOR
 from core.types import Category, Kind, Status, Topic, Trust
-
-FIELDS: Final = np.dtype(
-    [
-        ("memory", "?"),
-        ("embedded", "?"),
-        ("timed", "?"),
-        ("asks", "?"),
-        ("role", ">i2"),
-        ("told", ">i2"),
-        ("names", ">i2"),
-        ("position", ">i4"),
-        ("at", ">f8"),
-        ("status", ">i2"),
-        ("trust", ">i2"),
-        ("kind", ">i2"),
-        ("category", ">i2"),
-        ("topic", ">i2"),
-        ("importance", ">f4"),
-        ("since", ">f8"),
-        ("until", ">f8"),
-        ("expires", ">f8"),
-    ]
-)
-"""One row's numbers as the database sends them. Times are seconds since 1970; `since` and `until` bound what was true.
-
-Only memories have those from `status` on. Enumerated ones are the places of their values in `ENUMERATED`, from 1.
-"""
 
 ENUMERATED: Final[Mapping[str, Sequence[str]]] = {
     "role": ROLES[1:],
@@ -55,46 +30,6 @@ ENUMERATED: Final[Mapping[str, Sequence[str]]] = {
 }
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-_SPARSE_HEAD: Final = 3
-"""Whole numbers before the entries of a sparse vector: its dimension, how many entries, and one that is not used."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The sparse vectors of rows turned round: entry by entry, in the order of the terms."""
-
-    ids: NDArray[np.int32]
-    rows: Places
-    weights: Floats
-
-    def products(self, asked: Mapping[int, float], count: int) -> Floats:
-        """Each row's inner product with a question."""
-        total = np.zeros(count, dtype=np.float32)
-        wanted = np.fromiter(asked, dtype=np.int32, count=len(asked))
-        starts, ends = np.searchsorted(self.ids, wanted), np.searchsorted(self.ids, wanted, side="right")
-        for start, end, weight in zip(starts.tolist(), ends.tolist(), asked.values(), strict=True):
-            total[self.rows[start:end]] += np.float32(weight) * self.weights[start:end]
-        return total
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Rows that were read together: what tells each from all others, its numbers, vector and words.
-
-    `sessions`: of a message where it was said, of a memory where it was drawn from, or empty.
-    """
-
-    keys: Sequence[str]
-    sessions: Sequence[str]
-    speakers: Sequence[str]
-    tags: Sequence[Sequence[str]]
-    fields: NDArray[Any]
-    vectors: Floats
-    terms: Terms
-
-    def __len__(self) -> int:
-        return len(self.keys)
 
 
 def message_key(session_id: str, message_id: str) -> str:
@@ -131,58 +66,30 @@ class Was:
 
 def then(tx: Tx, keys: Sequence[str], known_at: datetime) -> dict[str, Was]:
     """Memories as they were recorded at a time, by key; one that was not recorded yet is left out."""
-    rows = binary(tx, _THEN, {"ids": list(keys), "known_at": known_at, **_places()})
-    return {key: Was(np.frombuffer(fields, FIELDS)[0], *more) for key, fields, *more in rows}
+    with closing(pieces(tx, _THEN, {"ids": list(keys), "known_at": known_at, **_places()})) as read:
+        rows = chain.from_iterable(read)
+        return {key: Was(np.frombuffer(fields, FIELDS)[0], *more) for key, fields, *more in rows}
 
 
-def cited(tx: Tx, memory_ids: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Pairs of a memory and a message that it rests on, by their keys."""
+def cited(tx: Tx, memory_ids: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Pairs of a memory and a message that it rests on, by their keys, piece by piece."""
     if not memory_ids:
-        return [], []
-    rows = binary(tx, _CITED, {"ids": list(memory_ids)})
-    return [row[0] for row in rows], [message_key(row[1], row[2]) for row in rows]
-
-
-def none(dimension: int) -> Columns:
-    """No rows."""
-    return Columns([], [], [], [], np.empty(0, FIELDS), np.empty((0, dimension), np.float32), _turned([]))
+        return
+    with closing(pieces(tx, _CITED, {"ids": f"{{{','.join(memory_ids)}}}"})) as read:
+        for rows in read:
+            yield [row[0] for row in rows], [message_key(row[1], row[2]) for row in rows]
 
 
 def _read(tx: Tx, statement: str, values: Mapping[str, Any], dimension: int) -> Columns:
-    rows = binary(tx, statement, {**values, "dimension": dimension, **_places()})
-    if not rows:
-        return none(dimension)
-    keys, sessions, speakers, tags, fields, halves, sparse = zip(*rows, strict=True)
-    read = np.frombuffer(b"".join(fields), FIELDS)
-    return Columns(keys, sessions, speakers, tags, read, _vectors(read["embedded"], halves, dimension), _turned(sparse))
+    reading = Reading(dimension)
+    with closing(pieces(tx, statement, {**values, "dimension": dimension, **_places()})) as read:
+        for rows in read:
+            reading.add(rows)
+    return reading.columns()
 
 
 def _places() -> dict[str, list[str]]:
     return {f"{name}_values": list(values) for name, values in ENUMERATED.items()}
-
-
-def _vectors(embedded: NDArray[np.bool_], halves: Sequence[bytes | None], dimension: int) -> Floats:
-    """The vectors, of length 1; of noughts where there is none."""
-    vectors = np.zeros((len(embedded), dimension), dtype=np.float32)
-    there = b"".join([half for half in halves if half is not None])
-    read = np.frombuffer(there, dtype=">f2").reshape(-1, dimension).astype(np.float16).astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", read, read))[:, None]
-    vectors[embedded] = read / np.where(lengths > 0, lengths, 1)
-    return vectors
-
-
-def _turned(sparse: Sequence[bytes]) -> Terms:
-    """Sparse vectors, as the database sends them, put in the order of their terms."""
-    counts = np.array([len(one) // 8 - 1 for one in sparse], dtype=np.int64)  # 12 bytes of head, 8 an entry
-    numbers = np.frombuffer(b"".join(sparse), dtype=">i4")
-    sizes = _SPARSE_HEAD + 2 * counts
-    first = np.cumsum(sizes) - sizes + _SPARSE_HEAD
-    rows = np.repeat(np.arange(len(counts)), counts)
-    at = np.repeat(first, counts) + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    ids = numbers[at].astype(np.int32) + 1  # sent from nought, written from one
-    order = np.argsort(ids, kind="stable")
-    weights = numbers[at + np.repeat(counts, counts)].view(">f4").astype(np.float32)
-    return Terms(ids[order], rows[order], weights[order])
 
 
 _SECONDS = "float8send(coalesce(extract(epoch FROM {0})::float8, '{1}'::float8))"

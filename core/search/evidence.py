@@ -13,7 +13,9 @@ _TELLS_TIME = re.compile(
     r"|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?\b"
     r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
     r"|\b(?:19|20)\d\d\b|\b\d+ days\b"
-    r"|[昨今明前后]天|上周|下周|上个月|下个月|[去今明前]年|星期|周[一二三四五六日末]|\d+\s*[年月日号]|最近|以前",
+    r"|[昨今明前后]天|[昨今明]晚|今早|上周|下周|上个月|下个月|[去今明前]年|星期|礼拜|周[一二三四五六日末]|最近|以前"
+    r"|\d+\s*[年月日号]|[一二三四五六七八九十][月日号]|[〇零一二三四五六七八九]{2,4}年"
+    r"|[\d几半两一二三四五六七八九十]个?(?:天|周|星期|月|年)[以之]?前",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")

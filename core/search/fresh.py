@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from sqlalchemy import TextClause, text
 
 from core import sessions
+from core.remembered import remembered
 from core.search.candidates import ROLES, Hit
 from core.search.columns import message_key, seconds
 from core.search.evidence import asks, names, tells_time, told
 from core.search.lexical import document_weights, message_terms
 from core.types import Message
+from core.wire import Asked
 
 TAIL = 300
 """Newest messages not yet indexed that are read as they are, so that a message is found from its commit on."""
@@ -23,7 +25,7 @@ FRESH_CHARACTERS = 20_000
 """Of a message that is not indexed yet, so many are looked at: each search that finds it there reads it anew."""
 
 READ_ONCE = 1_000
-"""Messages whose words are kept for the next question: they wait for seconds."""
+"""Messages of which is kept what the index would hold, for the next question: they wait for seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,10 @@ class _Words:
     names: int
 
 
-def asking(reader: Mapping[str, Any]) -> tuple[TextClause, dict[str, Any]]:
+def asking(reader: Mapping[str, Any]) -> Asked:
     """How to ask for the newest of them; for `hits`."""
-    return _TAIL, {**reader, "tail": TAIL}
+    narrowing = frozenset(name for name in _NARROWING if reader[name] is not None)
+    return _tail(narrowing), {**reader, "tail": TAIL}
 
 
 def hits(rows: Iterable[Any], asked: Mapping[int, float]) -> list[Hit]:
@@ -71,21 +74,28 @@ def _hit(message: Message, asked: Mapping[int, float]) -> Hit:
     )
 
 
-@lru_cache(maxsize=READ_ONCE)
+@remembered(READ_ONCE)
 def _read(content: str, speaker: str | None) -> _Words:
     weights = document_weights(message_terms(content, speaker))
     return _Words(weights, told(content), tells_time(content), asks(content), names(content))
 
 
-_TAIL = text("""
-    SELECT m.* FROM sessions s
-    JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
-    WHERE s.indexed_to < s.message_count AND (m.user_id = :user OR m.group_id = :group)
-      AND (cast(:session AS text) IS NULL OR s.id = :session)
-      AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
-      AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at <= :until)
-      AND (cast(:as_of AS timestamptz) IS NULL OR m.occurred_at <= :as_of)
-      AND (cast(:known_at AS timestamptz) IS NULL
-           OR EXISTS (SELECT FROM events e WHERE e.seq = m.event_seq AND e.received_at <= :known_at))
-    ORDER BY m.event_seq DESC LIMIT :tail
-""")
+_NARROWING: Mapping[str, str] = {
+    "session": "s.id = :session",
+    "since": "m.occurred_at >= :since",
+    "until": "m.occurred_at <= :until",
+    "as_of": "m.occurred_at <= :as_of",
+    "known_at": "EXISTS (SELECT FROM events e WHERE e.seq = m.event_seq AND e.received_at <= :known_at)",
+}
+
+
+@cache
+def _tail(narrowing: frozenset[str]) -> TextClause:
+    """What nobody asks for is not in it: it is planned anew each time, and that takes longer than reading."""
+    wanted = "".join(f" AND {_NARROWING[name]}" for name in sorted(narrowing))
+    return text(f"""
+        SELECT m.* FROM sessions s
+        JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
+        WHERE s.indexed_to < s.message_count AND (m.user_id = :user OR m.group_id = :group){wanted}
+        ORDER BY m.event_seq DESC LIMIT :tail
+    """)

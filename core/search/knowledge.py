@@ -10,14 +10,15 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 
-from core.db import Tx
+from core.db import Tx, together
 from core.search import index, reindex
 from core.search.candidates import Hit
 from core.search.index import COSINE, LEXICAL, Row
 from core.search.lexical import document_weights
 from core.text import term_id, terms
+from core.wire import Asked
 
 ARM_LIMIT = 300
 """Passages that each arm names at the most."""
@@ -91,7 +92,7 @@ def lock(tx: Tx, user_id: str | None, group_id: str | None) -> None:
     reindex.lock(tx, index.shelves(user_id, group_id))
 
 
-def counting(user_id: str | None, group_id: str | None, words: Sequence[str]) -> tuple[TextClause, dict[str, Any]]:
+def counting(user_id: str | None, group_id: str | None, words: Sequence[str]) -> Asked:
     """How to ask in how many messages and passages words stand, and how many there are; for `counts`."""
     ids = [*{term_id(word) for word in words}, index.DOCUMENTS]
     return _COUNTS, {"owners": _counted_under(user_id, group_id), "terms": ids}
@@ -110,7 +111,7 @@ def _counted_under(user_id: str | None, group_id: str | None) -> list[str]:
     return [*index.owners(user_id, group_id)[:1], *dict.fromkeys(shelves)]
 
 
-def together(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
+def summed(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
     """The counts of all owners, by which a passage's words are weighed; None: there is no passage."""
     of_passages = [counts for owner, counts in counted.items() if owner.startswith(index.EVERYONES)]
     if not any(counts.get(index.DOCUMENTS) for counts in of_passages):
@@ -137,10 +138,18 @@ def key(document_id: object, position: int) -> str:
 
 def passages(tx: Tx, keys: Sequence[str]) -> dict[str, Passage]:
     """Passages by key; those that are not there, or not to be shown to anyone, are left out."""
+    return shown(together(tx, asking(keys))[0]) if keys else {}
+
+
+def asking(keys: Sequence[str]) -> Asked:
+    """How to ask for passages by key; for `shown`."""
     pairs = [one.rsplit("#", 1) for one in keys]
-    values = {"documents": [UUID(one) for one, _ in pairs], "positions": [int(place) for _, place in pairs]}
-    rows = tx.execute(_PASSAGES, values) if keys else ()
-    return {key(row.document_id, row.position): Passage(**row._mapping) for row in rows}
+    return _PASSAGES, {"documents": [UUID(one) for one, _ in pairs], "positions": [int(place) for _, place in pairs]}
+
+
+def shown(rows: Iterable[Any]) -> dict[str, Passage]:
+    """What was answered, by key."""
+    return {key(row.document_id, row.position): Passage(*row) for row in rows}
 
 
 _COUNTS = text("SELECT owner, term, documents FROM term_counts WHERE owner = ANY(:owners) AND term = ANY(:terms)")

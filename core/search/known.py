@@ -10,9 +10,11 @@ from typing import Final
 from sqlalchemy import text
 
 from core.db import Tx
-from core.search import columns, shelf
-from core.search.columns import ENUMERATED, FIELDS, message_key
-from core.search.shelf import View
+from core.search import arrays, columns, layers
+from core.search.arrays import FIELDS, Columns
+from core.search.columns import ENUMERATED, message_key
+from core.search.layers import Registers
+from core.search.view import View
 from core.types import Trust
 
 _OF_THEN: Final = [
@@ -30,13 +32,14 @@ def view(tx: Tx, now: View, known_at: datetime, reader: Mapping[str, object]) ->
     """
     if not len(now):
         return now, {}
-    whole = shelf.whole(now)
+    whole = _whole(now)
     memories = [key for key, memory in zip(whole.keys, whole.fields["memory"].tolist(), strict=True) if memory]
     then = columns.then(tx, memories, known_at) if memories else {}
     rows = tx.execute(_LATER, {**reader, "known_at": known_at})
     gone = {message_key(row.session_id, row.id) for row in rows} | (set(memories) - then.keys())
-    kept = shelf.without(whole, gone)
-    fields, tags, sessions = kept.fields.copy(), list(kept.tags), list(kept.sessions)
+    kept = layers.without(whole, gone)
+    fields = {name: values.copy() for name, values in kept.fields.items()}
+    tags, sessions = list(kept.tags), list(kept.sessions)
     for at, key in enumerate(kept.keys):
         if key in then:
             was, hostile = then[key], kept.fields["trust"][at] == _HOSTILE
@@ -49,7 +52,21 @@ def view(tx: Tx, now: View, known_at: datetime, reader: Mapping[str, object]) ->
             tags[at], sessions[at] = was.tags, was.session_id
     known = replace(kept, fields=fields, tags=tags, sessions=sessions)
     worded = {key: was.worded for key, was in then.items() if was.worded is not None}
-    return shelf.in_place_of(now, known), worded
+    return _in_place_of(now, known), worded
+
+
+def _whole(view: View) -> Columns:
+    """All rows that live, in one."""
+    read = arrays.none(view.dimension)
+    for layer in view.layers:
+        read = layers.merged(read, layer.columns)
+    return read
+
+
+def _in_place_of(view: View, read: Columns) -> View:
+    """Other rows under the same keys, in one layer; not under the lock, so that no shared register may grow."""
+    registers = Registers(view.registers.rows)
+    return View(registers, [layers.layer(registers, read)], view.cites)
 
 
 _LATER = text("""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -75,7 +75,8 @@ def order(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: P
         places = _diverse(places, everything.total, page.diversity, len(found), vectors)
     begin = _behind(everything, places, page.after)
     shown = _of_each(everything, places, page.limit) if page.each else places[begin : begin + page.limit]
-    return [_described(found, scores, at) if at < len(found) else passages[at - len(found)] for at in shown.tolist()]
+    own = _described(found, scores, shown[shown < len(found)])
+    return [next(own) if at < len(found) else passages[at - len(found)] for at in shown.tolist()]
 
 
 def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: float) -> list[Ranked]:
@@ -100,19 +101,25 @@ def _gained(scores: Numbers, own: Numbers) -> float:
 
 
 def _ordered(everything: _All, sure: int) -> Places:
-    """Best first; of memories that cite the same message, the one that fits the question best by itself.
+    """The first ones, so many and what equals them: of memories that cite the same message, what fits best by itself.
 
-    For the first ones, so many are `sure`: what is equal in all else stands by its key.
+    What is equal in all else stands by its key.
     """
-    places: Places = np.lexsort((-everything.own, everything.type, -everything.total))
+    best = _best(everything.total, sure)
+    places: Places = best[np.lexsort((-everything.own[best], everything.type[best], -everything.total[best]))]
     total, own, type_ = everything.total[places], everything.own[places], everything.type[places]
     differs = (total[1:] != total[:-1]) | (own[1:] != own[:-1]) | (type_[1:] != type_[:-1])
     for start, end in pairwise([0, *(np.flatnonzero(differs) + 1).tolist(), len(places)]):
-        if start >= sure:
-            break
         if end - start > 1:
             places[start:end] = sorted(places[start:end].tolist(), key=everything.keys.__getitem__)
     return places
+
+
+def _best(total: Numbers, sure: int) -> Places:
+    """Who scores as well as the last of so many."""
+    if sure >= len(total):
+        return np.arange(len(total))
+    return np.flatnonzero(total >= np.partition(total, len(total) - sure)[len(total) - sure])
 
 
 def _diverse(places: Places, total: Numbers, diversity: float, count: int, vectors: Vectors) -> Places:
@@ -154,18 +161,18 @@ def _of_each(everything: _All, places: Places, limit: int) -> Places:
     return chosen
 
 
-def _described(found: Candidates, scores: Scored, at: int) -> Ranked:
-    """One of them with what made its score."""
-    memory = bool(found.memory[at])
-    parts = {name: float(values[at]) for name, values in scores.parts.items() if (name in OF_MEMORIES) == memory}
-    return Ranked(found.hit(at), float(scores.total[at]), parts, _ranks(found, at))
+def _described(found: Candidates, scores: Scored, places: Places) -> Iterator[Ranked]:
+    """Some of them with what made their scores."""
+    parts = {name: values[places].tolist() for name, values in scores.parts.items()}
+    arms = {"lexical": _ranks(found.lexical, places), "vector": _ranks(found.cosine, places)}
+    for n, (at, score) in enumerate(zip(places.tolist(), scores.total[places].tolist(), strict=True)):
+        hit = found.hit(at)
+        made = {name: values[n] for name, values in parts.items() if (name in OF_MEMORIES) == (hit.type == "memory")}
+        yield Ranked(hit, score, made, {name: rank for name, ranks in arms.items() if (rank := ranks[n])})
 
 
-def _ranks(found: Candidates, at: int) -> dict[str, int]:
-    """How many fit better by words, and by their vectors, and itself."""
-    arms = {"lexical": found.lexical, "vector": found.cosine}
-    return {
-        name: 1 + int(np.count_nonzero(values > values[at]))
-        for name, values in arms.items()
-        if not np.isnan(values[at])
-    }
+def _ranks(values: Numbers, places: Places) -> list[int]:
+    """How many fit better, and itself; 0 of what has no value there."""
+    known = np.sort(values[~np.isnan(values)])
+    ranks = 1 + len(known) - np.searchsorted(known, values[places], side="right")
+    return np.where(np.isnan(values[places]), 0, ranks).tolist()  # type: ignore[no-any-return]

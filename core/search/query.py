@@ -20,15 +20,17 @@ from core.search.candidates import Candidates, Floats, Hit, Places
 from core.search.columns import message_key
 from core.search.index import DOCUMENTS, sparse_literal, vector_literal
 from core.search.knowledge import Passage
-from core.search.lexical import document_weights, query_weights
+from core.search.lexical import asked_terms, document_weights, query_weights
 from core.search.order import Page, Ranked
 from core.search.pages import Place
 from core.search.rank import Scored
 from core.search.recipes import DEFAULT, Recipe
-from core.search.shelf import View
+from core.search.shelf import Check, Shelf, Shelves
 from core.search.sift import Arms, Filters
+from core.search.view import NOTHING, View
 from core.text import terms
 from core.types import Evidence, Message, Trust
+from core.wire import Asked
 
 Method = Literal["hybrid", "keyword", "vector"]
 
@@ -96,8 +98,9 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
     """The best results for a question, best first."""
     with metrics.SEARCH.labels(question.method).time():
         vector = _vector(embedder, question)
-        with db.tenant(tenant_id) as tx:
-            first = _first(tx, tenant_id, question, embedder.dimension)
+        asking = _asking(shelf.of(db.engine), tenant_id, question, embedder.dimension)
+        with db.asking(tenant_id, *asking.statements) as (tx, answers):
+            first = _first(tx, question, asking, answers)
             sifted = _sifted(tx, question, vector, first)
             passages = _passages(tx, question, first.passages, vector)
             now = question.now or question.moment.known_at or datetime.now(UTC)
@@ -133,27 +136,38 @@ class _First:
     view: View
 
 
-def _first(tx: Tx, tenant_id: str, question: Question, dimension: int) -> _First:
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """What is asked in the way that opens the transaction: counts of words, what waits, and what has changed."""
+
+    words: Sequence[str]
+    shelf: Shelf
+    check: Check
+    statements: Sequence[Asked]
+
+
+def _asking(shelves: Shelves, tenant_id: str, question: Question, dimension: int) -> _Asking:
     user_id, group_id = question.user_id, question.group_id
-    words = [] if question.method == "vector" else terms(question.query)
-    mine = shelf.of(tx.engine).shelf(tenant_id, user_id, group_id)
+    words = [] if question.method == "vector" else asked_terms(question.query)
+    mine = shelves.shelf(tenant_id, user_id, group_id)
     check = mine.check(user_id, group_id, dimension)
-    counted_rows, waiting, changed = together(
-        tx,
-        knowledge.counting(user_id, group_id, words),
-        fresh.asking(_reader(question)),
-        (shelf.CHANGED, check.values),
-    )
-    counted = knowledge.counts(user_id, group_id, counted_rows)
+    counting = knowledge.counting(user_id, group_id, words)
+    return _Asking(words, mine, check, (counting, fresh.asking(_reader(question)), (shelf.CHANGED, check.values)))
+
+
+def _first(tx: Tx, question: Question, asking: _Asking, answers: Sequence[Sequence[Any]]) -> _First:
+    counted_rows, waiting, changed = answers
+    counted = knowledge.counts(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
-    own = query_weights(words, count, count.get(DOCUMENTS, 0)) if words else {}
+    own = query_weights(asking.words, count, count.get(DOCUMENTS, 0)) if asking.words else {}
     # No passage was said in a session.
     wanted = "documents" in question.include and question.session_id is None
-    total = knowledge.together(counted) if wanted else None
-    passages = None if total is None else query_weights(words, total, total[DOCUMENTS])
+    total = knowledge.summed(counted) if wanted else None
+    passages = None if total is None else query_weights(asking.words, total, total[DOCUMENTS])
     # What is not indexed has no vector: it is near to nothing.
     seen = "messages" in question.include and question.min_similarity is None
-    return _First(own, passages, fresh.hits(waiting, own) if seen else [], mine.view(tx, check, changed[0]))
+    view = asking.shelf.view(tx, asking.check, changed[0])
+    return _First(own, passages, fresh.hits(waiting, own) if seen else [], view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +191,7 @@ class _Sifted:
 def _sifted(tx: Tx, question: Question, vector: Floats | None, first: _First) -> _Sifted:
     """The messages and memories that the filters let through, or the best of them; and how many there are."""
     if not question.include & {"messages", "memories"}:
-        return _Sifted(candidates.of(()), {}, shelf.NOTHING)
+        return _Sifted(candidates.of(()), {}, NOTHING)
     view, own = first.view, first.own
     worded: Mapping[str, str] = {}
     if question.moment.known_at is not None:
@@ -272,26 +286,31 @@ def _found(tx: Tx, ranked: Sequence[Ranked], moment: Moment) -> list[Found]:
     """The ranked hits with their texts and what they cite, in the same order, less what was erased meanwhile."""
     of_type = {type_: [one.hit.key for one in ranked if one.hit.type == type_] for type_ in order.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
-    pairs = [key.split(candidates.SEPARATOR, 1) for key in of_type["message"]]
-    asked = [
-        *((asof.asking(ids, moment.known_at), asof.asking_evidence(ids, moment.known_at)) if ids else ()),
-        *([(_MESSAGES, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]})] if pairs else ()),
-    ]
-    answers = iter(together(tx, *asked) if asked else ())
-    remembered, quoted = (next(answers), next(answers)) if ids else ((), ())
-    said = next(answers) if pairs else ()
+    remembered, quoted, said, shown = together(
+        tx,
+        asof.asking(ids, moment.known_at) if ids else None,
+        asof.asking_evidence(ids, moment.known_at) if ids else None,
+        _saying(of_type["message"]) if of_type["message"] else None,
+        knowledge.asking(of_type["document"]) if of_type["document"] else None,
+    )
     rows, cited = {str(row.id): row for row in remembered}, memories.cited(quoted)
     spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in said}
-    read = knowledge.passages(tx, of_type["document"])
+    passages = knowledge.shown(shown)
     found = []
     for item in ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
             found.append(Found(item, cited.get(row.id, []), memory=row))
         elif (message := spoken.get(item.hit.key)) is not None:
             found.append(Found(item, [_as_evidence(message)], message=message))
-        elif (passage := read.get(item.hit.key)) is not None:
+        elif (passage := passages.get(item.hit.key)) is not None:
             found.append(Found(item, [], passage=passage))
     return found
+
+
+def _saying(keys: Sequence[str]) -> Asked:
+    """How to ask for messages by key."""
+    pairs = [key.split(candidates.SEPARATOR, 1) for key in keys]
+    return _MESSAGES, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
 
 
 def _as_evidence(message: Message) -> Evidence:

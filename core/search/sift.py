@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from core.search import candidates
 from core.search.candidates import Candidates, Flags, Places
 from core.search.columns import ENUMERATED, seconds
-from core.search.shelf import View
+from core.search.vectors import Cosines
+from core.search.view import View
 from core.types import Category
 
 READ_ALL: Final = 5_000
@@ -26,10 +27,10 @@ ARM_LIMIT: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Arms:
-    """How well each row fits by words, and how near its vector is (not a number: it has none)."""
+    """How well each row fits by words, and how near its vector is."""
 
     lexical: NDArray[np.float32]
-    cosine: NDArray[np.float32]
+    cosine: Cosines
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +59,29 @@ class Filters:
     retold: bool = False
 
 
-def passing(view: View, filters: Filters, cosine: NDArray[np.float32]) -> Places:
+def passing(view: View, filters: Filters, cosine: Cosines) -> Places:
     """The places of the rows that the filters let through."""
     fields = view.fields
     memory = fields["memory"]
-    passed = view.alive & np.where(memory, filters.memories, filters.messages)
+    passed = view.alive.copy()
+    if not filters.memories:
+        passed &= ~memory
+    if not filters.messages:
+        passed &= memory
     if filters.session_id is not None:
         passed &= view.sessions == view.registers.sessions.numbers.get(filters.session_id, -1)
     if filters.since is not None:
         passed &= fields["at"] >= seconds(filters.since)
     if filters.until is not None:
         passed &= fields["at"] <= seconds(filters.until)
-    if filters.min_similarity is not None:
-        passed &= cosine >= filters.min_similarity  # What has no vector is near to nothing.
     if filters.as_of is not None:
         passed &= memory | (fields["at"] <= seconds(filters.as_of))
-    if memory.any():
+    if filters.memories:
         passed &= ~memory | _believed(fields, filters) & _wanted(view, filters)
-    return np.flatnonzero(passed)
+    places = np.flatnonzero(passed)
+    if filters.min_similarity is not None:
+        places = places[cosine.of(places) >= filters.min_similarity]  # What has no vector is near to nothing.
+    return places
 
 
 def _believed(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Flags:
@@ -110,10 +116,10 @@ def _wanted(view: View, filters: Filters) -> Flags:
 
 
 def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]) -> Flags:
-    allowed = np.zeros(len(ENUMERATED[name]) + 1, dtype=np.bool_)
-    allowed[[ENUMERATED[name].index(value) + 1 for value in values]] = True
-    flags: Flags = allowed[fields[name]]
-    return flags
+    read, allowed = fields[name], np.zeros(len(fields[name]), dtype=np.bool_)
+    for value in values:
+        allowed |= read == ENUMERATED[name].index(value) + 1
+    return allowed
 
 
 def chosen(view: View, places: Places, arms: Arms) -> Candidates:
@@ -121,16 +127,18 @@ def chosen(view: View, places: Places, arms: Arms) -> Candidates:
     if len(places) > READ_ALL:
         places = _best(view, places, arms)
     fields = view.fields
-    moved = np.full(len(view), -1, dtype=np.int64)
+    there = np.zeros(len(view), dtype=np.bool_)
+    there[places] = True
+    pairs = np.flatnonzero(there[view.citing] & there[view.cited])
+    moved = np.empty(len(view), dtype=np.int64)
     moved[places] = np.arange(len(places))
-    cites = moved[view.citations]
-    cites = cites[(cites >= 0).all(axis=1)]
+    cites = moved[np.stack([view.citing[pairs], view.cited[pairs]], axis=1)]
     return Candidates(
         keys=view.keys[places],
         session_ids=view.registers.sessions.numbers,
         memory=fields["memory"][places],
         lexical=arms.lexical[places].astype(np.float64),
-        cosine=arms.cosine[places].astype(np.float64),
+        cosine=arms.cosine.of(places).astype(np.float64),
         sessions=view.sessions[places],
         position=fields["position"][places].astype(np.int64),
         told=fields["told"][places].astype(np.float64),
@@ -157,16 +165,25 @@ def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
 
 def _best(view: View, places: Places, arms: Arms) -> Places:
     """Those that an arm names, with the messages that memories among them cite, and the memories that cite them."""
-    named = [places[_top(arms.lexical[places])]]
-    if not np.isnan(arms.cosine[places]).all():
-        named.append(places[_top(np.nan_to_num(arms.cosine[places], nan=-2.0))])
+    named = [_top(places, arms.lexical[places], fitting=arms.cosine.asked)]
+    if arms.cosine.asked:
+        near = arms.cosine.nearest(places)
+        named.append(_top(near, arms.cosine.of(near)))
     passed, wanted = np.zeros((2, len(view)), dtype=np.bool_)
     passed[places] = True
     wanted[np.concatenate(named)] = True
-    ends = wanted[view.citations]
-    wanted[view.citations[ends.any(axis=1)].ravel()] = True
+    ends = wanted[view.citing] | wanted[view.cited]
+    wanted[view.citing[ends]] = True
+    wanted[view.cited[ends]] = True
     return np.flatnonzero(passed & wanted)
 
 
-def _top(scores: NDArray[np.float32]) -> Places:
-    return np.argpartition(scores, len(scores) - ARM_LIMIT)[len(scores) - ARM_LIMIT :]
+def _top(places: Places, scores: NDArray[np.float32], *, fitting: bool = False) -> Places:
+    """The best of some places, of equals the first; `fitting`: of those alone that score at all."""
+    least = 0.0 if fitting else -np.inf
+    if len(places) > ARM_LIMIT:
+        least = max(least, np.partition(scores, len(scores) - ARM_LIMIT)[len(scores) - ARM_LIMIT])
+    best = scores > least
+    if not fitting or least > 0:
+        best[np.flatnonzero(scores == least)[: ARM_LIMIT - np.count_nonzero(best)]] = True
+    return places[best]

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from core import asof, memories
 from core.asof import Moment
 from core.change import Add, Archive, Confirm, Edit
-from core.db import Database, binary
+from core.db import Database, pieces
 from core.embed import HashEmbedder
 from core.errors import NotFound
 from core.search import columns, query, sift
@@ -239,7 +239,7 @@ def test_without_a_moment_nothing_is_read_but_what_was_read_before(app: Database
     carry_out(app, a_memory("Ada has a cat."))
     values = {"user": "ada", "group": None, "dimension": EMBEDDER.dimension, **columns._places()}
     with app.tenant(TENANT) as tx:
-        plan = str(binary(tx, f"EXPLAIN {columns._OWNED}", values))
+        plan = str([*pieces(tx, f"EXPLAIN {columns._OWNED}", values)])
     for table in ("memory_versions", "events"):
         assert table not in plan
 

@@ -27,13 +27,19 @@ def test_a_text_without_an_end_mark_is_told() -> None:
         "昨天下雨",
         "我3月搬家",
         "上周六",
+        "七月十一号到",
+        "二〇二三年的事",
+        "两个星期前搬的",
+        "昨晚下雨",
     ],
 )
 def test_a_time_is_recognised(text: str) -> None:
     assert tells_time(text)
 
 
-@pytest.mark.parametrize("text", ["I love tea", "she may come", "Sundance is a film festival", "我喜欢喝茶"])
+@pytest.mark.parametrize(
+    "text", ["I love tea", "she may come", "Sundance is a film festival", "我喜欢喝茶", "她一个人住", "前后两次"]
+)
 def test_what_names_no_time_is_not_taken_for_one(text: str) -> None:
     assert not tells_time(text)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.lexical import K1, MOST_TERMS, document_weights, message_terms, query_weights
-from core.text import term_id
+from core.search.lexical import K1, MOST_TERMS, asked_terms, document_weights, message_terms, query_weights
+from core.text import term_id, terms
 
 words = st.lists(st.sampled_from(["rain", "lisbon", "cat", "piano", "tea"]), max_size=12)
 
@@ -19,6 +19,52 @@ def score(asked: dict[int, float], document: dict[int, float]) -> float:
 def test_a_message_is_found_by_its_words_and_its_speaker() -> None:
     assert message_terms("I moved to Lisbon", "Ada") == ["move", "lisbon", "ada"]
     assert message_terms("I moved", None) == ["move"]
+
+
+@pytest.mark.parametrize(
+    ("question", "telling"),
+    [
+        ("小雨现在的房租多少钱？", "租了个一居室"),
+        ("阿哲什么时候考试？", "四月再考"),
+        ("誰養貓？", "她養了兩隻貓"),
+        ("谁养猫？", "她养了两只猫"),
+    ],
+)
+def test_a_chinese_question_finds_a_word_of_its_own_put_another_way(question: str, telling: str) -> None:
+    weights = query_weights(asked_terms(question), {}, 10)
+    assert score(weights, document_weights(message_terms(telling))) > 0
+
+
+@pytest.mark.parametrize(
+    "question", ["她买了什么车？", "她買了什麼車？", "谁买了车？", "她为什么买车？", "她怎么买的车？"]
+)
+def test_what_makes_a_question_is_in_no_answer(question: str) -> None:
+    weights = query_weights(asked_terms(question), {}, 10)
+    assert score(weights, document_weights(message_terms("什么？什麼？谁？为什么？怎么？"))) == 0
+    assert score(weights, document_weights(message_terms("她买车了，買車了"))) > 0
+
+
+@pytest.mark.parametrize("question", ["什么？", "谁？", "什么时候？"])
+def test_a_question_of_nothing_else_asks_for_its_words(question: str) -> None:
+    assert asked_terms(question) == terms(question) != []
+
+
+def test_characters_that_stand_in_every_sentence_are_not_asked_for_alone() -> None:
+    assert asked_terms("她去成都吗") == terms("她去成都吗") == ["去", "成都"]
+
+
+@given(st.text(st.characters(max_codepoint=0x2E7F), max_size=80))
+def test_without_chinese_a_question_asks_for_its_words(question: str) -> None:
+    assert asked_terms(question) == terms(question)
+
+
+@given(st.text("小雨什么时候搬到杭州房租多少 a1？", max_size=20))
+def test_what_is_asked_for_once_stays_and_nothing_more_comes_twice(question: str) -> None:
+    asked = asked_terms(question)
+    assert set(asked) or not terms(question)
+    alone = [term for term in asked if term not in terms(question)]
+    assert len(alone) == len(set(alone))
+    assert all(len(term) <= 2 for term in alone)
 
 
 def test_the_inner_product_is_bm25() -> None:

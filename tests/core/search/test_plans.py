@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest import mock
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import create_engine, text
 
-from core import db, schema, tenants
+from core import db, schema, tenants, wire
 from core.asof import Moment
 from core.config import Settings
 from core.db import Database
@@ -129,9 +130,20 @@ def connected(settings: Settings, sent: Sent, **connecting: Any) -> Iterator[Dat
             sent.append((str(query), params))
             return super().execute(query, params, **how)
 
+        def stream(self, query: Any, params: Any = None, **how: Any) -> Any:
+            sent.append((str(query), params))
+            return super().stream(query, params, **how)
+
+    def noting(*asked: Any) -> bytes:
+        command = written(*asked)
+        sent.append((command.decode(), None))
+        return command
+
+    written = wire._written
     connecting = {"prepare_threshold": None, "cursor_factory": Noting, **connecting}
     database = Database(create_engine(db.app_url(settings), pool_size=1, max_overflow=0, connect_args=connecting))
-    yield database
+    with mock.patch.object(wire, "_written", noting):
+        yield database
     database.close()
 
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from core import changes, erase_user
+from core import changes, db, erase_user
 from core.change import Archive, Author, Edit, Owner, Restore
 from core.config import Settings
 from core.db import Database, together
 from core.errors import Conflict
-from core.search import query, shelf, sift
+from core.search import query, shelf, sift, vectors
 from core.search.query import Question
-from core.search.shelf import View
+from core.search.view import View
 from core.text import TERM_IDS
 from tests.core.search.test_query import EMBEDDER, contents, remember, search
 from tests.core.test_changes import a_candidate, an_add
@@ -128,22 +128,45 @@ _UNINDEX = text("DELETE FROM search_index WHERE type = 'message' AND session_id 
 HAPPENINGS = "said settled remembered edited weighed archived restored witnessed erased dropped".split()
 
 
-@given(st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 9)), min_size=3, max_size=14))
-@trying(
+LIVES = st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(0, 9)), min_size=3, max_size=14)
+TRIED = trying(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
+
+
+@given(LIVES)
+@TRIED
 def test_what_is_kept_answers_as_what_is_read_anew(
     app: Database, works: Works, happening: list[tuple[str, int]]
 ) -> None:
+    lived(app, works, happening, session_id="s1")
+
+
+@given(LIVES)
+@TRIED
+def test_what_is_kept_in_the_forms_of_a_large_store_answers_as_what_is_read_anew(
+    app: Database, works: Works, happening: list[tuple[str, int]]
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        # All are named that have a vector: which of the last few are, hangs on what is kept in which layer.
+        for module, name, value in ((vectors, "MANY", 2), (vectors, "BLOCK", 3), (sift, "READ_ALL", 3)):
+            patched.setattr(module, name, value)
+        patched.setattr(db, "PIECE", 2)
+        lived(app, works, happening, min_similarity=0.2)
+
+
+def lived(app: Database, works: Works, happening: list[tuple[str, int]], **also: Any) -> None:
+    """What happens, one thing after the other, and after each the same question with and without a filter."""
     life = Life(app, works)
     for name, n in happening:
         getattr(life, name)(n)
-        asked = f"What about {WORDS[n % 6]}?"
-        kept = answered(app, asked)
+        words = f"What about {WORDS[n % 6]}?"
+        kept, filtered = answered(app, words), answered(app, words, **also)
         cold(app)
-        assert answered(app, asked) == kept
+        assert answered(app, words) == kept
         # From here on the shelf is the new one; a second question finds it as it is.
-        assert answered(app, asked) == kept
+        assert answered(app, words) == kept
+        assert answered(app, words, **also) == filtered
 
 
 def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +219,6 @@ def test_whose_rows_have_all_gone_has_none_at_hand(app: Database) -> None:
     assert len(view(app)) == 1
     with app.tenant(TENANT) as tx:
         tx.execute(text("DELETE FROM search_index"))
-        tx.execute(text("DELETE FROM search_changes"))
     assert len(view(app)) == 0
     assert shelf.of(app.engine).shelf(TENANT, "ada", None).state.view.bytes == 0
 
@@ -302,6 +324,40 @@ def test_a_large_store_is_ranked_by_the_best_of_each_arm(app: Database, monkeypa
     monkeypatch.setattr(sift, "ARM_LIMIT", 10)
     assert answered(app, "tea number 12", limit=3) == whole
     assert query.search(app, TENANT, Question("tea", "ada"), EMBEDDER).total == 30
+
+
+def test_the_least_likeness_is_exact_in_a_large_store(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(24):
+        remember(app, f"Ada has {WORDS[n % 6]} and {WORDS[n % 5]} number {n}.")
+    asked = {"min_similarity": 0.3, "limit": 5}
+    small, total = answered(app, "tea and rain", **asked), considered(app, "tea and rain", 0.3)
+    cold(app)
+    for module, name, value in ((vectors, "MANY", 10), (vectors, "NAMED", 8), (sift, "READ_ALL", 10)):
+        monkeypatch.setattr(module, name, value)
+    assert view(app).layers[0].columns.vectors.signs is not None
+    assert answered(app, "tea and rain", **asked) == small
+    assert considered(app, "tea and rain", 0.3) == total
+    assert 5 < total < 24
+
+
+def considered(app: Database, words: str, least: float) -> int:
+    return query.search(app, TENANT, Question(words, "ada", min_similarity=least), EMBEDDER).total
+
+
+def test_what_comes_upon_a_large_layer_is_compared_beside_it(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in ((vectors, "MANY", 20), (sift, "READ_ALL", 10), (sift, "ARM_LIMIT", 12)):
+        monkeypatch.setattr(module, name, value)
+    for n in range(30):
+        remember(app, f"Ada has {WORDS[n % 6]} number {n}.")
+    view(app)
+    remember(app, "Ada sails to Lisbon with a violin.")
+    layers = view(app).layers
+    assert [len(one) for one in layers] == [30, 1]
+    assert [one.columns.vectors.signs is None for one in layers] == [False, True]
+    kept = answered(app, "Who sails with a violin?", limit=3)
+    cold(app)
+    assert answered(app, "Who sails with a violin?", limit=3) == kept
+    assert contents(search(app, "Who sails with a violin?", method="vector"))[0] == "Ada sails to Lisbon with a violin."
 
 
 def fill(app: Database, first: int, last: int, group: str | None = None) -> None:
