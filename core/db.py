@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,9 +44,15 @@ class Database:
             yield tx
 
     @contextmanager
-    def asking(self, tenant_id: str, *asked: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
-        """The same with the rows of what it reads first, asked in the way that opens it."""
-        with self._begun((_BEGIN, {}), (_BIND, {"tenant": tenant_id}), *asked) as (tx, (_, _, *answers)):
+    def asking(
+        self, tenant_id: str, *asked: Asked, meanwhile: Callable[[], object] | None = None
+    ) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        """The same with the rows of what it reads first, asked in the way that opens it.
+
+        `meanwhile` is done while the database looks; twice, where a connection turns out to be lost.
+        """
+        opening = (_BEGIN, {}), (_BIND, {"tenant": tenant_id}), *asked
+        with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
             yield tx, answers
 
     @contextmanager
@@ -56,8 +62,10 @@ class Database:
             yield tx
 
     @contextmanager
-    def _begun(self, *opening: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
-        tx, answers = _opened(self.engine, opening)
+    def _begun(
+        self, *opening: Asked, meanwhile: Callable[[], object] | None = None
+    ) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        tx, answers = _opened(self.engine, opening, meanwhile)
         with tx, tx.begin():  # The database knows already that it has begun.
             yield tx, answers
 
@@ -65,13 +73,15 @@ class Database:
         self.engine.dispose()
 
 
-def _opened(engine: Engine, opening: Sequence[Asked]) -> tuple[Tx, list[list[Any]]]:
+def _opened(
+    engine: Engine, opening: Sequence[Asked], meanwhile: Callable[[], object] | None
+) -> tuple[Tx, list[list[Any]]]:
     """A connection whose transaction has begun; one that was lost since it was used is given up for another."""
     while True:
         tx = engine.connect()
         driver, used = tx.connection.driver_connection, tx.connection.info
         try:
-            answers = together(tx, *opening)
+            answers = together(tx, *opening, meanwhile=meanwhile)
         except BaseException:
             lost = driver is None or driver.closed
             again = lost and _USED in used
@@ -87,6 +97,7 @@ def _opened(engine: Engine, opening: Sequence[Asked]) -> tuple[Tx, list[list[Any
 
 _USED: Final = "used"
 _BEGIN: Final = text("BEGIN")
+_END: Final = text("COMMIT")
 _BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true)")
 """Bound to this transaction, so that a transaction pooler cannot hand it on to someone else."""
 
@@ -157,17 +168,20 @@ def pieces(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[li
             yield piece
 
 
-def together(tx: Tx, *asked: Asked | None) -> list[list[Any]]:
+def together(
+    tx: Tx, *asked: Asked | None, meanwhile: Callable[[], object] | None = None, last: bool = False
+) -> list[list[Any]]:
     """The rows of several statements, sent at once and answered at once; none may need what another one finds.
 
-    None asks for nothing, and there are no rows.
+    None asks for nothing, and there are no rows. `meanwhile` is done while the database looks. `last`: the transaction
+    ends with it, in the same way; who still asks in it sees no tenant's rows.
     """
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
     wanted = [one for one in asked if one is not None]
     with _told(tx):
-        answers = iter(wire.answers(driver, wanted) if wanted else ())
+        answers = iter(wire.answers(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
     return [[] if one is None else next(answers) for one in asked]
 
 

@@ -24,16 +24,26 @@ _VALUE: Final = re.compile(r"%%|%\((\w+)\)s")
 """Where a value stands in a statement as psycopg has it, or a sign that is written twice."""
 
 
-def answers(driver: psycopg.Connection[Any], asked: Sequence[Asked]) -> list[list[Any]]:
+def answers(
+    driver: psycopg.Connection[Any], asked: Sequence[Asked], meanwhile: Callable[[], object] | None = None
+) -> list[list[Any]]:
     """The rows of each statement, as named tuples; none may need what another one finds.
 
-    What they do is not begun by the driver: where no transaction is open yet, the first statement opens it. Raises
-    psycopg's errors; of what follows the statement that failed, nothing was done.
+    What they do is not begun by the driver: where no transaction is open yet, the first statement opens it. If anything
+    is asked, `meanwhile` is done while the server works. Raises psycopg's errors; of what follows the statement that
+    failed, nothing was done.
     """
+    if not asked:
+        return []
     adapting: Transformer = adapt.Transformer(driver)
     # The server takes several statements at once only with their values written into them, as libpq quotes them.
     driver.pgconn.send_query(b";".join(_written(adapting, *one) for one in asked))
-    results = driver.wait(execute(driver.pgconn))
+    try:
+        if meanwhile is not None:
+            driver.pgconn.flush()
+            meanwhile()
+    finally:
+        results = driver.wait(execute(driver.pgconn))
     for result in results:
         if result.status == ExecStatus.FATAL_ERROR:
             raise error_from_result(result, encoding=driver.info.encoding)

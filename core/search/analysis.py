@@ -73,6 +73,10 @@ class Analysis:
     breadth: float = 0.0
 
 
+PLAIN = Analysis()
+"""A question that tells nothing besides its words."""
+
+
 def analysed(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
     """What `question` tells, asked at `now` of what these `speakers` said."""
     text = question[:LONGEST].replace("\u2019", "'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -58,7 +59,25 @@ class _All:
     keys: Texts
 
 
-def order(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: Page, vectors: Vectors) -> list[Ranked]:
+@dataclass(frozen=True)
+class Shown:
+    """What stands on a page, best first: by type and key in `keys`, and with what made each score in `ranked`."""
+
+    keys: Sequence[tuple[str, str]]
+    found: Candidates
+    scores: Scored
+    passages: Sequence[Ranked]
+    places: Places
+
+    @cached_property
+    def ranked(self) -> list[Ranked]:
+        """The results, with what made their scores."""
+        count = len(self.found)
+        own = _described(self.found, self.scores, self.places[self.places < count])
+        return [next(own) if at < count else self.passages[at - count] for at in self.places.tolist()]
+
+
+def shown(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: Page, vectors: Vectors) -> Shown:
     """The results of a page; of equal scores memories first, the best fitting before, passages last.
 
     `vectors` gives those of some candidates, of length 1.
@@ -74,9 +93,11 @@ def order(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: P
     if page.diversity:
         places = _diverse(places, everything.total, page.diversity, len(found), vectors)
     begin = _behind(everything, places, page.after)
-    shown = _of_each(everything, places, page.limit) if page.each else places[begin : begin + page.limit]
-    own = _described(found, scores, shown[shown < len(found)])
-    return [next(own) if at < len(found) else passages[at - len(found)] for at in shown.tolist()]
+    on_it = _of_each(everything, places, page.limit) if page.each else places[begin : begin + page.limit]
+    keys = [
+        (TYPES[type_], key) for type_, key in zip(everything.type[on_it].tolist(), everything.keys[on_it], strict=True)
+    ]
+    return Shown(keys, found, scores, passages, on_it)
 
 
 def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: float) -> list[Ranked]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,17 +17,18 @@ from core.asof import NOW, Moment
 from core.db import Database, Tx, together
 from core.embed import Embedder
 from core.search import candidates, fresh, knowledge, known, order, rank, shelf, sift, spread
+from core.search.analysis import PLAIN, Analysis, analysed
 from core.search.candidates import Candidates, Floats, Hit, Places
 from core.search.columns import message_key
 from core.search.index import DOCUMENTS, sparse_literal, vector_literal
 from core.search.knowledge import Passage
 from core.search.lexical import asked_terms, document_weights, query_weights
-from core.search.order import Page, Ranked
+from core.search.order import Page, Ranked, Shown
 from core.search.pages import Place
 from core.search.rank import Scored
 from core.search.recipes import DEFAULT, Recipe
 from core.search.shelf import Check, Shelf, Shelves
-from core.search.sift import Arms, Filters
+from core.search.sift import Filters, Sifted
 from core.search.view import NOTHING, View
 from core.text import terms
 from core.types import Evidence, Message, Trust
@@ -98,19 +100,20 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
     """The best results for a question, best first."""
     with metrics.SEARCH.labels(question.method).time():
         vector = _vector(embedder, question)
-        asking = _asking(shelf.of(db.engine), tenant_id, question, embedder.dimension)
-        with db.asking(tenant_id, *asking.statements) as (tx, answers):
+        now = question.now or question.moment.known_at or datetime.now(UTC)
+        asking, thinking = _asking(shelf.of(db.engine), tenant_id, question, embedder), _Thinking(question, vector, now)
+        ahead = partial(thinking.over, asking.check.state.view)
+        with db.asking(tenant_id, *asking.statements, meanwhile=ahead) as (tx, answers):
             first = _first(tx, question, asking, answers)
-            sifted = _sifted(tx, question, vector, first)
+            sifted = _sifted(tx, question, first, thinking)
             passages = _passages(tx, question, first.passages, vector)
-            now = question.now or question.moment.known_at or datetime.now(UTC)
             ideal = sum(first.own.values())
-            asked = rank.asked(question.query, ideal, now, question.recipe, list(sifted.found.speakers))
+            asked = rank.Asked(sifted.analysis, ideal, question.recipe, now.timestamp())
             scores = _associated(tx, question, sifted.found, rank.scored(sifted.found, asked))
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
             shelved = order.shelved(passages, sifted.found, scores, ideal)
-            ranked = order.order(sifted.found, scores, shelved, page, sifted.vectors)
-            return Answer(_found(tx, ranked, question.moment), {**sifted.considered, "document": len(passages)})
+            shown = order.shown(sifted.found, scores, shelved, page, sifted.vectors)
+            return Answer(_found(tx, shown, question.moment), {**sifted.considered, "document": len(passages)})
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
@@ -146,11 +149,11 @@ class _Asking:
     statements: Sequence[Asked]
 
 
-def _asking(shelves: Shelves, tenant_id: str, question: Question, dimension: int) -> _Asking:
+def _asking(shelves: Shelves, tenant_id: str, question: Question, embedder: Embedder) -> _Asking:
     user_id, group_id = question.user_id, question.group_id
     words = [] if question.method == "vector" else asked_terms(question.query)
     mine = shelves.shelf(tenant_id, user_id, group_id)
-    check = mine.check(user_id, group_id, dimension)
+    check = mine.check(user_id, group_id, embedder.dimension)
     counting = knowledge.counting(user_id, group_id, words)
     return _Asking(words, mine, check, (counting, fresh.asking(_reader(question)), (shelf.CHANGED, check.values)))
 
@@ -171,12 +174,41 @@ def _first(tx: Tx, question: Question, asking: _Asking, answers: Sequence[Sequen
 
 
 @dataclass(frozen=True, slots=True)
+class _Thought:
+    """What a question makes of a view without its words: what its filters let through, and what it tells by itself."""
+
+    sifted: Sifted
+    analysis: Analysis
+
+
+@dataclass(slots=True)
+class _Thinking:
+    """Thinks about a view while the database looks whether it still holds, and anew where it does not."""
+
+    question: Question
+    vector: Floats | None
+    now: datetime
+    _last: _Thought | None = None
+
+    def over(self, view: View) -> _Thought:
+        if self._last is None or self._last.sifted.view is not view:
+            found = sift.sifted(view, _filters(self.question), self.vector)
+            self._last = _Thought(found, self.told(view.registers.speakers.numbers))
+        return self._last
+
+    def told(self, speakers: Iterable[str]) -> Analysis:
+        """What the question tells by itself, where these spoke."""
+        return analysed(self.question.query, self.now, list(speakers))
+
+
+@dataclass(frozen=True, slots=True)
 class _Sifted:
-    """What is compared with the question, how many there are of each type, and where it comes from."""
+    """What is compared with the question, how many there are of each type, where it comes from, and what is asked."""
 
     found: Candidates
     considered: Mapping[str, int]
     view: View
+    analysis: Analysis
 
     def vectors(self, places: Places) -> Floats:
         """Those of some candidates; of noughts where there is none yet."""
@@ -188,23 +220,24 @@ class _Sifted:
         return rows
 
 
-def _sifted(tx: Tx, question: Question, vector: Floats | None, first: _First) -> _Sifted:
+def _sifted(tx: Tx, question: Question, first: _First, thinking: _Thinking) -> _Sifted:
     """The messages and memories that the filters let through, or the best of them; and how many there are."""
     if not question.include & {"messages", "memories"}:
-        return _Sifted(candidates.of(()), {}, NOTHING)
+        return _Sifted(candidates.of(()), {}, NOTHING, PLAIN)
     view, own = first.view, first.own
     worded: Mapping[str, str] = {}
     if question.moment.known_at is not None:
         view, worded = known.view(tx, view, question.moment.known_at, _reader(question))
-    arms = Arms(view.lexical(own), view.cosines(vector))
+    thought, lexical = thinking.over(view), view.lexical(own)
     for key, words in worded.items():
         if (place := view.place(key)) is not None:
-            arms.lexical[place] = fresh.lexical(own, document_weights(terms(words)))
-    passing = sift.passing(view, _filters(question), arms.cosine)
+            lexical[place] = fresh.lexical(own, document_weights(terms(words)))
+    passing = thought.sifted.places
     new = [hit for hit in first.waiting if view.place(hit.key) is None]
     remembered = int(np.count_nonzero(view.fields["memory"][passing]))
     considered = {"memory": remembered, "message": len(passing) - remembered + len(new)}
-    return _Sifted(sift.joined(sift.chosen(view, passing, arms), new), considered, view)
+    found = sift.joined(sift.chosen(thought.sifted, lexical), new)
+    return _Sifted(found, considered, view, thinking.told(found.speakers) if new else thought.analysis)
 
 
 def _associated(tx: Tx, question: Question, found: Candidates, scores: Scored) -> Scored:
@@ -282,22 +315,24 @@ def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vec
     ]
 
 
-def _found(tx: Tx, ranked: Sequence[Ranked], moment: Moment) -> list[Found]:
+def _found(tx: Tx, shown: Shown, moment: Moment) -> list[Found]:
     """The ranked hits with their texts and what they cite, in the same order, less what was erased meanwhile."""
-    of_type = {type_: [one.hit.key for one in ranked if one.hit.type == type_] for type_ in order.TYPES}
+    of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in order.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
-    remembered, quoted, said, shown = together(
+    remembered, quoted, said, passed = together(
         tx,
         asof.asking(ids, moment.known_at) if ids else None,
         asof.asking_evidence(ids, moment.known_at) if ids else None,
         _saying(of_type["message"]) if of_type["message"] else None,
         knowledge.asking(of_type["document"]) if of_type["document"] else None,
+        meanwhile=lambda: shown.ranked,
+        last=True,
     )
     rows, cited = {str(row.id): row for row in remembered}, memories.cited(quoted)
     spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in said}
-    passages = knowledge.shown(shown)
+    passages = knowledge.shown(passed)
     found = []
-    for item in ranked:
+    for item in shown.ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
             found.append(Found(item, cited.get(row.id, []), memory=row))
         elif (message := spoken.get(item.hit.key)) is not None:

@@ -24,14 +24,13 @@ rank fusion) was measured to be worse than the lexical arm alone: it forgets by 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 
-from core.search import analysis, spans
-from core.search.analysis import Analysis
+from core.search import spans
+from core.search.analysis import PLAIN, Analysis
 from core.search.candidates import ROLES, Candidates, Flags, Numbers, Places
 from core.search.recipes import DAY_SECONDS, DEFAULT, Recipe
 
@@ -55,10 +54,6 @@ BROAD_SPEAKER = 2.0
 HIGHEST = 2.2  # of a document's weights: what a term counts that is said over and over
 DIGITS = 6  # of a score: what differs behind them comes from the order in which rows were read
 NEGLIGIBLE = 1e-9  # a score by words that is none
-
-
-PLAIN = Analysis()
-"""A question that tells nothing besides its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +84,6 @@ class _Order:
 
     places: Places
     apart: Mapping[int, Flags]
-
-
-def asked(question: str, ideal: float, now: datetime, recipe: Recipe, speakers: Iterable[str]) -> Asked:
-    """What is read from the question itself; `speakers`: everyone who may be named."""
-    return Asked(analysis.analysed(question, now, speakers), ideal, recipe, now.timestamp())
 
 
 def scored(found: Candidates, asked: Asked) -> Scored:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.search import candidates
-from core.search.candidates import Candidates, Flags, Places
+from core.search.candidates import Candidates, Flags, Floats, Places
 from core.search.columns import ENUMERATED, seconds
 from core.search.vectors import Cosines
 from core.search.view import View
@@ -23,14 +23,6 @@ READ_ALL: Final = 5_000
 
 ARM_LIMIT: Final = 1_000
 """Candidates that each arm names of a large store."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arms:
-    """How well each row fits by words, and how near its vector is."""
-
-    lexical: NDArray[np.float32]
-    cosine: Cosines
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +51,51 @@ class Filters:
     retold: bool = False
 
 
-def passing(view: View, filters: Filters, cosine: Cosines) -> Places:
-    """The places of the rows that the filters let through."""
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What the filters let through, and how near it is; its words have not been looked at yet.
+
+    `rows`: all of it as candidates; None: it is too much, and an arm has to name which. `near`: those that the vector
+    names, where it is too much and there is one.
+    """
+
+    view: View
+    places: Places
+    cosine: Cosines
+    rows: Candidates | None
+    near: Places | None
+
+
+def sifted(view: View, filters: Filters, vector: Floats | None) -> Sifted:
+    """What the filters let through of what is at hand."""
+    cosine = view.cosines(vector)
+    places = _passing(view, filters, cosine)
+    if len(places) <= READ_ALL:
+        return Sifted(view, places, cosine, _candidates(view, places, cosine), None)
+    near = cosine.nearest(places) if cosine.asked else None
+    return Sifted(view, places, cosine, None, None if near is None else _top(near, cosine.of(near)))
+
+
+def chosen(sifted: Sifted, lexical: NDArray[np.float32]) -> Candidates:
+    """As candidates; of a large store the best of each arm, with what they rest on. `lexical`: how well words fit."""
+    if sifted.rows is not None:
+        return replace(sifted.rows, lexical=lexical[sifted.places].astype(np.float64))
+    best = _best(sifted, lexical)
+    return replace(_candidates(sifted.view, best, sifted.cosine), lexical=lexical[best].astype(np.float64))
+
+
+def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
+    """With messages that are not indexed yet."""
+    if not fresh:
+        return found
+    more = candidates.of(fresh, found.session_ids, found.speakers)
+    names = "keys memory lexical cosine sessions position told timed asks names at role speaker".split()
+    both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in names}
+    return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
+
+
+def _passing(view: View, filters: Filters, cosine: Cosines) -> Places:
+    """The places of what the filters let through."""
     fields = view.fields
     memory = fields["memory"]
     passed = view.alive.copy()
@@ -122,10 +157,8 @@ def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]
     return allowed
 
 
-def chosen(view: View, places: Places, arms: Arms) -> Candidates:
-    """The rows at these places as candidates; of a large store the best of each arm, with what they rest on."""
-    if len(places) > READ_ALL:
-        places = _best(view, places, arms)
+def _candidates(view: View, places: Places, cosine: Cosines) -> Candidates:
+    """The rows at these places, but for how well their words fit."""
     fields = view.fields
     there = np.zeros(len(view), dtype=np.bool_)
     there[places] = True
@@ -137,8 +170,8 @@ def chosen(view: View, places: Places, arms: Arms) -> Candidates:
         keys=view.keys[places],
         session_ids=view.registers.sessions.numbers,
         memory=fields["memory"][places],
-        lexical=arms.lexical[places].astype(np.float64),
-        cosine=arms.cosine.of(places).astype(np.float64),
+        lexical=np.zeros(len(places)),
+        cosine=cosine.of(places).astype(np.float64),
         sessions=view.sessions[places],
         position=fields["position"][places].astype(np.int64),
         told=fields["told"][places].astype(np.float64),
@@ -153,22 +186,13 @@ def chosen(view: View, places: Places, arms: Arms) -> Candidates:
     )
 
 
-def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
-    """With messages that are not indexed yet."""
-    if not fresh:
-        return found
-    more = candidates.of(fresh, found.session_ids, found.speakers)
-    names = "keys memory lexical cosine sessions position told timed asks names at role speaker".split()
-    both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in names}
-    return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
-
-
-def _best(view: View, places: Places, arms: Arms) -> Places:
+def _best(sifted: Sifted, lexical: NDArray[np.float32]) -> Places:
     """Those that an arm names, with the messages that memories among them cite, and the memories that cite them."""
-    named = [_top(places, arms.lexical[places], fitting=arms.cosine.asked)]
-    if arms.cosine.asked:
-        near = arms.cosine.nearest(places)
-        named.append(_top(near, arms.cosine.of(near)))
+    view, places = sifted.view, sifted.places
+    named = [
+        _top(places, lexical[places], fitting=sifted.cosine.asked),
+        *([] if sifted.near is None else [sifted.near]),
+    ]
     passed, wanted = np.zeros((2, len(view)), dtype=np.bool_)
     passed[places] = True
     wanted[np.concatenate(named)] = True

@@ -72,6 +72,46 @@ def test_what_was_done_stands_only_where_nothing_failed(app: Database, fails: bo
         assert tx.execute(text("SELECT count(*) FROM working")).scalar_one() == (0 if fails else 1)
 
 
+def test_what_comes_last_ends_the_transaction_and_nothing_of_a_tenant_is_seen_behind_it(app: Database) -> None:
+    put = text("INSERT INTO working (tenant_id, session_id, key, value) VALUES (:tenant, 's', 'k', '1')")
+    count = text("SELECT count(*) AS count FROM working")
+    with app.asking(TENANT, (put, {"tenant": TENANT})) as (tx, _):
+        ((row,),) = together(tx, (count, {}), last=True)
+        assert row.count == 1
+        with app.tenant(TENANT) as other:
+            assert other.execute(count).scalar_one() == 1
+        assert tx.execute(count).scalar_one() == 0
+    with pytest.raises(DBAPIError), app.tenant(TENANT) as tx:
+        together(tx, (text("DELETE FROM working"), {}), (text("SELECT 1 / 0"), {}), last=True)
+    with app.tenant(TENANT) as tx:
+        assert tx.execute(count).scalar_one() == 1
+
+
+def test_what_is_done_meanwhile_is_done_before_the_answer_is_looked_at(app: Database) -> None:
+    done: list[str] = []
+    slow = text("SELECT pg_sleep(0.2), clock_timestamp() AS at")
+
+    def work() -> None:
+        done.append(datetime.now(UTC).isoformat())
+
+    with app.asking(TENANT, (slow, {}), meanwhile=work) as (tx, (first,)):
+        assert datetime.fromisoformat(done[0]) < first[0].at
+        (then,) = together(tx, (slow, {}), meanwhile=work)
+        assert datetime.fromisoformat(done[1]) < then[0].at
+        assert together(tx, None, meanwhile=work) == [[]]
+    assert len(done) == 2  # Where nothing is asked there is nothing to wait for.
+
+
+def test_what_fails_meanwhile_leaves_the_connection_as_it_was(pair: Database) -> None:
+    for _ in range(5):  # More often than there are connections.
+        with pytest.raises(ZeroDivisionError), pair.asking(TENANT, (text("SELECT 1"), {}), meanwhile=lambda: 1 // 0):
+            pass
+        with pytest.raises(ZeroDivisionError), pair.tenant(TENANT) as tx:
+            together(tx, (text("SELECT 1"), {}), (text("SELECT 2"), {}), meanwhile=lambda: 1 // 0)
+    with pair.tenant(TENANT) as tx:
+        assert tx.execute(text("SELECT 1")).scalar_one() == 1
+
+
 def test_a_transaction_that_cannot_be_opened_leaves_the_connection_as_it_was(pair: Database) -> None:
     for _ in range(5):  # More often than there are connections.
         with pytest.raises(ProgrammingError), pair.asking(TENANT, (text("SELECT nothing"), {})):

@@ -25,7 +25,7 @@ def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> l
     def rows(places: Places) -> Floats:
         return np.zeros((len(places), 2), dtype=np.float32) if vectors is None else vectors[places]
 
-    return order.order(found, scores, shelved, page, rows)
+    return order.shown(found, scores, shelved, page, rows).ranked
 
 
 def keys(ranked: Sequence[Ranked]) -> list[str]:

@@ -31,7 +31,7 @@ def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[R
     found = made.of([hit for hit in hits if hit.type != "document"])
     scores = scored(found, Asked(Analysis(wants_time=wants_time)))
     blind = lambda places: np.zeros((len(places), 1), dtype=np.float32)  # noqa: E731
-    return order.order(found, scores, order.shelved(passages, found, scores, 0.0), Page(limit), blind)
+    return order.shown(found, scores, order.shelved(passages, found, scores, 0.0), Page(limit), blind).ranked
 
 
 def test_the_better_word_match_comes_first() -> None:
