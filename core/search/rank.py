@@ -168,6 +168,8 @@ def _who(found: Candidates, told: Analysis) -> tuple[Numbers, Numbers | float]:
 
 def _recency(found: Candidates, asked: Asked) -> Numbers:
     """What lies ahead counts as now."""
+    if not asked.recipe.recency:
+        return np.zeros(len(found))
     days = np.maximum(asked.now - found.at, 0.0) / DAY_SECONDS
     gained: Numbers = asked.recipe.recency * 0.5 ** (days / asked.recipe.half_life_days)
     return gained
