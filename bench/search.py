@@ -9,7 +9,8 @@ from 10,000 memories to 1,000,000. With `--rows 20000 --questions 40` it takes a
 The floor is a prepared statement over one user's rows, LIMIT 10, past row-level security; it and the search take turns
 on the same questions, each as often first. The local model makes the questions' vectors before the clock runs; over
 HTTP the door has made them before, or makes them while the clock runs: both are shown. `warm`: the user has just been
-asked about; `cold`: nobody has asked about them in this process. `--home` keeps what was loaded for the next time.
+asked about; `again`: this very thing has, so that the server has read every page of the answer, as it has for the
+floor; `cold`: nobody has asked about them in this process. `--home` keeps what was loaded for the next time.
 """
 
 from __future__ import annotations
@@ -147,6 +148,7 @@ def of_many(bench: Bench, *, http: bool) -> Figures:
     figures = {"memories in the table": float(bench.crowd.memories), "memories of a user": float(EACH)}
     with in_process(bench, [*warm, *cold]) as work:
         figures |= bench.in_a_row(warm, work).figures("warm", aimed=True)
+        figures |= bench.in_a_row(warm, work).figures("again", aimed=True)
         figures |= bench.turns(alone, work).figures("cold")
     if http:
         with served(bench.there) as stand, closing(Client(stand)) as client:
