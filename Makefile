@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test fast lint types bench peers rabbitmq monitoring lock clean
+.PHONY: help demo up test fast lint types bench peers search rabbitmq monitoring lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -52,6 +52,9 @@ bench: $(READY) ## Every figure that README quotes
 
 peers: $(READY) ## Beside mem0, LangGraph's store and rank_bm25, each in an environment of its own
 	$(BIN)/python -m bench.peers --locomo $(LOCOMO)
+
+search: $(READY) ## Search at a million memories, with its plot (a quarter of an hour)
+	$(BIN)/python -m bench.search --svg docs/pictures/search.svg
 
 lock: ## Choose the versions anew: requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

@@ -256,6 +256,7 @@ def standing(home: Path, crowd: Crowd, sentences: Floats) -> Iterator[Filled]:
 LINES: Final = {
     "floor, p50": "warm: p50 of the floor, ms",
     "search, p50": "warm: p50, ms",
+    "asked again, p50": "again: p50, ms",
     "search, p95": "warm: p95, ms",
     "first search, p50": "cold: p50, ms",
 }

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT = 640, 400, 60, 40, 130
-COLOURS = ("#1f6f8b", "#c8553d", "#6b8e23", "#8a6d3b")
+COLOURS = ("#1f6f8b", "#c8553d", "#6b8e23", "#8a6d3b", "#6a4c93")
+MARKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 STYLE = "text{font:12px sans-serif;fill:#333}line{stroke:#ddd}polyline{fill:none;stroke-width:2}"
 
 
@@ -19,21 +20,23 @@ class Step(NamedTuple):
 
 
 def drawn(title: str, steps: Sequence[Step]) -> str:
-    """Milliseconds against memories as SVG, a line for each name; the number of memories by powers of ten."""
-    up = 1.1 * max(value for step in steps for value in step.took.values())
+    """Milliseconds against memories as SVG, a line for each name; both by powers of ten."""
+    took = [value for step in steps for value in step.took.values()]
+    marks = [one for one in MARKS if min(took) / 2 <= one <= max(took) * 2] or MARKS[-2:]
+    bottom, top = (math.log10(end([*marks, *took])) for end in (min, max))
     low, high = (math.log10(end(step.rows for step in steps)) for end in (min, max))
 
     def x(rows: int) -> float:
         return LEFT + (math.log10(rows) - low) / ((high - low) or 1) * (WIDTH - LEFT - RIGHT)
 
     def y(milliseconds: float) -> float:
-        return TOP + (1 - milliseconds / up) * (HEIGHT - TOP - 40)
+        return TOP + (top - math.log10(milliseconds)) / ((top - bottom) or 1) * (HEIGHT - TOP - 40)
 
     body = [f'<text x="{LEFT}" y="18">{title}</text>']
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        at = y(share * up)
+    for one in marks:
+        at = y(one)
         body.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.0f}" y2="{at:.0f}"/>')
-        body.append(f'<text x="{LEFT - 6}" y="{at + 4:.0f}" text-anchor="end">{share * up:.1f}</text>')
+        body.append(f'<text x="{LEFT - 6}" y="{at + 4:.0f}" text-anchor="end">{one:,}</text>')
     rows = [step.rows for step in steps]
     body += [f'<text x="{x(one):.0f}" y="{HEIGHT - 20}" text-anchor="middle">{one:,}</text>' for one in rows]
     for name, colour in zip(steps[0].took, COLOURS, strict=False):
