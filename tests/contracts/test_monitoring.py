@@ -63,6 +63,10 @@ def traffic(production: Production, round_: int) -> None:
     for method in ("hybrid", "keyword", "vector"):
         question = {"user_id": "ada", "query": "Where does Ada live?", "method": method}
         production.api.post("/v1/search", json=question).raise_for_status()
+    call = {"name": "memory_search", "arguments": {"user_id": "ada", "query": "Where does Ada live?"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    told = production.api.post("/mcp", json=asked, headers={"accept": "application/json, text/event-stream"})
+    assert told.is_success, told.text
 
 
 def test_the_listener_of_a_worker_shows_what_its_children_count(production):
