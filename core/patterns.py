@@ -35,9 +35,6 @@ ALIKE: Final = 0.5
 READ: Final = 2_000
 """Memories of a user, the newest, in which is looked for what comes again."""
 
-LINKED: Final = 64
-"""Memories that a pattern is derived from at the most."""
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -79,7 +76,8 @@ def find(
     """
     with db.tenant(tenant_id) as tx:
         read = _read(tx, user_id, None if since is None else datetime.fromisoformat(since))
-    found = [finding for group in _groups(read) if (finding := wording(group)) is not None]
+    due = [group for group in _groups(read) if _is_due(group.plain, read.patterns)]
+    found = [finding for group in due if (finding := wording(group)) is not None]
     fresh = [(one, _known(one, read.patterns)) for one in found]
     wanted = _wanted(fresh)
     by_owner = _changes(db, tenant_id, user_id, embedder, wanted)
@@ -125,7 +123,7 @@ def _recurrent(read: _Read) -> Iterator[Group]:
         mine = [one for one in read.patterns if (one.subject, one.group_id) == (subject, group_id)]
         themes = {theme for one in mine if (theme := _theme(one))}
         for one in recurring.recurrences([_statement(row) for row in rows.values()], subject, names, themes):
-            members = [rows[member] for member in one.members[:LINKED]]
+            members = [rows[member] for member in one.members]  # All: whoever erases one erases what counts it.
             yield Group(members, Finding(Category.PATTERN, one.content, members, one.cited, one.theme, len(one.days)))
 
 
@@ -162,6 +160,14 @@ def _known(finding: Finding, patterns: Sequence[Any]) -> Any | None:
             return one
     rests = [(one, _rests_on(one)) for one in patterns]
     return next((one for one, parts in rests if len(mine & parts) >= ALIKE * min(len(mine), len(parts)) > 0), None)
+
+
+def _is_due(finding: Finding | None, patterns: Sequence[Any]) -> bool:
+    """Whether words are needed: of a theme that is known and has not grown they would be thrown away, a model's too."""
+    if finding is None or finding.theme is None:
+        return True
+    known = _known(finding, patterns)
+    return known is None or _grows(finding._replace(category=Category(known.category)), known)
 
 
 def _theme(pattern: Any) -> str | None:

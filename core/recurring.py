@@ -129,8 +129,9 @@ def _themes(statements: Sequence[Statement], subject: str, names: Collection[str
     over: dict[str, datetime] = {}
     days = {one.id: _days(one) for one in statements}
     active = len({day for several in days.values() for day in several})
+    people = themes.named(subject, names)
     for one in sorted(statements, key=lambda one: (one.occurred_at, one.id)):
-        for mention in themes.mentions(one.content, subject, names) if days[one.id] else ():
+        for mention in themes.mentions(one.content, subject, people) if days[one.id] else ():
             mentioned[mention.stem].append((mention, one))
         over |= dict.fromkeys(themes.denied(one.content), one.occurred_at)
     found = {}
@@ -184,6 +185,8 @@ def _recurrence(theme: str, one: _Theme, subject: str, forms: Collection[str]) -
     done = one.done()
     verb = (_verb_zh if has_han(name) else _verb)(one, name, forms) if _comes_again(done) else None
     days = done if verb else one.told()
+    if not _comes_again(days):  # What was done has no verb to say it with, and was not spoken of often enough.
+        return
     word = _chinese if has_han(name) else _english
     cited = _spread(one)
     rest = [member.id for member in one.members if member.id not in set(cited)]

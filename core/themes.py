@@ -51,16 +51,20 @@ class Mention(NamedTuple):
     going: bool = False
 
 
-def mentions(statement: str, subject: str, names: Collection[str] = ()) -> list[Mention]:
+def named(subject: str, names: Collection[str] = ()) -> frozenset[str]:
+    """The words of the subject's name and of others', casefolded: who is spoken of is not what it is about."""
+    return frozenset(term for one in (subject, *names) for term in terms(one)) | {one.casefold() for one in names}
+
+
+def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Mention]:
     """What a statement says of its subject that may come again; nothing where it denies it, or wishes for it.
 
-    `names`: of people, casefolded; who is spoken of is not what it is about. What is quoted, code and addresses say
-    nothing of the subject.
+    `people`: as `named` has them. What is quoted, code and addresses say nothing of the subject.
     """
     said = _UNSAID.sub(" , ", statement)
     if wording.read(said).denials or wording.read(said).ended or _UNREAL.search(said):
         return []
-    return _of(said, subject, names)
+    return _of(said, subject, people)
 
 
 def denied(statement: str) -> set[str]:
@@ -159,9 +163,8 @@ def _past(verb: str) -> str:
     return f"{verb}d" if verb.endswith("e") else f"{verb}ed"
 
 
-def _of(said: str, subject: str, names: Collection[str]) -> list[Mention]:
+def _of(said: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
     tokens = _TOKEN.findall(said)
-    own = {term for one in (subject, *names) for term in terms(one)} | {one.casefold() for one in names}
     found = [*_english(tokens, subject), *_chinese(said)]
     found = [one._replace(before=_apart(one.before, own), after=_apart(one.after, own)) for one in found]
     kept = {one.stem: one for one in reversed(found) if one.stem not in own and not _is_short_for(one.word, own)}
@@ -174,7 +177,7 @@ def _apart(beside: str, own: AbstractSet[str]) -> str:
     return "" if own & set(terms(beside)) else beside
 
 
-def _is_short_for(word: str, names: Collection[str]) -> bool:
+def _is_short_for(word: str, names: AbstractSet[str]) -> bool:
     """Whether it is a name cut short: Mel for Melanie."""
     return word[0].isupper() and any(one.startswith(word.casefold()) for one in names)
 
@@ -194,7 +197,9 @@ def _english(tokens: Sequence[str], subject: str) -> Iterator[Mention]:
             )
             lead_of = "" if telling else led or ""
             form = _gerund_of(word) if does else _as_written(tokens, at)
-            yield Mention(terms(form)[0], form, *beside, lead_of, telling, does or going, going)
+            # Of "haved" and "thé" nothing is left: their forms are words that say nothing, or look like one.
+            if stems := terms(form):
+                yield Mention(stems[0], form, *beside, lead_of, telling, does or going, going)
 
 
 def _as_written(tokens: Sequence[str], at: int) -> str:
@@ -251,9 +256,15 @@ def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
 
 def _chinese(said: str) -> Iterator[Mention]:
     found = [term for term in terms(said) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
-    whole = [term for term in found if not any(term != other and term in other for other in found)]
-    for term in dict.fromkeys(whole):
-        if 0 < dictionary_count(term) < COMMON and not set(term) & _NUMERALS_ZH:
+    inside = {
+        term[begin:end]
+        for term in set(found)
+        for begin in range(len(term))
+        for end in range(begin + 1, len(term) + 1)
+        if end - begin < len(term)
+    }
+    for term in dict.fromkeys(found):
+        if term not in inside and 0 < dictionary_count(term) < COMMON and not set(term) & _NUMERALS_ZH:
             # Found by hand: `re` would keep people's words among its patterns.
             at = said.find(term)
             verb = said[at - 1] if at > 0 and said[at - 1] in _VERBS_ZH else ""
@@ -262,8 +273,13 @@ def _chinese(said: str) -> Iterator[Mention]:
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[^\w\s]")
 _NEXT = re.compile(r"[^\W\d_]{3,}")
+_BEGINS = r"(?<![^\s`”\"」』])"
+"""Where a word begins: from each letter of a long text without spaces on, it would take the square of it."""
+
 _UNSAID = re.compile(
-    r"```.*?```|`[^`\n]*`|https?://\S+|\S+@\S+|“[^”]*”|\"[^\"\n]*\"|「[^」]*」|『[^』]*』|\S*[/\\_<>{}=]\S*", re.DOTALL
+    rf"```.*?```|`[^`\n]*`|https?://\S+|{_BEGINS}\S+@\S+|“[^”]*”|\"[^\"\n]*\"|「[^」]*」|『[^』]*』"
+    rf"|{_BEGINS}\S*[/\\_<>{{}}=]\S*",
+    re.DOTALL,
 )
 """What is in a statement and not said with it: quotes, code, addresses."""
 

@@ -42,7 +42,8 @@ def asked_terms(question: str) -> list[str]:
     alone = [sign for term in asked if len(term) > 1 and has_han(term) for sign in term if _tells(sign)]
     signs = [term for term in asked if len(term) == 1]
     joined = [first + second for first, second in pairwise(signs) if dictionary_count(first + second)]
-    more = dict.fromkeys(term for term in [*alone, *joined] if term not in asked)
+    there = frozenset(asked)  # A question may be pages long.
+    more = dict.fromkeys(term for term in [*alone, *joined] if term not in there)
     return [*asked, *more] or found
 
 

@@ -102,7 +102,8 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
         vector = _vector(embedder, question)
         now = question.now or question.moment.known_at or datetime.now(UTC)
         asking, thinking = _asking(shelf.of(db.engine), tenant_id, question, embedder), _Thinking(question, vector, now)
-        ahead = partial(thinking.over, asking.check.state.view)
+        # What has vectors of another length is read anew: there is nothing to compare yet.
+        ahead = partial(thinking.over, asking.check.state.view) if asking.check.usable else None
         with db.asking(tenant_id, *asking.statements, meanwhile=ahead) as (tx, answers):
             first = _first(tx, question, asking, answers)
             sifted = _sifted(tx, question, first, thinking)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import memories, patterns, recurring, shown, undo
+from core import erase, memories, patterns, recurring, shown, undo
 from core.change import Add, Archive, Edit
 from core.db import Database
 from core.embed import HashEmbedder
@@ -322,3 +322,33 @@ def test_what_a_person_repeats_is_one(app: Database) -> None:
     carry_out(app, said(line, 0, evidence=rests))
     assert found(app) == {"looked_at": 1, "derived": 1}
     assert drawn(app)[0].content.startswith("ada often goes running: on 6 days")
+
+
+def test_a_pattern_goes_with_each_memory_that_it_counts(app: Database) -> None:
+    begins, ends = "Ba Ko Li Mu Ne Po Ra Su Ti Ve".split(), "dor kan lis mont nar pol rim stad".split()
+    mine = in_turn([f"Ada went running in {begin}{end}." for begin in begins for end in ends][:70])
+    carry_out(app, *mine)
+    found(app)
+    (one,) = drawn(app)
+    assert "on 70 days" in one.content
+    assert parts_of(app, one) == 70
+    with app.tenant(TENANT) as tx:
+        erase.memory(tx, TENANT, mine[40].id, PERSON)
+    assert drawn(app) == []
+
+
+def test_no_words_are_asked_for_what_is_known_and_has_not_grown(app: Database) -> None:
+    asked: list[shown.Group] = []
+
+    def wording(group: shown.Group) -> shown.Finding | None:
+        asked.append(group)
+        return shown.plain(group)
+
+    for thing in ("pottery", "violin", "badminton", "sculpture", "karate", "chess"):
+        names = ("Bob", "Carla", "Ines", "Tom", "Olga")
+        carry_out(app, *in_turn([f"Ada loves {thing} with {name}." for name in names], subject="Ada"))
+    first: Any = found(app, wording)
+    assert first["derived"] == len(asked) > 3
+    asked.clear()
+    assert found(app, wording, since="1900-01-01T00:00:00+00:00") == {"looked_at": 30}
+    assert asked == []

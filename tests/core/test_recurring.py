@@ -3,14 +3,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import recurring
+from core import recurring, themes
 from core.recurring import Occasion, Recurrence, Statement
+from core.text import _segmenter, terms
+from tests.spent import spent
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -246,3 +249,39 @@ def test_order_does_not_matter_and_every_pattern_rests_on_days(rows: list[tuple[
         assert len(one.days) >= recurring.DAYS
         assert one.days[-1] - one.days[0] >= recurring.SPAN
         assert 0 < one.cited <= min(recurring.CITED, len(one.members))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ada loves thé.",
+        "Ada had a cup of thé with Bob.",
+        "Ada haves a dog.",
+        "Ada haved lunch.",
+        "Ada is in thể dục.",
+    ],
+)
+def test_a_word_of_which_no_term_is_left_is_no_theme(said: str) -> None:
+    assert all(one.stem for one in themes.mentions(said, "Ada", themes.named("Ada")))
+
+
+@pytest.mark.parametrize("own", [set(), {5}])
+def test_what_others_tell_of_someone_or_was_told_once_is_no_pattern(own: set[int]) -> None:
+    things = ("boxes", "wood", "water", "stones", "bricks", "sand")
+    told = [on(f"Melanie carried {thing}.", 5 * n, at=n, own=n in own) for n, thing in enumerate(things)]
+    assert found(told, "Melanie") == []
+
+
+def test_a_long_statement_without_spaces_costs_no_more_than_its_length() -> None:
+    short, long = ("我们今天去公园跑步然后吃饭聊天" * times for times in (66, 660))
+    people = themes.named("小明")
+    for work in (partial(themes.mentions, subject="小明", people=people), themes.denied):
+        assert spent(partial(work, long)) < 40 * max(spent(partial(work, short)), 0.003)
+
+
+def test_many_different_words_cost_what_reading_them_costs() -> None:
+    words = [word for word, count in _segmenter().FREQ.items() if count and 2 <= len(word) <= 4][::11]
+    said = "".join(words)[:10_000]
+    assert spent(lambda: themes.mentions(said, "小明", themes.named("小明"))) < 12 * max(
+        spent(lambda: terms(said)), 0.01
+    )

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.search.lexical import K1, MOST_TERMS, asked_terms, document_weights, message_terms, query_weights
-from core.text import term_id, terms
+from core.text import _segmenter, term_id, terms
+from tests.spent import spent
 
 words = st.lists(st.sampled_from(["rain", "lisbon", "cat", "piano", "tea"]), max_size=12)
 
@@ -107,3 +108,9 @@ def test_a_rarer_term_never_weighs_less(one: int, other: int, n_docs: int) -> No
     rarer, commoner = sorted((one, other))
     asked = query_weights(["a", "b"], {term_id("a"): rarer, term_id("b"): commoner}, n_docs)
     assert asked[term_id("a")] >= asked[term_id("b")] > 0
+
+
+def test_a_question_of_pages_costs_what_its_words_cost() -> None:
+    words = [word for word, count in _segmenter().FREQ.items() if count and 2 <= len(word) <= 4][::11]
+    question = "".join(words)[:10_000]
+    assert spent(lambda: asked_terms(question)) < 6 * spent(lambda: terms(question))

@@ -335,3 +335,10 @@ def test_a_least_similarity_holds_for_passages_too(app: Database, settings: Sett
         rows = index.unembedded(tx, [name], "salt")
         index.put_vectors(tx, rows, EMBEDDER.embed([row.text for row in rows]))
     assert contents(search(app, "A ship sails", min_similarity=0.5)) == ["# A\n\nA ship sails."]
+
+
+def test_rows_at_hand_with_vectors_of_another_length_are_read_anew(app: Database) -> None:
+    remember(app, "Ada drinks tea.")
+    for dimension in (384, 64, 384):
+        answer = query.search(app, TENANT, Question("tea", "ada"), HashEmbedder(dimension))
+        assert contents(answer.results) == ["Ada drinks tea."]
