@@ -85,11 +85,6 @@ class Shelf:
         self.state = State(NOTHING, None)
         self._lock = threading.Lock()
 
-    def now(self, tx: Tx, user_id: str | None, group_id: str | None, dimension: int) -> View:
-        """All rows as they are, read from the database as far as they are not at hand."""
-        check = self.check(user_id, group_id, dimension)
-        return self.view(tx, check, tx.execute(CHANGED, check.values).one())
-
     def check(self, user_id: str | None, group_id: str | None, dimension: int) -> Check:
         """What is to be asked, by `CHANGED`, before the rows are used."""
         whose = {"user": user_id, "group": group_id, "owners": [EVERYONE, *owners(user_id, group_id)]}

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from core import changes, db, erase_user
 from core.change import Archive, Author, Edit, Owner, Restore
 from core.config import Settings
-from core.db import Database, together
+from core.db import Database, Tx, together
 from core.errors import Conflict
 from core.search import query, shelf, sift, vectors
 from core.search.query import Question
@@ -44,9 +44,16 @@ def cold(app: Database) -> None:
     shelf.of(app.engine).clear()
 
 
+def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> View:
+    """What a search has at hand, by the check that it makes."""
+    mine = shelf.of(app.engine).shelf(TENANT, user, group)
+    check = mine.check(user, group, dimension)
+    return mine.view(tx, check, tx.execute(shelf.CHANGED, check.values).one())
+
+
 def view(app: Database, user: str | None = "ada", group: str | None = None) -> View:
     with app.tenant(TENANT) as tx:
-        return shelf.of(app.engine).shelf(TENANT, user, group).now(tx, user, group, DIMENSION)
+        return at_hand(app, tx, user, group, DIMENSION)
 
 
 def living(seen: View) -> set[str]:
@@ -247,7 +254,7 @@ def test_vectors_of_another_length_are_read_anew(app: Database) -> None:
     seen = view(app)
     assert seen.fields["embedded"].tolist() == [True]
     with app.tenant(TENANT) as tx:
-        other = shelf.of(app.engine).shelf(TENANT, "ada", None).now(tx, "ada", None, DIMENSION + 1)
+        other = at_hand(app, tx, "ada", None, DIMENSION + 1)
     assert other.fields["embedded"].tolist() == [False]
     assert other.dimension == DIMENSION + 1
 
