@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+QUIETLY := --quiet --disable-pip-version-check
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
@@ -11,11 +12,12 @@ LOCOMO ?= ../shared/data/locomo_dev.json
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
 
-$(READY): pyproject.toml requirements.lock
+$(READY): pyproject.toml requirements.lock deploy/build.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Imprint needs Python 3.11 or newer; set PYTHON=python3.x" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --use-pep517 -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m pip install $(QUIETLY) --no-deps --require-hashes -r deploy/build.lock
+	$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --require-hashes --use-pep517 -r requirements.lock
+	$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
 demo: $(READY) ## From nothing to the answer: a conversation, memories, questions
@@ -56,12 +58,14 @@ peers: $(READY) ## Beside mem0, LangGraph's store and rank_bm25, each in an envi
 search: $(READY) ## Search at a million memories, with its plot (a quarter of an hour)
 	$(BIN)/python -m bench.search --svg docs/pictures/search.svg
 
-lock: ## Choose the versions anew: requirements.lock from pyproject.toml
+lock: ## Choose the versions anew: the three lock files from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --extra local --group dev --group model --custom-compile-command "make lock" -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group model --constraints requirements.lock --custom-compile-command "make lock" -o deploy/requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --group build --constraints requirements.lock --custom-compile-command "make lock" -o deploy/build.lock
 
 clean: ## Remove what was made here; data under .imprint stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from core import fading
-from core.types import Event, Evidence, Json, Message
+from core import fading, serving
+from core.types import Event, Evidence, Json, Message, Trust
+from rules import masking
 
 MEMORY_FIELDS = (
     "id user_id group_id session_id subject kind category topic content structured attribute value importance "
@@ -17,8 +18,8 @@ MEMORY_FIELDS = (
 ).split()
 
 
-def event_json(event: Event) -> Json:
-    """An event as it was published, with its place in the log and in its chain."""
+def event_json(event: Event, *, raw: bool = False) -> Json:
+    """Return an event with its place in the log and in its chain; without secrets, unless it is read `raw`."""
     return {
         "seq": event.seq,
         "id": event.id,
@@ -26,7 +27,7 @@ def event_json(event: Event) -> Json:
         "source": event.source,
         "subject": event.subject,
         "time": event.time,
-        "payload": event.payload,
+        "payload": event.payload if raw else serving.value(event.payload),
         "correlation_id": event.correlation_id,
         "causation_id": event.causation_id,
         "hop": event.hop,
@@ -47,19 +48,26 @@ def strength(row: Any, now: datetime) -> float:
     return round(fading.strength(row, now), 4)
 
 
-def source_json(evidence: Evidence) -> Json:
+def source_json(evidence: Evidence, *, raw: bool = False) -> Json:
+    """Return what a memory cites; without secrets, unless it is read `raw`."""
+    shown = evidence if raw else serving.evidence(evidence)
     # Not `asdict`, which copies what it holds in depth: a search shows dozens of these.
-    return {name: getattr(evidence, name) for name in Evidence.__slots__}
+    return {name: getattr(shown, name) for name in Evidence.__slots__}
 
 
-def message_json(message: Message) -> Json:
-    return asdict(message)
+def message_json(message: Message, *, raw: bool = False) -> Json:
+    """Return a message without its secrets, and whether it would command its reader; `raw`: as it was sent."""
+    seen = serving.shown(message.content)
+    content = message.content if raw else seen.text
+    return asdict(message) | {"content": content, "trust": Trust.QUARANTINED if seen.hostile else None}
 
 
 def dispatch_json(row: Any) -> Json:
-    """A dispatch from its decision to its end."""
+    """A dispatch from its decision to its end, without the credentials that its rule may hold."""
     names = (
         "id rule rule_version action_type target params status hold expires_at approval after lane attempt sends "
         "error wake_at result created_at started_at ended_at correlation_id hop"
     ).split()
-    return {name: getattr(row, name) for name in names}
+    told: Json = {name: getattr(row, name) for name in names} | {"params": masking.action(row.params)}
+    masked: Json = serving.value({name: told[name] for name in ("params", "error", "result")})
+    return told | masked

@@ -33,13 +33,14 @@ Judged = Add | Confirm | Merge | Replace | Ignore
 class Statement:
     """One statement that someone asks to keep, in the words of the request and as they were read.
 
-    `event_id`: of the request; sent again, it changes nothing.
+    `event_id`: of the request (`core.requests`); sent again, it changes nothing. `fingerprint`: of all that it asks.
     """
 
     owner: Owner
     words: str
     candidate: Candidate
     event_id: str
+    fingerprint: str
 
     @property
     def rests_on_others(self) -> bool:
@@ -178,7 +179,8 @@ def _said(statement: Statement, outcome: Outcome, change: Judged) -> Announcemen
         payload["characters"] = len(statement.words)
     subject = f"memory:{outcome.memory_id}" if outcome.memory_id else None
     plain = {name: value for name, value in payload.items() if value not in (None, [], (), {})}
-    return Announcement(statement.event_id, STATED, datetime.now(UTC), plain, subject)
+    extensions = {FINGERPRINT: statement.fingerprint}
+    return Announcement(statement.event_id, STATED, datetime.now(UTC), plain, subject, extensions)
 
 
 def _fields(statement: Statement, change: Judged) -> Json:
@@ -192,25 +194,15 @@ def _fields(statement: Statement, change: Judged) -> Json:
 def _earlier(tx: Tx, statements: Sequence[Statement]) -> list[Outcome] | None:
     """What became of these very requests when they came first; None: they are new."""
     asked = {statement.event_id: statement for statement in statements}
-    rows = tx.execute(_STATED, {"ids": list(asked), "source": events.SOURCE})
-    known = {event.id: event for event in map(events.event_of, rows)}
-    if not known:
+    rows = tx.execute(_STATED, {"ids": list(asked), "type": STATED, "source": events.SOURCE}).all()
+    if not rows:
         return None
-    if len(known) < len(asked) or not all(_same(asked[i], event) for i, event in known.items()):
+    known = {event.id: event for event in (events.event_of(row[:-1]) for row in rows)}
+    if len(known) < len(asked) or any(row.fingerprint not in {None, asked[row.id].fingerprint} for row in rows):
         raise Conflict("This Idempotency-Key was used for another request. Send a new one with a new request.")
     decisions = [_id(event.payload, "decision_id") for event in known.values()]
     reasons = {row.id: row.reason for row in tx.execute(_REASONS, {"ids": decisions})}
     return [_again(known[statement.event_id], reasons) for statement in statements]
-
-
-def _same(statement: Statement, event: Event) -> bool:
-    """Whether an event is of this very statement, as far as the log holds its words: what was erased fits any."""
-    told = event.payload
-    if event.event_type != STATED or told.get("user_id") != statement.owner.user_id or not _id(told, "decision_id"):
-        return False
-    if "characters" in told:
-        return bool(told["characters"] == len(statement.words))
-    return bool(told.get("content", statement.words) == statement.words)
 
 
 def _again(event: Event, reasons: Mapping[UUID, str]) -> Outcome:
@@ -221,11 +213,8 @@ def _again(event: Event, reasons: Mapping[UUID, str]) -> Outcome:
 
 
 def _id(payload: Json, name: str) -> UUID | None:
-    """An id in a payload, if it is one: anybody may publish events that call themselves so."""
-    try:
-        return UUID(payload.get(name))
-    except (ValueError, TypeError, AttributeError):
-        return None
+    """An id in a payload; None where none is, or an erasure has taken it."""
+    return UUID(payload[name]) if payload.get(name) else None
 
 
 def count(counts: Mapping[str, int]) -> None:
@@ -234,7 +223,15 @@ def count(counts: Mapping[str, int]) -> None:
         metrics.MEMORIES.labels(name).inc(n)
 
 
-_STATED = text(f"SELECT {events.COLUMNS} FROM events e WHERE e.id = ANY(:ids) AND e.source = :source")
+FINGERPRINT: Final = "fingerprint"
+"""Where the event of a request keeps what tells it from another one under the same key."""
+
+_STATED = text(f"""
+    SELECT {events.COLUMNS}, e.extensions ->> '{FINGERPRINT}' AS fingerprint FROM events e
+    WHERE e.id = ANY(:ids) AND e.source = :source AND e.event_type = :type
+""")
+"""No event of that source comes from outside, and nobody can foresee the id of a request. An erasure takes the
+fingerprint, too: what was erased fits any request of its id."""
 
 _REASONS = text("""
     SELECT id, reason FROM verdicts WHERE id = ANY(:ids)

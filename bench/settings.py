@@ -5,16 +5,27 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from core.config import Settings
 
 HEAD = """# Settings
 
-Each is an environment variable, a line of `.env`, or (in small letters, without `IMPRINT_`) a line of `imprint.toml` in
-the folder where the process starts; the environment wins over `.env`, and that over `imprint.toml`. All processes of
-one installation want the same values. This table is made by `python -m bench.settings > docs/settings.md`.
+Each is an environment variable, a line of `.env`, or (in small letters, without `IMPRINT_`, at the top of the file) a
+line of `imprint.toml` in the folder where the process starts; the environment wins over `.env`, and that over
+`imprint.toml`. An empty value stands for the default, and hides what a weaker source says. All processes of one
+installation want the same values.
+
+A wrong value ends every command and process with one sentence: the setting, its value (unless it is secret), where it
+stands, and what is allowed. A name that no setting has is warned of. To look before anything starts:
+
+```sh
+imprint config check     # exit code 1: the service would not start
+imprint config show      # every setting, its value and where it stands; secret values are masked
+```
+
+This table is made by `python -m bench.settings > docs/settings.md`.
 
 | setting | default | values | meaning |
 | --- | --- | --- | --- |
@@ -33,6 +44,10 @@ def _row(name: str, field: FieldInfo) -> str:
 def _default(value: Any) -> str:
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
+    if isinstance(value, BaseModel):
+        return "see there"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
     return "–" if value in (None, "") else f"`{value}`"
 
 
@@ -45,7 +60,9 @@ def _values(field: FieldInfo) -> str:
     words = {
         "list[": "JSON list",
         "dict[": "JSON object",
+        "Limits": "JSON object",
         "SecretStr": "text, kept secret",
+        "bool": "`true`, `false`",
         "HttpUrl": "URL",
         "Path": "folder",
         "int": "whole number",

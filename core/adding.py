@@ -83,7 +83,9 @@ def _add_row(owner: Owner, add: Add, policy: Policy) -> Json:
     row = _row(owner, add.id, add.candidate, policy, policy.now, len(set(add.candidate.evidence)))
     if add.past is None:
         return row
-    return row | {"status": Status.SUPERSEDED, "valid_to": add.past, "fade_at": None}
+    past = {"status": Status.SUPERSEDED, "valid_to": add.past, "fade_at": None}
+    # Since when it was so, nobody has said where that would be after its end.
+    return row | past | ({"valid_from": None} if row["valid_from"] and row["valid_from"] > add.past else {})
 
 
 def _derived_row(owner: Owner, derived: Derive, policy: Policy, last: datetime) -> Json:
@@ -113,6 +115,7 @@ def _row(owner: Owner, memory_id: UUID, c: Candidate, policy: Policy, since: dat
         "trust": c.trust,
         "status": Status.ACTIVE,
         "occurred_at": c.occurred_at,
+        "said_at": c.told_at,
         "valid_from": c.valid_from or (c.occurred_at if c.attribute else None),
         "valid_to": c.valid_to,
         "expires_at": c.expires_at,
@@ -129,9 +132,10 @@ def _row(owner: Owner, memory_id: UUID, c: Candidate, policy: Policy, since: dat
 _COLUMNS = """
     id uuid, user_id text, group_id text, session_id text, subject text, kind text, category text, topic text,
     content text, statement_key text, structured jsonb, attribute text, value text, importance float8,
-    confidence float8, trust text, status text, occurred_at timestamptz, valid_from timestamptz, valid_to timestamptz,
-    expires_at timestamptz, half_life_days float8, pinned bool, tags text[], level int, recorded_at timestamptz,
-    last_used_at timestamptz, fade_height float8, fade_floor float8, fade_half_life float8, fade_at timestamptz
+    confidence float8, trust text, status text, occurred_at timestamptz, said_at timestamptz, valid_from timestamptz,
+    valid_to timestamptz, expires_at timestamptz, half_life_days float8, pinned bool, tags text[], level int,
+    recorded_at timestamptz, last_used_at timestamptz, fade_height float8, fade_floor float8, fade_half_life float8,
+    fade_at timestamptz
 """
 
 _NAMES = ", ".join(column.split()[0] for column in _COLUMNS.split(","))

@@ -117,6 +117,20 @@ class Ignore:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """A statement that another one of its batch takes in: the verdict alone is written, for nothing is stored of it.
+
+    `merged`: the other says more, or puts it right; else both say the same.
+    """
+
+    memory_id: UUID
+    candidate: Candidate
+    reason: str
+    merged: bool = False
+    change_id: UUID = field(default_factory=uuid7)
+
+
+@dataclass(frozen=True, slots=True)
 class Derive:
     """Draw several memories together into a new one that rests on the evidence of all.
 
@@ -202,4 +216,6 @@ class Use:
     id: UUID
 
 
-Change = Add | Confirm | Merge | Replace | Dispute | Ignore | Derive | Edit | Link | Archive | Restore | Pin | Use
+Change = (
+    Add | Confirm | Merge | Replace | Joined | Dispute | Ignore | Derive | Edit | Link | Archive | Restore | Pin | Use
+)

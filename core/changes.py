@@ -54,7 +54,8 @@ COUNTED = {
 }
 """What each change is counted as."""
 
-Versions = dict[UUID, int]
+Rows = dict[UUID, Any]
+"""Memories as this batch has left them so far, by id."""
 
 
 def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> dict[str, int]:
@@ -71,21 +72,21 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     rewrites = [c for c in changes if isinstance(c, Merge | Replace)]
     disputes = [c for c in changes if isinstance(c, Dispute)]
     derived = [c for c in changes if isinstance(c, Derive)]
-    versions: Versions = {}
-    _confirm(tx, tenant_id, confirms, author, versions)
-    mattering = _rewrite(tx, tenant_id, rewrites, author, versions)
-    _supersede(tx, adds, author, versions)
+    rows: Rows = {}
+    mattering = _confirm(tx, tenant_id, confirms, author, rows)
+    mattering |= _rewrite(tx, tenant_id, rewrites, author, rows)
+    _supersede(tx, adds, author, rows)
     adding.add(tx, tenant_id, owner, adds, author)
     told = adding.derive(tx, tenant_id, owner, derived, author)
-    _dispute(tx, tenant_id, disputes, author, versions)
+    _dispute(tx, tenant_id, disputes, author, rows)
     links = [c for c in changes if isinstance(c, Link)]
     history.link(tx, tenant_id, [*_succession(adds), *links])
     kept, more = keeping.keep(tx, tenant_id, changes, author)
     fading.plan(tx, tenant_id, [*_strengthened(confirms, rewrites, links), *kept])
     verdicts.record(tx, tenant_id, owner, changes, author)
-    said = [*telling.of_adds(owner, adds), *telling.of_confirms(owner, confirms)]
-    said += [*telling.of_rewrites(owner, rewrites), *telling.of_disputes(owner, disputes)]
-    said += [*telling.of_derivations(owner, derived), *mattering]
+    said = [*telling.of_adds(owner, adds, rows), *telling.of_confirms(confirms, rows)]
+    said += [*telling.of_rewrites(rewrites, rows), *telling.of_disputes(disputes, rows)]
+    said += [*telling.of_derivations(owner, derived), *mattering.values()]
     telling.tell(tx, tenant_id, author, [*said, *told, *more])
     return _counts(changes, kept)
 
@@ -131,34 +132,47 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
         raise Conflict("Another writer has stored something about the same while this was being judged.")
 
 
-def _version(versions: Versions, known: judge.Known) -> int:
+def _version(rows: Rows, known: judge.Known) -> int:
     """The version that a memory must have: the one it was judged in, or the one this batch has brought it to."""
-    return versions.get(known.id, known.version)
+    return int(rows[known.id].version) if known.id in rows else known.version
 
 
-def _supersede(tx: Tx, adds: Sequence[Add], author: Author, versions: Versions) -> None:
+def _supersede(tx: Tx, adds: Sequence[Add], author: Author, rows: Rows) -> None:
     """The old statement stays, as what was true until now."""
     for add in adds:
         if add.supersedes is None:
             continue
         until = add.candidate.valid_from or add.candidate.occurred_at
-        values = {"id": add.supersedes.id, "version": _version(versions, add.supersedes), "until": until}
-        history.change_one(tx, _SUPERSEDE, values, ("supersede", add.reason, add.change_id), author)
+        values = {"id": add.supersedes.id, "version": _version(rows, add.supersedes), "until": until}
+        step = ("supersede", add.reason, add.change_id)
+        rows[add.supersedes.id] = history.change_one(tx, _SUPERSEDE, values, step, author)
 
 
-def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, versions: Versions) -> None:
+def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
+    """Raise confidence and, where it was said with more weight, importance; what to say of the important."""
+    mattering: dict[UUID, Emission] = {}
     # Several of one batch may confirm the same memory: the row changes once.
     for confirm in {c.known.id: c for c in reversed(confirms)}.values():
-        values = {"id": confirm.known.id, "version": confirm.known.version, "step": CONFIRMED_STEP}
-        step = ("confirm", confirm.reason, confirm.change_id)
-        versions[confirm.known.id] = history.change_one(tx, _CONFIRM, values, step, author).version
+        again = [c.candidate for c in confirms if c.known.id == confirm.known.id]
+        values = {
+            "id": confirm.known.id,
+            "version": confirm.known.version,
+            "step": CONFIRMED_STEP,
+            "importance": max(c.importance for c in again),
+            "said": max(c.told_at for c in again),
+        }
+        row = history.change_one(tx, _CONFIRM, values, ("confirm", confirm.reason, confirm.change_id), author)
+        rows[confirm.known.id] = row
+        if row.importance >= telling.IMPORTANT and _was_unimportant(tx, row):
+            mattering[row.id] = keeping.important(row)
     cited = [Citation(c.known.id, e, c.change_id) for c in confirms for e in c.candidate.evidence]
     history.cite(tx, tenant_id, cited)
+    return mattering
 
 
 def _rewrite(
-    tx: Tx, tenant_id: str, rewrites: Sequence[Merge | Replace], author: Author, versions: Versions
-) -> list[Emission]:
+    tx: Tx, tenant_id: str, rewrites: Sequence[Merge | Replace], author: Author, rows: Rows
+) -> dict[UUID, Emission]:
     """Bring known memories up to date in place: words, tags, evidence, index entry; what to say of the important."""
     mattering: dict[UUID, Emission] = {}
     for change in rewrites:
@@ -166,18 +180,19 @@ def _rewrite(
         worded = change.vector is not None
         values = {
             "id": known.id,
-            "version": _version(versions, known),
+            "version": _version(rows, known),
             "content": c.content if worded else None,
             "key": judge.statement_key(c.subject, c.content) if worded else None,
             "structured": json.dumps(c.structured, ensure_ascii=False) if isinstance(change, Replace) else None,
             "tags": list(c.tags),
             "importance": c.importance,
+            "said": c.told_at,
             "step": CONFIRMED_STEP if isinstance(change, Merge) else 0,
             "absorbed": change.absorbs.id if isinstance(change, Merge) and change.absorbs else None,
         }
         name = "replace" if isinstance(change, Replace) else "merge"
         row = history.change_one(tx, _REWRITE, values, (name, change.reason, change.change_id), author)
-        versions[known.id] = row.version
+        rows[known.id] = row
         if isinstance(change, Merge) and change.absorbs:
             _absorb(tx, tenant_id, change, change.absorbs, author)
         if worded:
@@ -186,7 +201,7 @@ def _rewrite(
             mattering[row.id] = keeping.important(row)
     cited = [Citation(c.known.id, e, c.change_id) for c in rewrites for e in c.candidate.evidence]
     history.cite(tx, tenant_id, cited)
-    return list(mattering.values())
+    return mattering
 
 
 def _was_unimportant(tx: Tx, row: Any) -> bool:
@@ -204,12 +219,13 @@ def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: judge.Known, author:
     history.link(tx, tenant_id, [Link(keeper, Relation.DERIVED_FROM, absorbed.id, merge.change_id)])
 
 
-def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author, versions: Versions) -> None:
+def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author, rows: Rows) -> None:
     """Neither side is trusted from now on. A memory may be in several disputes of one batch, and changes once."""
     sides = {side.id: (side, d) for d in disputes for side in (d.one, d.other)}
     for side, dispute in sides.values():
-        values = {"id": side.id, "version": _version(versions, side)}
-        history.change_one(tx, _DISPUTE, values, ("dispute", dispute.reason, dispute.change_id), author)
+        values = {"id": side.id, "version": _version(rows, side)}
+        step = ("dispute", dispute.reason, dispute.change_id)
+        rows[side.id] = history.change_one(tx, _DISPUTE, values, step, author)
     history.link(tx, tenant_id, [Link(d.one.id, Relation.CONTRADICTS, d.other.id, d.change_id) for d in disputes])
 
 
@@ -242,14 +258,22 @@ _OVERTAKEN = text(f"""
 """Each of the two by its own index."""
 
 _SUPERSEDE = text("""
-    UPDATE memories SET status = 'superseded', valid_to = greatest(:until, valid_from), fade_at = NULL,
-                        version = version + 1, updated_at = clock_timestamp()
-    WHERE id = :id AND version = :version AND status = 'active'
-    RETURNING *
+    UPDATE memories m SET status = 'superseded', valid_from = since.at,
+                          valid_to = greatest(least(m.valid_to, :until), since.at), fade_at = NULL,
+                          version = version + 1, updated_at = clock_timestamp()
+    FROM (SELECT CASE WHEN s.valid_from = s.occurred_at AND s.valid_from > :until
+                           AND NOT jsonb_exists(s.structured, 'date_precision')
+                      THEN NULL ELSE s.valid_from END AS at
+          FROM memories s WHERE s.id = :id) AS since
+    WHERE m.id = :id AND m.version = :version AND m.status = 'active'
+    RETURNING m.*
 """)
+"""A state that was told without a date began some time before it was told: where it ended before that, nobody has said
+since when it was so."""
 
 _CONFIRM = text("""
     UPDATE memories SET confidence = confidence + (1 - confidence) * :step,
+                        importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
                         trust = CASE trust WHEN 'candidate' THEN 'confirmed' ELSE trust END,
                         version = version + 1, updated_at = clock_timestamp(), last_used_at = clock_timestamp()
     WHERE id = :id AND version = :version AND status = 'active'
@@ -260,7 +284,7 @@ _REWRITE = text("""
     UPDATE memories SET content = coalesce(:content, content), statement_key = coalesce(:key, statement_key),
                         structured = coalesce(cast(:structured AS jsonb), structured),
                         tags = tags || ARRAY(SELECT unnest(cast(:tags AS text[])) EXCEPT SELECT unnest(tags)),
-                        importance = greatest(importance, :importance),
+                        importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
                         confidence = confidence + (1 - confidence) * cast(:step AS float8),
                         trust = CASE WHEN trust = 'candidate' AND :step > 0 THEN 'confirmed' ELSE trust END,
                         pinned = pinned OR EXISTS (SELECT FROM memories a WHERE a.id = :absorbed AND a.pinned),

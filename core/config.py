@@ -3,28 +3,61 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AnyUrl, Field, HttpUrl, IPvAnyNetwork, SecretStr
+from pydantic import (
+    AnyUrl,
+    Field,
+    HttpUrl,
+    IPvAnyNetwork,
+    ModelWrapValidatorHandler,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
+
+from core import config_faults, hosts
+from core.errors import Misconfigured
+from core.limits import Limits
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 
 
-class Settings(BaseSettings):
-    """What can be set, with the value used in production as the default."""
+class _Environment(EnvSettingsSource):
+    """The environment; a list or object that is not JSON is named."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="IMPRINT_", env_file=".env", toml_file="imprint.toml", extra="ignore", frozen=True
-    )
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        return _decoded(super().decode_complex_value, field_name, field, value)
+
+
+class _EnvFile(DotEnvSettingsSource):
+    """`.env`, likewise."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        return _decoded(super().decode_complex_value, field_name, field, value)
+
+
+class Settings(BaseSettings):
+    """What can be set, with the value used in production as the default. An empty value stands for the default.
+
+    Raises Misconfigured: a value is wrong, with a sentence for each that names the setting and where it stands.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=config_faults.PREFIX, extra="ignore", frozen=True)
 
     home: Path = Field(Path(".imprint"), description="Folder for the embedded servers' data, secrets, pids and logs.")
 
@@ -43,15 +76,35 @@ class Settings(BaseSettings):
     url: str | None = Field(None, description="Server that the commands talk to; else the stack on this home.")
     api_key: SecretStr | None = Field(None, description="Key that the commands use; else the one of this home.")
 
-    http_host: str = Field("127.0.0.1", description="Address the HTTP door listens on.")
-    http_port: int = Field(8070, ge=0, le=65535, description="Port of the HTTP door.")
+    http_host: str = Field("127.0.0.1", description="Address the HTTP API listens on.")
+    http_port: int = Field(8070, ge=0, le=65535, description="Port of the HTTP API.")
+    http_connections: Count = Field(1000, description="Connections open at the same time; above it: 503.")
+    http_header_seconds: Positive = Field(10, description="Longest wait for the headers of a request, seconds.")
+    http_body_seconds: Positive = Field(
+        20, description="Longest wait for the body of a request, seconds; one more for each 64 KiB that came."
+    )
+    http_idle_seconds: Count = Field(
+        15, description="How long a connection stays open without a request, seconds; keep a proxy's wait below it."
+    )
     metrics_host: str = Field("127.0.0.1", description="Address of the `/metrics` listener.")
-    metrics_port: int = Field(9070, ge=0, le=65535, description="Port of the `/metrics` listener; 0: none.")
+    metrics_port: int = Field(
+        9070,
+        ge=0,
+        le=65535,
+        description="Port of the `/metrics` listener; 0: none. Not set, `imprint up` takes a free one if it is taken.",
+    )
 
     batch_events: Count = Field(1000, description="Events accepted in one request at the most.")
-    request_bytes: Count = Field(32 * 1024 * 1024, description="Bytes of one request at the most.")
+    request_bytes: Count = Field(
+        32 * 1024 * 1024, description="Bytes of one request to `POST /v1/events` at the most; others: see limits.md."
+    )
     event_bytes: Count = Field(256 * 1024, description="Bytes of one event at the most.")
-    backlog_events: Count = Field(200_000, description="Unrouted events of a tenant above which 429 is answered.")
+    http_statement_seconds: Positive = Field(
+        30, description="Longest time of one database statement of an HTTP request, seconds; then it answers 503."
+    )
+    tenant_limits: Limits = Field(
+        Limits(), description="Limits of each tenant where they differ from the defaults, as JSON; see limits.md."
+    )
     bus_tenant: str = Field("default", description="Tenant of bus messages that carry no key.")
 
     route_batch: Count = Field(500, description="Events a router claims at once.")
@@ -67,13 +120,25 @@ class Settings(BaseSettings):
     retry_base_seconds: Positive = Field(2, description="First pause of the exponential back-off, seconds.")
     retry_max_seconds: Positive = Field(600, description="Longest pause of the back-off, seconds.")
     attempts: Count = Field(8, description="Attempts before a dispatch is dead.")
-    task_seconds: Count = Field(600, description="Longest run of one Celery task, seconds.")
+    agent_seconds: dict[str, Positive] = Field(
+        {},
+        description=(
+            "Longest attempt of an agent where it differs from the defaults, seconds, as JSON by agent or by `cpu`, "
+            "`io`, `model`; see fairness.md."
+        ),
+    )
+    task_seconds: Count = Field(600, description="Longest attempt of any agent, seconds.")
 
     rules_per_tenant: Count = Field(1000, description="Rules a tenant may have in force.")
     rule_cost: Count = Field(
         100_000, description="Bound of one rule's cost for one event, in comparisons; a rule above it is refused."
     )
     rules_cost: Count = Field(1_000_000, description="Bound of the cost of all rules of a tenant together, as above.")
+    four_eyes: bool = Field(
+        False,
+        description="Whether a key may not approve what a rule asks for that the key itself has saved or run. Leave it "
+        "off where there is one key: nothing could be approved.",
+    )
     approval_seconds: Positive = Field(
         24 * 3600, description="How long a held dispatch waits for someone's approval, seconds."
     )
@@ -82,11 +147,15 @@ class Settings(BaseSettings):
     )
     schedule_page: Count = Field(500, description="Users that a schedule reaches in one transaction.")
     webhook_hosts: list[str] = Field(
-        [], description="Hosts that `webhook` actions may post to, as JSON; `*.example.com` takes its subdomains."
+        [],
+        description="Where webhooks and channels of any tenant may lead, as JSON: `hooks.example.com` (https), "
+        "`*.example.com:8443`, `http://10.0.0.7:9000`, `mailto:*@example.com`. Tenant `default` may use all of them, "
+        "others what their admin chooses of them.",
     )
     webhook_secret: SecretStr | None = Field(
         None,
-        description="Signs webhooks, as Standard Webhooks describes it; several with spaces between while one rotates.",
+        description="Signs webhooks of the tenant `default`, as Standard Webhooks describes it; several with spaces "
+        "between while one rotates. Other tenants have secrets of their own.",
     )
     webhook_private_networks: list[IPvAnyNetwork] = Field(
         [], description="Private networks that webhooks and channels may reach, as JSON; all others are refused."
@@ -97,14 +166,17 @@ class Settings(BaseSettings):
     webhook_timeout_seconds: Positive = Field(10, description="Longest wait for one webhook, seconds.")
     notify_channels: dict[str, AnyUrl] = Field(
         {},
-        description='Channels of `notify` besides `log`, as JSON: `{"ops": "https://…", "ann": "mailto:ann@…"}`.',
+        description="Channels of `notify` in the tenant `default` besides `log`, as JSON: "
+        '`{"ops": "https://…", "ann": "mailto:ann@…"}`. Other tenants have channels of their own.',
     )
     smtp_url: SecretStr | None = Field(
         None, description="Server for e-mail: `smtp://user:password@host:587` (STARTTLS) or `smtps://…:465`."
     )
     smtp_from: str = Field("imprint@localhost", description="Who e-mail comes from.")
-    celery_queues: list[str] = Field(
-        [], description="Queues of other services that `celery` actions may send to, as JSON."
+    celery_queues: list[str] | dict[str, list[str]] = Field(
+        [],
+        description="Queues of other services that `celery` actions may send to, as JSON: a list for the tenant "
+        '`default`, or by tenant, `{"acme": ["billing"]}`.',
     )
     celery_broker_url: SecretStr | None = Field(
         None, description="Broker of those queues; without it the one that Imprint uses."
@@ -133,7 +205,7 @@ class Settings(BaseSettings):
     extractor: str = Field(
         "auto",
         pattern=r"^[a-z0-9_.-]+$",
-        description="Who extracts: `offline`, `llm`, or what a package brings; `auto`: `llm` where there is one.",
+        description="What extracts: `offline` (rules), `llm`, or what a package brings; `auto`: `llm` with a model.",
     )
     prompts: Literal["production", "eval"] = Field(
         "production", description="Which set of prompts; `eval` keeps relative dates beside absolute ones."
@@ -190,6 +262,11 @@ class Settings(BaseSettings):
     secrets: Literal["redact", "refuse"] = Field(
         "redact", description="What becomes of a statement that holds a secret or a card number."
     )
+    instructions: Literal["confirmed", "heard", "none"] = Field(
+        "confirmed",
+        description="Standing instructions that contexts give with the system's voice: `confirmed` ones (others are "
+        "quoted), all that were `heard`, or `none` but pinned memories.",
+    )
     echo_seconds: float = Field(
         3600,
         ge=0,
@@ -212,6 +289,11 @@ class Settings(BaseSettings):
         None, description="Folder where each user's memories are mirrored as Markdown; none: no mirror."
     )
     mirror_git: bool = Field(False, description="Whether that folder is a git repository that each sync commits to.")
+    secrets_key: SecretStr | None = Field(
+        None,
+        description="Encrypts the secrets of tenants: 32 bytes in base64; several with spaces between while one "
+        "rotates, the new one first. Else one is made in the home.",
+    )
     receipt_key: SecretStr | None = Field(
         None, description="Ed25519 private key, 32 bytes in base64, that signs receipts; else one is made in the home."
     )
@@ -222,17 +304,39 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line to log.")
     log_format: Literal["json", "text"] = Field("json", description="How a line of the log looks.")
 
+    @field_validator("webhook_hosts")
+    @classmethod
+    def _are_hosts(cls, entries: list[str]) -> list[str]:
+        for entry in entries:
+            try:
+                hosts.parsed(entry)
+            except ValueError as error:
+                raise ValueError(f"{entry!r} {error}") from None
+        return entries
+
     @classmethod
     def settings_customise_sources(
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - likewise
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        toml = TomlConfigSettingsSource(settings_cls)
-        return init_settings, env_settings, dotenv_settings, toml, file_secret_settings
+        try:
+            file = _EnvFile(settings_cls, env_file=config_faults.ENV_FILE)
+        except UnicodeDecodeError as error:
+            raise Misconfigured(f"{config_faults.ENV_FILE} is not UTF-8 at byte {error.start}.") from None
+        toml = InitSettingsSource(settings_cls, config_faults.toml())
+        return init_settings, _Environment(settings_cls), file, toml, file_secret_settings
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _fits(cls, given: dict[str, Any], handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler({name: value for name, value in given.items() if value != ""})
+        except ValidationError as error:
+            raise config_faults.of_validation(error, cls.model_fields) from None
 
     @cached_property
     def stack(self) -> dict[str, str]:
@@ -240,4 +344,21 @@ class Settings(BaseSettings):
         path = self.home / "run" / "stack.json"
         if not path.exists():
             return {}
-        return {key: str(value) for key, value in json.loads(path.read_text()).items()}
+        try:
+            return {key: str(value) for key, value in json.loads(path.read_text()).items()}
+        except (OSError, ValueError, AttributeError) as error:
+            raise Misconfigured(f"{path} cannot be read: {error}. Stop `imprint up`, remove it, start again.") from None
+
+
+def unknown() -> list[str]:
+    """A sentence for each name in the environment, in `.env` and in `imprint.toml` that no setting has."""
+    return config_faults.unknown(Settings.model_fields)
+
+
+def _decoded(decode: Callable[[str, FieldInfo, Any], Any], name: str, field: FieldInfo, value: Any) -> Any:
+    if value == "":
+        return value
+    try:
+        return decode(name, field, value)
+    except ValueError:
+        raise config_faults.of_json(name, Settings.model_fields, value) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -12,11 +12,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from core import judge
-from core.change import Add, Change, Confirm, Dispute, Ignore, Link, Merge, Replace
+from core import judge, succession
+from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
 from core.judge import Kind, Known, Pair, Thresholds, Verdict, Word
 from core.remembered import at_work
 from core.types import Candidate, Relation
+from core.wording import read
 
 RELATED = 0.75
 """Cosine from which two statements of one subject are about the same thing."""
@@ -37,9 +38,9 @@ def nobody(_pair: Pair) -> None:
 
 
 def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """One candidate for each statement, or slot and value, of a batch, with the evidence of all; oldest first."""
+    """One candidate for each statement, or slot and value, of a batch, with the evidence of all; in the order said."""
     by_key: dict[tuple[str, ...], Candidate] = {}
-    for candidate in sorted(candidates, key=lambda c: c.occurred_at):
+    for candidate in sorted(candidates, key=lambda c: c.told_at):
         key = _identity(candidate)
         earlier = by_key.pop(key, None)  # A slot's value counts from when it was last said: Lisbon, Porto, Lisbon.
         by_key[key] = _with_evidence(candidate, earlier) if earlier else candidate
@@ -48,8 +49,26 @@ def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _identity(candidate: Candidate) -> tuple[str, ...]:
     if candidate.attribute is not None:
-        return candidate.subject, candidate.attribute, judge.folded(candidate.value)
+        return candidate.subject, str(succession.slot_name(candidate.attribute)), succession.folded(candidate.value)
     return (judge.statement_key(candidate.subject, candidate.content),)
+
+
+def joined(candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: Sequence[Change]) -> list[Joined]:
+    """Verdicts on the wordings of a batch that `merged` took for one with others, and that are stored nowhere."""
+    into = {_identity(one): memory_id for change in decided for one, memory_id in _stored(change)}
+    worded = {(_identity(c), c.content) for c in kept}
+    return [
+        Joined(into[key], c, "Said in other words in the same batch.")
+        for c in candidates
+        if (key := _identity(c)) in into and (key, c.content) not in worded and c.attribute is not None
+    ]
+
+
+def _stored(change: Change) -> Iterator[tuple[Candidate, UUID]]:
+    if isinstance(change, Add):
+        yield change.candidate, change.id
+    elif isinstance(change, Confirm | Merge | Replace):
+        yield change.candidate, change.known.id
 
 
 @at_work()
@@ -62,7 +81,7 @@ def decide(
     *,
     explicit: bool = False,
 ) -> list[Change]:
-    """The changes that a merged batch, oldest first, makes to what is known. `explicit`: someone asked for it."""
+    """The changes that a merged batch, in the order said, makes to what is known. `explicit`: someone asked for it."""
     replaced_at = _replaced_within(candidates)
     batch = _Batch(thresholds, vectors.copy())
     for place, candidate in enumerate(candidates):
@@ -121,15 +140,18 @@ class _Batch:
         ]
 
     def near(self, candidate: Candidate, vector: Vector) -> list[Known]:
-        """Additions of this batch that a candidate without a slot has to do with, the nearest."""
+        """Additions of this batch that a candidate without a slot has to do with: the nearest, and what it may end."""
         places = [p for p, a in self.adds.items() if not a.past and _may_meet(a.candidate, candidate)]
         if not places:
             return []
         cosines = self.vectors[places] @ vector
+        takes_back = read(candidate.content).ended
         return [
             replace(_as_known(self.adds[places[at]]), similarity=float(cosines[at]))
-            for at in np.argsort(-cosines, kind="stable")[:NEAREST]
-            if cosines[at] >= self.thresholds.novelty
+            for rank, at in enumerate(np.argsort(-cosines, kind="stable"))
+            if (rank < NEAREST and cosines[at] >= self.thresholds.novelty)
+            or self.adds[places[at]].candidate.attribute
+            or takes_back
         ]
 
     def take(self, place: int, candidate: Candidate, verdict: Verdict) -> None:
@@ -157,16 +179,22 @@ class _Batch:
         add = self.adds[mine]
         if verdict.kind is Kind.CONFIRM:
             self.adds[mine] = replace(add, candidate=_with_evidence(add.candidate, candidate))
+            self.others.append(Joined(add.id, candidate, verdict.reason))
         elif verdict.kind in {Kind.MERGE, Kind.REPLACE}:
-            richer = replace(candidate, occurred_at=add.candidate.occurred_at)
+            self.others.append(Joined(add.id, add.candidate, verdict.reason, merged=True))
+            richer = replace(candidate, occurred_at=add.candidate.occurred_at, said_at=candidate.told_at)
             self.adds[mine] = replace(add, candidate=_with_evidence(richer, add.candidate), vector=self.vectors[place])
             self.vectors[mine] = self.vectors[place]
         elif verdict.kind is Kind.CONTRADICT:
             added = self._added(place, candidate, verdict)
             self.others.append(Dispute(_as_known(added), _as_known(add), verdict.reason))
+        elif verdict.kind is Kind.PREDATES:
+            past = candidate.valid_to or _since(add.candidate)
+            self.adds[place] = Add(candidate, verdict.reason, self.vectors[place], past=past)
         else:
-            self.adds[mine] = replace(add, past=candidate.occurred_at)
-            self._added(place, candidate, verdict)
+            self.adds[mine] = replace(add, reason=_ended(verdict.reason), past=_since(candidate))
+            added = self._added(place, candidate, verdict)
+            self.others.append(Link(added.id, Relation.SUPERSEDES, add.id, added.change_id))
 
     def _added(self, place: int, candidate: Candidate, verdict: Verdict) -> Add:
         self.adds[place] = Add(candidate, verdict.reason, self.vectors[place])
@@ -190,7 +218,7 @@ def links(
         for add in decided
         if isinstance(add, Add) and not add.past
         for known in near.get(add.candidate.content, ())
-        if known.subject == add.candidate.subject and (known.similarity or 0) >= RELATED
+        if judge.same_subject(known.subject, add.candidate.subject) and (known.similarity or 0) >= RELATED
     ]
 
 
@@ -204,31 +232,45 @@ def _change(candidate: Candidate, vector: Vector, verdict: Verdict) -> Change:
         Kind.CONFIRM: Confirm(known, candidate, reason),
         Kind.MERGE: Merge(known, candidate, reason, vector),
         Kind.REPLACE: Replace(known, candidate, reason, vector),
-        Kind.PREDATES: Add(candidate, reason, vector, past=known.occurred_at),
+        Kind.PREDATES: Add(candidate, reason, vector, past=candidate.valid_to or known.since),
         Kind.SUPERSEDE: Add(candidate, reason, vector, supersedes=known),
     }
     return changes[verdict.kind]
 
 
 def _may_meet(one: Candidate, other: Candidate) -> bool:
-    return one.subject == other.subject and one.attribute is None
+    return judge.same_subject(one.subject, other.subject) and one.attribute in {None, judge.slot_of(other)}
+
+
+def _ended(reason: str) -> str:
+    return f"True until something later in the same batch. {reason}"
 
 
 def _as_known(add: Add) -> Known:
     """An addition as it will stand once it is written."""
     c = add.candidate
-    return Known(add.id, 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, category=c.category)
+    return Known(
+        add.id,
+        1,
+        c.content,
+        c.subject,
+        c.attribute,
+        c.value,
+        c.occurred_at,
+        category=c.category,
+        said_at=c.told_at,
+        valid_from=c.valid_from,
+        gathered=succession.gathered(c.structured),
+    )
 
 
 def _replaced_within(candidates: Sequence[Candidate]) -> dict[int, datetime]:
     """Places of candidates whose slot gets another value later in the batch, with the time of the next value."""
     slots: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for place, candidate in enumerate(candidates):
-        if candidate.attribute is not None:
+        if candidate.attribute is not None and not judge.is_over(candidate):
             slots[candidate.subject, candidate.attribute].append(place)
-    return {
-        place: candidates[following].occurred_at for places in slots.values() for place, following in pairwise(places)
-    }
+    return {place: _since(candidates[following]) for places in slots.values() for place, following in pairwise(places)}
 
 
 def _each_superseded_once(adds: Sequence[Add]) -> list[Add]:
@@ -237,9 +279,13 @@ def _each_superseded_once(adds: Sequence[Add]) -> list[Add]:
     return [
         a
         if a.supersedes is None or latest[a.supersedes.id] == a.id
-        else replace(a, supersedes=None, past=_of(adds, latest[a.supersedes.id]).candidate.occurred_at)
+        else replace(a, supersedes=None, past=_since(_of(adds, latest[a.supersedes.id]).candidate))
         for a in adds
     ]
+
+
+def _since(candidate: Candidate) -> datetime:
+    return candidate.valid_from or candidate.occurred_at
 
 
 def _of(adds: Sequence[Add], memory_id: object) -> Add:

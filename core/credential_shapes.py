@@ -131,6 +131,24 @@ PASSWORDS = (
 )
 """A word for a password, what joins it to the value (group 1), and the value (group 2)."""
 
+LOGIN = _compiled(
+    r"(?i)(?:log[- ]?in|sign[- ]?in|credential|cred|account|账号|帐号|登录)s?\s*[:=：]\s*",
+    rf"[^\s/|,;:]{{1,64}}\s*(?:/|\||,|:)\s*{_VALUE}",
+)
+"""A user's name and behind it the password (group 1)."""
+
+CALLED = _compiled(
+    rf"{_VALUE}[\"'`]?\s+(?i:is|was)\s+(?i:my|our|the|his|her|their|your)\s+(?:[^\s]{{1,20}}\s+){{0,3}}?",
+    r"(?i:pass ?word|pass ?code|pass ?phrase|pwd|pin)\b",
+)
+"""A value (group 1) that is called a password behind it."""
+
+PASSPHRASE = _compiled(
+    r"(?i)pass[ _-]?phrase[\"'`]?\s*(?:[:=]\s*[\"'`]?|(?:is|was)\s*:?\s*[\"'`])",
+    r"((?:[a-z0-9]{2,14}[ -]){2,11}[a-z0-9]{2,14})",
+)
+"""Several words that unlock something: behind a sign, or in quotation marks."""
+
 KEY = _compiled(
     r"(?i)([a-z]*)[ _-]?(?:key|token|secret|credential|密钥|密鑰|秘钥|令牌)s?[\"'`*\])]{0,3}",
     r"(?:\s+[a-z0-9'_.-]{1,20}){0,5}?",
@@ -242,7 +260,7 @@ ANY = _compiled(
     "|".join(
         [
             *(shape.pattern.pattern for shape in SHAPES),
-            *(pattern.pattern for pattern in (*PASSWORDS, ADDRESSES, KEY, CODES, IBAN)),
+            *(pattern.pattern for pattern in (*PASSWORDS, LOGIN, CALLED, PASSPHRASE, ADDRESSES, KEY, CODES, IBAN)),
             "[2-6][0-9]{3}[ -]?[0-9]{2,}[ -]?[0-9]{2,}[ -]?[0-9]{2,}",
         ]
     )

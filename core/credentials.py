@@ -43,7 +43,9 @@ def found(text: str) -> list[Secret]:
     plain = text if text.isascii() else shapes.TYPED.sub(lambda sign: shapes.PLAIN[sign[0]], text)
     if not shapes.ANY.search(plain):
         return []
-    everything = chain(_shaped(plain), _passwords(plain), _keys(plain), _cards(plain), _accounts(plain))
+    everything = chain(
+        _shaped(plain), _passwords(plain), _announced(plain), _keys(plain), _cards(plain), _accounts(plain)
+    )
     kept: list[Secret] = []
     for one in sorted(everything, key=lambda s: (s.start, -s.end)):
         if not kept or one.start >= kept[-1].end:
@@ -89,15 +91,25 @@ def _passwords(text: str) -> Iterator[Secret]:
             yield Secret(start, end, "secret", "password")
 
 
+def _announced(text: str) -> Iterator[Secret]:
+    """Passwords in forms of their own: a login with its password, a value that is called one, a passphrase."""
+    for match in chain(shapes.LOGIN.finditer(text), shapes.CALLED.finditer(text)):
+        value = match[1].rstrip(shapes.TRAILING)
+        strong = _is_mixed(value) and not shapes.MEASURE.fullmatch(value.lower())
+        if strong and len(value) >= SHORTEST_BARE and not _stands_in(value):
+            yield Secret(match.start(1), match.start(1) + len(value), "secret", "password")
+    for match in shapes.PASSPHRASE.finditer(text):
+        yield Secret(match.start(1), match.end(1), "secret", "passphrase")
+
+
 def _is_password(value: str, joint: str, then: str) -> bool:
     """Whether a word is a password, and not something said about one; `joint` stands before it, `then` after it."""
     if len(value) < SHORTEST_PASSWORD or _stands_in(value) or then.startswith(("(", "[")):
         return False
     lower = value.lower()
     if not joint:
-        return (
-            len(value) >= SHORTEST_BARE and value.isalnum() and _is_mixed(value) and not shapes.NAMED.fullmatch(lower)
-        )
+        drawn = _is_mixed(value) and (value.isalnum() or any(c in shapes.SIGNS for c in value))
+        return len(value) >= SHORTEST_BARE and drawn and not shapes.NAMED.fullmatch(lower)
     if _is_strong(value):
         return not shapes.MEASURE.fullmatch(lower)
     if not value.isalpha() or lower in shapes.ORDINARY or lower.endswith(shapes.ABOUT):

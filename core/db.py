@@ -33,9 +33,13 @@ Tx = Connection
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Connections of one role. `app` needs a tenant for every transaction; `router` works on the queues of all."""
+    """Connections of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
+
+    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit.
+    """
 
     engine: Engine
+    statement_seconds: float = 0
 
     @contextmanager
     def tenant(self, tenant_id: str) -> Iterator[Tx]:
@@ -51,7 +55,7 @@ class Database:
 
         `meanwhile` is done while the database looks; twice, where a connection turns out to be lost.
         """
-        opening = (_BEGIN, {}), (_BIND, {"tenant": tenant_id}), *asked
+        opening = (_BEGIN, {}), self._bind(tenant_id), *asked
         with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
             yield tx, answers
 
@@ -60,6 +64,11 @@ class Database:
         """One transaction over the queues of all tenants; only the router's role sees anything in it."""
         with self._begun((_BEGIN, {})) as (tx, _):
             yield tx
+
+    def _bind(self, tenant_id: str) -> Asked:
+        if not self.statement_seconds:
+            return _BIND, {"tenant": tenant_id}
+        return _BIND_BRIEFLY, {"tenant": tenant_id, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
 
     @contextmanager
     def _begun(
@@ -100,6 +109,10 @@ _BEGIN: Final = text("BEGIN")
 _END: Final = text("COMMIT")
 _BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true)")
 """Bound to this transaction, so that a transaction pooler cannot hand it on to someone else."""
+
+_BIND_BRIEFLY: Final = text(
+    "SELECT set_config('imprint.tenant', :tenant, true), set_config('statement_timeout', :limit, true)"
+)
 
 
 def owner_url(settings: Settings) -> URL:

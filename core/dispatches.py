@@ -53,6 +53,13 @@ def cancel_followers(tx: Tx, dispatch: Any) -> None:
         metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
 
 
+def wake_waiting(tx: Tx, ended: Any) -> None:
+    """Have the clock look at once at what waits for the place of a dispatch that was ended from outside."""
+    if ended.alone is not None or ended.lane is not None:
+        values = {"tenant": ended.tenant_id, "alone": ended.alone, "lane": ended.lane}
+        tx.execute(_WAKE_WAITING, values)
+
+
 _CANCEL_FOLLOWERS = text("""
     WITH RECURSIVE followers AS (
         SELECT id FROM dispatches WHERE tenant_id = :tenant AND after = :id AND status = 'held'
@@ -63,4 +70,13 @@ _CANCEL_FOLLOWERS = text("""
     UPDATE dispatches d SET status = 'cancelled', hold = NULL, ended_at = clock_timestamp(), error = :error
     FROM followers f WHERE d.tenant_id = :tenant AND d.id = f.id AND d.status = 'held'
     RETURNING d.target
+""")
+
+_WAKE_WAITING = text("""
+    WITH oldest AS MATERIALIZED (
+        SELECT id FROM dispatches
+        WHERE tenant_id = :tenant AND status = 'pending' AND turn IS NULL AND (alone = :alone OR lane = :lane)
+        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET wake_at = clock_timestamp() FROM oldest WHERE d.tenant_id = :tenant AND d.id = oldest.id
 """)

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import judge, memories
+from core import judge, memories, succession
 from core.db import Tx, recordset
 from core.judge import Known
 from core.remembered import at_work, once
@@ -136,7 +136,7 @@ def _is_same(candidate: Candidate, known: Known) -> bool:
     if candidate.subject != known.subject:
         return False
     if candidate.attribute is not None and candidate.attribute == known.attribute:
-        return judge.folded(candidate.value) == judge.folded(known.value)
+        return succession.folded(candidate.value) == succession.folded(known.value)
     mine, theirs = (judge.statement_key(one.subject, one.content) for one in (candidate, known))
     return mine == theirs or judge.sameness(candidate, known) is not None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib.util
 import re
@@ -13,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import openai
@@ -142,17 +143,27 @@ class HashEmbedder:
 
 
 class CachedEmbedder:
-    """Remembers the vectors of the texts asked last, and not the texts; safe to share between threads."""
+    """Keeps the vectors of the texts asked last, and not the texts; safe to share between threads.
+
+    Each tenant has its own: by how fast an answer comes nobody learns whether another tenant has asked the same.
+    """
 
     def __init__(self, inner: Embedder, capacity: int) -> None:
-        """`capacity` is the number of vectors kept: 1.5 kB each at 384 dimensions."""
+        """`capacity` is the number of vectors kept, of all tenants together: 1.5 kB each at 384 dimensions."""
         self.name, self.dimension = inner.name, inner.dimension
         self._inner = inner
         self._kept = Kept[Floats](capacity)
+        self._tenant_id: str | None = None
+
+    def of(self, tenant_id: str) -> Self:
+        """The same for the texts of one tenant."""
+        own = copy.copy(self)
+        own._tenant_id = tenant_id  # noqa: SLF001 - of the same class
+        return own
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text; what is not remembered is asked of the inner embedder in one call, once a text."""
-        keys = [digest(text) for text in texts]
+        """One row for each text; what is not kept is asked of the inner embedder in one call, once a text."""
+        keys = [digest(self._tenant_id, text) for text in texts]
         found = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:

@@ -57,6 +57,8 @@ def identity(settings: Settings) -> tuple[str, int]:
 
 
 def require_model(settings: Settings) -> None:
-    """Refuse to start where the local model is asked for and not installed; the way out is in the message."""
+    """Misconfigured: nobody brings the embedder that is set, or the local model is not installed."""
     if settings.embedding == "local":
         local_model_path()
+    elif settings.embedding not in plugins.OWN[plugins.EMBEDDERS]:
+        plugins.named(plugins.EMBEDDERS, settings.embedding)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from core import events, retelling, sessions, slotted
+from core import events, retelling, serving, sessions, slotted
 from core.change import Author, Owner
 from core.db import Database, Tx
 from core.errors import Later, Never
@@ -180,9 +180,10 @@ def read(db: Database, tenant_id: str, session_id: str) -> Talk:
         listeners = list(tx.execute(_USERS, {"names": names}).scalars()) if names else []
         reports = [events.event_of(row) for row in tx.execute(_REPORTS, {"session": session_id})]
     group = stands.group_id or next((m.group_id for m in found if m.group_id), None)
-    said = [m for m in found if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group]
+    heard = [m for m in found if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group]
+    said = serving.messages(heard)
     started = said[0].occurred_at if said and not after else stands.started_at
-    return Talk(session_id, group, said, listeners if group else [], started, reports)
+    return Talk(session_id, group, offline.with_assistants(said), listeners if group else [], started, reports)
 
 
 def told(talk: Talk) -> list[Told]:

@@ -7,14 +7,15 @@ must not come back, tombstones.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, lineage, memories, plans, summarise, telling, tombstones, traces, units
+from core import alike, changes, lineage, memories, plans, summarise, telling, tombstones, traces, units
+from core.alike import Alike
 from core.change import Author, Owner, Restore
 from core.db import Tx
 from core.errors import Conflict
@@ -54,17 +55,19 @@ class _Worded:
 def memory(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: bool = False) -> Erased:
     """Erase a memory in this transaction. `evidence`: the messages that it cites lose their text, too.
 
+    Memories that say the same go with it; those that say something else as well are replaced by what is left of them.
+
     NotFound: there is none. Conflict: it has changed hands meanwhile.
     """
     owner = Owner(memories.get(tx, memory_id).user_id)
-    locked = _lock_owners(tx, tenant_id, lineage.of(tx, [memory_id], silenced=evidence))
+    locked = _lock_owners(tx, tenant_id, _found(tx, owner, memory_id, evidence=evidence)[0])
     memories.get(tx, memory_id)  # Who waited for the locks may have waited for someone who erased it.
-    found = lineage.of(tx, [memory_id], silenced=evidence)
+    found, same = _found(tx, owner, memory_id, evidence=evidence)
     owned = _owned(tx, found)
     if not locked.issuperset(owned):
         raise Conflict("Someone has learnt from this meanwhile. Erase it again.")
-    laid = tombstones.lay(tx, tenant_id, owner.user_id, _statements(tx, sorted(found.said)))
-    cited = tx.execute(_CITED, {"ids": sorted(found.said)}).all() if evidence else []
+    laid = tombstones.lay(tx, tenant_id, owner.user_id, _buried(tx, memory_id, found, same))
+    cited = tx.execute(_CITED, {"ids": sorted(found.said)}).all()
     counts: Counter[str] = Counter()
     for user_id, ids in owned.items():
         silenced = sorted(found.said) if evidence and user_id == owner.user_id else []
@@ -72,10 +75,41 @@ def memory(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence:
         if user_id != owner.user_id:
             told(tx, tenant_id, ids[0], Erased(user_id, ids), author)
     _restore(tx, tenant_id, owner, found, author)
-    places = sorted({row.session_id for row in cited})
+    spoken = {(row.session_id, row.message_id) for row in cited}
+    counts["rewritten"] += alike.keep_rest(tx, tenant_id, same, author, silenced=spoken if evidence else ())
+    if spoken and not evidence:
+        counts += _unquote(tx, owner, same, spoken)
+    places = sorted({session for session, _ in spoken}) if evidence else []
     done = Erased(owner.user_id, owned[owner.user_id], sorted(found.parts), counts, laid, places)
     told(tx, tenant_id, memory_id, done, author)
     return done
+
+
+def _found(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Alike]:
+    """All that goes, and what of it says the same."""
+    mine = lineage.of(tx, [memory_id])
+    same = alike.find(tx, owner.user_id, sorted(mine.said), drawn=mine.drawn)
+    ids = [memory_id, *sorted(same.whole), *(one.row.id for one in same.partly)]
+    return lineage.of(tx, ids, silenced=evidence), same
+
+
+def _buried(tx: Tx, memory_id: UUID, found: Lineage, same: Alike) -> list[_Worded]:
+    """What must not come back: of memories that say something else as well the words that say this, and no slot."""
+    gone = lineage.of(tx, [memory_id, *sorted(same.whole)]).said
+    beside = _statements(tx, sorted(found.said - gone))
+    worded = [_Worded(one.content, one.subject, None, None) for one in beside if same.says(one.content, one.subject)]
+    return [*_statements(tx, sorted(gone)), *worded]
+
+
+def _unquote(tx: Tx, owner: Owner, same: Alike, places: Collection[tuple[str, str]]) -> Counter[str]:
+    """Take what is erased out of the quotes that others hold of the messages in which it was said."""
+    values = {"user": owner.user_id, "sessions": [s for s, _ in places], "messages": [m for _, m in places]}
+    return Counter(
+        {
+            "evidence": alike.unquote(tx, same.statements, sorted(places)),
+            "verdicts": tx.execute(_UNQUOTE_VERDICTS, values).rowcount,
+        }
+    )
 
 
 def _lock_owners(tx: Tx, tenant_id: str, found: Lineage) -> frozenset[str]:

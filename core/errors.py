@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,12 @@ class Problem:
 class ImprintError(Exception):
     """Something went wrong."""
 
+    kind: ClassVar[str] = "Failed"
+    """What it is in two or three words: the title of an answer. By default the words of the class's name."""
+
+    def __init_subclass__(cls, kind: str | None = None) -> None:
+        cls.kind = kind or re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).capitalize()
+
     def __init__(self, detail: str = "") -> None:
         self.detail = detail or " ".join((self.__doc__ or "").split())
         super().__init__(self.detail)
@@ -28,6 +36,10 @@ class Invalid(ImprintError):
     def __init__(self, problems: list[Problem], detail: str = "") -> None:
         self.problems = problems
         super().__init__(detail or "; ".join(f"{p.pointer or '/'}: {p.detail}" for p in problems))
+
+    def below(self, pointer: str) -> Invalid:
+        """The same problems of a document that is a part of a larger one, which has it at `pointer`."""
+        return Invalid([Problem(f"{pointer}{problem.pointer}", problem.detail) for problem in self.problems])
 
 
 class NotFound(ImprintError):
@@ -50,6 +62,14 @@ class TooLarge(ImprintError):
     """The request is larger than IMPRINT_REQUEST_BYTES allows. Send it in parts."""
 
 
+class HeadersTooLarge(ImprintError):
+    """The request has more headers, or longer ones, than are read. Send fewer."""
+
+
+class TooSlow(ImprintError):
+    """The request did not arrive in time (IMPRINT_HTTP_BODY_SECONDS). Send it again, faster or in parts."""
+
+
 class Overloaded(ImprintError):
     """More is waiting than the backlog limit allows. Send again after the time in Retry-After."""
 
@@ -58,11 +78,11 @@ class Overloaded(ImprintError):
         super().__init__(detail)
 
 
-class Misconfigured(ImprintError):
+class Misconfigured(ImprintError, kind="Wrong configuration"):
     """The service cannot start as it is set up."""
 
 
-class Later(ImprintError):
+class Later(ImprintError, kind="Unavailable"):
     """It did not work now and may work later. The ledger tries again, never before `after`."""
 
     def __init__(self, detail: str = "", after: timedelta | None = None) -> None:
@@ -70,7 +90,7 @@ class Later(ImprintError):
         super().__init__(detail)
 
 
-class Never(ImprintError):
+class Never(ImprintError, kind="Failed"):
     """Trying again would fail the same way. The dispatch is set aside with this reason until someone replays it."""
 
 

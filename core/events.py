@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -15,8 +14,8 @@ from uuid_utils import uuid7
 
 from core import sessions
 from core.db import Tx, recordset
-from core.errors import Invalid, NotFound, Problem
-from core.intake import NAME_CHARACTERS, Incoming
+from core.errors import NotFound
+from core.intake import NAME_CHARACTERS, SERVICE, Incoming
 from core.types import Event, Json
 
 COLUMNS = """
@@ -25,8 +24,8 @@ COLUMNS = """
 """
 """What `event_of` reads, in the order of Event's fields."""
 
-SOURCE = "imprint"
-"""Source of the events that the service itself emits."""
+SOURCE = SERVICE
+"""Source of the events that the service itself emits; `core.intake` refuses it from anyone else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +59,17 @@ class Emission:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """An event of the service itself that follows from no other; of several with one id the log takes the first."""
+    """An event of the service itself that follows from no other; of several with one id the log takes the first.
+
+    `extensions` are kept beside the event and shown to nobody.
+    """
 
     id: str
     event_type: str
     time: datetime
     payload: Json
     subject: str | None = None
+    extensions: Json = field(default_factory=dict)
 
 
 def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
@@ -148,25 +151,15 @@ def backlog(tx: Tx, bound: int) -> int:
     return int(tx.execute(_BACKLOG, {"bound": bound}).scalar_one())
 
 
-def settle_token(seq: int) -> str:
-    """An opaque name for a place in the log."""
-    return base64.urlsafe_b64encode(f"seq:{seq}".encode()).decode().rstrip("=")
-
-
-def settle_seq(token: str) -> int:
-    """The place that a token names; Invalid if it is none of ours."""
-    try:
-        word, _, number = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().partition(":")
-        if word != "seq":
-            raise ValueError
-        return int(number)
-    except ValueError:
-        raise Invalid([Problem("/token", "is not a settle token; use the one that POST /v1/events answered")]) from None
-
-
 def pending(tx: Tx, seq: int) -> int:
     """How much up to this place in the log, and of all that followed from it, has not ended yet."""
     return int(tx.execute(_PENDING, {"seq": seq}).scalar_one())
+
+
+def open_from(tx: Tx) -> int | None:
+    """Return the first place in the log with something that has not ended, chains included; None: all has ended."""
+    found: int | None = tx.execute(_OPEN_FROM).scalar_one()
+    return found
 
 
 def flush(tx: Tx, seq: int) -> int:
@@ -201,6 +194,7 @@ def _announced(announcement: Announcement) -> Incoming:
         time=announcement.time,
         payload=announcement.payload,
         correlation_id=announcement.id,
+        extensions=announcement.extensions,
     )
 
 
@@ -294,6 +288,13 @@ _PENDING = text("""
          + (SELECT count(*) FROM flows WHERE due_at IS NOT NULL AND root_seq <= :seq)
 """)
 """Unrouted events, open dispatches and open debounces whose chain began at or before the place."""
+
+_OPEN_FROM = text("""
+    SELECT least(
+        (SELECT min(coalesce(root_seq, seq)) FROM events WHERE routed_at IS NULL),
+        (SELECT min(root_seq) FROM dispatches WHERE status IN ('pending', 'running', 'retrying')),
+        (SELECT min(root_seq) FROM flows WHERE due_at IS NOT NULL))
+""")
 
 _FLUSH = text("""
     UPDATE flows SET due_at = now() WHERE (tenant_id, rule, kind, key) IN (

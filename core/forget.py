@@ -115,8 +115,8 @@ def even_blend(facts: Facts) -> Curve:
 
 
 def recent_blend(facts: Facts) -> Curve:
-    """`0.6·similarity + 0.25·decay + 0.15·importance`, where decay halves every 30 days; here without similarity."""
-    return _curve(facts, 0.25, 30, floor=0.15 * _share(facts.importance))
+    """`0.6·similarity + 0.25·importance + 0.15·decay`, where decay halves every 30 days; here without similarity."""
+    return _curve(facts, 0.15, 30, floor=0.25 * _share(facts.importance))
 
 
 def weekly(facts: Facts) -> Curve:

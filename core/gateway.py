@@ -6,25 +6,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 from uuid import UUID
 
 import numpy as np
 from sqlalchemy import text
 
-from core import consolidate, echo, guard, judge, memories, tombstones
+from core import consolidate, echo, guard, judge, masking, memories, orders, tombstones
 from core.change import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
 from core.config import Settings
 from core.consolidate import Said, Vectors
 from core.db import Database, Tx
 from core.embed import Embedder
-from core.guard import Screened
 from core.judge import Known, Thresholds
 from core.opinion import Opinion
 from core.remembered import at_work
-from core.types import Candidate, Trust
+from core.types import Candidate, Category, Trust
 
 MOST_OF_QUARANTINED = 0.3
 """Importance above which nothing counts that nobody has looked at: what tries to steer an agent calls itself urgent."""
@@ -76,6 +76,7 @@ def judged(
     vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
     with gate.db.tenant(tenant_id) as tx:
         apart = _set_apart(tx, owner.user_id, hostile)
+        plain = plain if explicit else [judge.as_held(candidate) for candidate in plain]
         plain, buried = _unburied(tx, tenant_id, owner.user_id, plain, explicit=explicit)
         plain, echoes = _unrepeated(tx, owner.user_id, plain, vectors, frozenset(assistant), gate.echo_seconds)
         merged = consolidate.merged(plain)
@@ -84,6 +85,7 @@ def judged(
     said = _said(gate, merged, stacked, known)
     decided = consolidate.decide(merged, stacked, known, gate.thresholds, said, explicit=explicit)
     links = consolidate.links(decided, merged, known) if link else []
+    decided = [*decided, *consolidate.joined(plain, merged, decided)]
     wished = _wished(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]
 
@@ -99,20 +101,29 @@ class _Screened:
 
 def _screened(candidate: Candidate) -> _Screened:
     """A statement and what it rests on are looked through alike: a hostile message makes no harmless memory."""
-    told = [candidate.subject, candidate.content, candidate.value, candidate.tags, candidate.structured]
-    stated = set(_strings(told))
-    seen = {text: guard.screen(text) for text in stated | {e.quote for e in candidate.evidence}}
-    secret = _found([seen[said] for said in stated], guard.SECRET)
-    hostile = _found(seen.values(), guard.HOSTILE)
-    if all(one.text == said for said, one in seen.items()):
-        return _Screened(candidate, secret, hostile)
-    return _Screened(_redacted(candidate, lambda said: seen[said].text), secret, hostile)
+    stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
+    slot = {candidate.attribute or "": candidate.value}
+    quotes = [evidence.quote for evidence in candidate.evidence]
+    hostile = _hostile({*_strings([*stated, candidate.value]), *quotes}) or _risky(candidate)
+    secrets = masking.secrets_in([*stated, slot])
+    removed = secrets | masking.secrets_in(quotes)
+    if not removed:
+        return _Screened(candidate, "", hostile)
+    return _Screened(_redacted(candidate, removed), "; ".join(dict.fromkeys(secrets.values())), hostile)
 
 
-def _found(seen: Iterable[Screened], kinds: Collection[str]) -> str:
-    """What was found of these kinds, without a quote of it: reasons are passed on to where the text itself is not."""
-    details = [f.detail.partition(': "')[0] for one in seen for f in one.findings if f.kind in kinds]
-    return "; ".join(dict.fromkeys(details))
+def _risky(candidate: Candidate) -> str:
+    """What makes a standing instruction one that a person has to release; nothing of other statements."""
+    if candidate.category is not Category.INSTRUCTION:
+        return ""
+    risks = (orders.risk(text) for text in (candidate.content, *(e.quote for e in candidate.evidence)))
+    return next((f"a standing instruction that {risk}" for risk in risks if risk), "")
+
+
+def _hostile(texts: Iterable[str]) -> str:
+    """What makes the texts hostile, without a quote: reasons are passed on to where the text itself is not."""
+    found = [finding for text in texts for finding in guard.screen(text).findings if finding.kind in guard.HOSTILE]
+    return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in found))
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -126,8 +137,9 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(one)
 
 
-def _redacted(candidate: Candidate, clean: Callable[[str], str]) -> Candidate:
-    """The candidate with each text cleaned. A slot without its value is none: redacted ones are not equal."""
+def _redacted(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
+    """Return the candidate without these secrets in any field. A slot without its value is none."""
+    clean = partial(masking.without, secrets=secrets)
     slotted = candidate.value is not None and clean(candidate.value) == candidate.value
     return replace(
         candidate,
@@ -135,18 +147,10 @@ def _redacted(candidate: Candidate, clean: Callable[[str], str]) -> Candidate:
         content=clean(candidate.content),
         attribute=candidate.attribute if slotted else None,
         value=candidate.value if slotted else None,
-        tags=tuple(clean(tag) for tag in candidate.tags),
-        structured=_mapped(candidate.structured, clean),
+        tags=tuple(clean(list(candidate.tags))),
+        structured=clean(candidate.structured),
         evidence=tuple(replace(e, quote=clean(e.quote)) for e in candidate.evidence),
     )
-
-
-def _mapped(value: Any, clean: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {clean(name): _mapped(one, clean) for name, one in value.items()}
-    return [_mapped(one, clean) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _sorted(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:

@@ -21,11 +21,11 @@ WORKING = ("router", "clock", "worker-io", "worker-cpu")
 
 
 class Heart:
-    """Beats from a thread of its own until closed."""
+    """Beats from a thread of its own until closed. A worker says which `queue` it serves, with how many `processes`."""
 
-    def __init__(self, db: Database, process: str) -> None:
+    def __init__(self, db: Database, process: str, queue: str | None = None, processes: int | None = None) -> None:
         self._db = db
-        self._process = process
+        self._said = {"process": process, "queue": queue, "processes": processes}
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
         self._thread.start()
@@ -38,7 +38,7 @@ class Heart:
         while True:
             try:
                 with self._db.queue() as tx:
-                    tx.execute(_BEAT, {"process": self._process})
+                    tx.execute(_BEAT, self._said)
             except DBAPIError as error:
                 log.warning("heart.unheard", error=str(error).splitlines()[0])
             if self._closed.wait(BEAT_SECONDS):
@@ -51,14 +51,24 @@ def missing(tx: Tx) -> list[str]:
     return [name for name in WORKING if name not in beating]
 
 
+def processes(tx: Tx) -> dict[str, int]:
+    """How many processes serve each queue now."""
+    return {row.queue: row.processes for row in tx.execute(_PROCESSES, {"seconds": STALE_SECONDS})}
+
+
 def forget(tx: Tx) -> None:
     """Begin anew: what beat in an earlier run says nothing about this one."""
     tx.execute(text("DELETE FROM heartbeats"))
 
 
 _BEAT = text("""
-    INSERT INTO heartbeats (process, at) VALUES (:process, clock_timestamp())
+    INSERT INTO heartbeats (process, at, queue, processes) VALUES (:process, clock_timestamp(), :queue, :processes)
     ON CONFLICT (process) DO UPDATE SET at = excluded.at
 """)
 
 _BEATING = text("SELECT process FROM heartbeats WHERE at > clock_timestamp() - make_interval(secs => :seconds)")
+
+_PROCESSES = text("""
+    SELECT queue, sum(processes)::int AS processes FROM heartbeats
+    WHERE queue IS NOT NULL AND at > clock_timestamp() - make_interval(secs => :seconds) GROUP BY queue
+""")

@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
 from pydantic_core import ErrorDetails
 from uuid_utils import uuid7
 
+from core import names
 from core.errors import Invalid, Problem
 from core.types import Json
 
 NAME_CHARACTERS = 200
 """Longest name: two of them, in any script, fit into one entry of an index."""
 
+
+def _name(value: str) -> str:
+    return _faultless(value, names.fault_of_name(value))
+
+
+def _place(value: str) -> str:
+    return _faultless(value, names.fault_of_place(value))
+
+
+def _faultless(value: str, fault: str | None) -> str:
+    if fault is not None:
+        raise ValueError(fault)
+    return value
+
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
 EventType = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")
 ]
+Who = Annotated[Name, AfterValidator(_name)]
+"""A user or group, as they may come in; what is asked for may have an older name (`Name`)."""
+
+Place = Annotated[Name, AfterValidator(_place)]
+"""A session or message, likewise."""
+
 Content = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -38,6 +71,9 @@ PROBLEMS = 100
 
 EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
 
+SERVICE = "imprint"
+"""The source of the service's own events. In any spelling that a reader could take for it, nobody else may use it."""
+
 
 class Payload(BaseModel):
     """A payload may carry more than is checked; what is checked must fit."""
@@ -46,9 +82,9 @@ class Payload(BaseModel):
 
 
 class SessionPayload(Payload):
-    session_id: Name
-    user_id: Name
-    group_id: Name | None = None
+    session_id: Place
+    user_id: Who
+    group_id: Who | None = None
 
 
 class SessionStarted(SessionPayload):
@@ -62,10 +98,11 @@ class SessionEnded(SessionPayload):
 class MessageAdded(SessionPayload):
     role: Literal["user", "assistant", "system", "tool"]
     content: Content
-    message_id: Name | None = None
+    message_id: Place | None = None
     speaker: Name | None = None
     agent_id: Name | None = None
-    participants: list[Name] | None = None
+    participants: list[Who] | None = None
+    audience: Literal["group", "private"] | list[Who] | None = None
     importance: Share | None = None
     tool_calls: list[Json] | None = None
     tool_name: Name | None = None
@@ -76,7 +113,7 @@ class MessageAdded(SessionPayload):
 
 class ToolResultAdded(SessionPayload):
     content: Content
-    message_id: Name | None = None
+    message_id: Place | None = None
     agent_id: Name | None = None
     tool_name: Name | None = None
     tool_call_id: Name | None = None
@@ -89,21 +126,22 @@ class PlanUpdated(SessionPayload):
 
 
 class TaskCompleted(Payload):
-    user_id: Name
+    user_id: Who
 
 
 class SkillPayload(Payload):
-    user_id: Name
+    user_id: Who
     skill: Name
 
 
 class MemoryRequested(Payload):
-    user_id: Name
+    user_id: Who
+    group_id: Who | None = None
     content: Annotated[str, StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$")]
 
 
 class FeedbackGiven(Payload):
-    user_id: Name
+    user_id: Who
 
 
 PAYLOADS: Mapping[str, type[Payload]] = {
@@ -175,13 +213,28 @@ def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: i
     return check(documents)
 
 
-def check(documents: Sequence[object]) -> list[Incoming]:
-    """Turn parsed documents into events, or say everything that is wrong with them."""
+def check_one(document: object, event_bytes: int) -> Incoming:
+    """Check one parsed event that is only looked at, so that it may be one that the service itself publishes.
+
+    The pointers of Invalid lead into the event itself.
+    """
+    try:
+        _refuse_large([document], event_bytes)
+        return check([document], may_be_own=True)[0]
+    except Invalid as error:
+        raise Invalid([Problem(p.pointer.removeprefix("/0"), p.detail) for p in error.problems]) from None
+
+
+def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Incoming]:
+    """Turn parsed documents into events, or say everything that is wrong with them.
+
+    `may_be_own`: the events are only looked at, so that they may be such as the service itself publishes.
+    """
     problems: list[Problem] = []
     events: list[Incoming] = []
     for index, document in enumerate(documents):
         try:
-            events.append(_event(document))
+            events.append(_event(document, may_be_own=may_be_own))
         except ValidationError as error:
             problems += [Problem(f"/{index}{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
         except Invalid as error:
@@ -194,10 +247,12 @@ def check(documents: Sequence[object]) -> list[Incoming]:
     return events
 
 
-def _event(document: object) -> Incoming:
+def _event(document: object, *, may_be_own: bool) -> Incoming:
     if isinstance(document, dict) and "specversion" in document:
         document = _from_cloud(document)
     native = NativeEvent.model_validate(document)
+    if not may_be_own and is_of_service(native.source):
+        raise Invalid([Problem("/source", f"`{SERVICE}` is the service itself; send a name of your own")])
     checked = PAYLOADS.get(native.event_type)
     if checked is not None:
         _check_payload(checked, native.payload)
@@ -214,6 +269,16 @@ def _event(document: object) -> Incoming:
         causation_id=native.causation_id,
         extensions=extensions,
     )
+
+
+def is_of_service(source: str) -> bool:
+    """Whether a source reads as the service's: in any case, in full width, with spaces or invisible signs in it."""
+    visible = (sign for sign in unicodedata.normalize("NFKC", source) if unicodedata.category(sign) not in UNSEEN)
+    return "".join(visible).casefold() == SERVICE
+
+
+UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+"""Categories of Unicode that show nothing: controls, format characters, spaces and separators."""
 
 
 def _check_payload(model: type[Payload], payload: Json) -> None:
@@ -348,11 +413,20 @@ def _pointer(error: ErrorDetails) -> str:
 
 
 def _advice(error: ErrorDetails) -> str:
+    if error["type"] == "extra_forbidden":
+        return _unknown_field(str(error["loc"][-1]))
     advice = {
         "missing": "is required",
-        "extra_forbidden": "is not a field of an event; put it into `payload`",
         "timezone_aware": "needs a time zone, such as 2026-11-21T10:00:00Z",
         "model_type": "must be a JSON object",
         "model_attributes_type": "must be a JSON object",
     }
     return advice.get(error["type"], error["msg"].removeprefix("Value error, "))
+
+
+def _unknown_field(name: str) -> str:
+    if name in CLOUD_NAMES:
+        native = CLOUD_NAMES[name]
+        return f"is a field of CloudEvents, which also say `specversion`; a native event has `{native}` in its place"
+    near = difflib.get_close_matches(name, NativeEvent.model_fields, 1, 0.7)
+    return f"is not a field of an event; {f'did you mean `{near[0]}`?' if near else 'put it into `payload`'}"

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from core import changes, guard, judge, keeping, memories
+from core import changes, guard, judge, keeping, memories, succession
 from core.change import Author, Merge, Owner
 from core.db import Database, Tx
 from core.embed import Embedder
@@ -85,7 +85,7 @@ def _screened(content: str, secrets: str) -> str:
 
 
 def _slot(row: Any) -> tuple[str, str | None, str]:
-    return row.subject, row.attribute, judge.folded(row.value)
+    return row.subject, row.attribute, succession.folded(row.value)
 
 
 def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:

@@ -7,14 +7,15 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
-from core import wording
+from core import succession, wording
 from core.remembered import at_work, once
+from core.succession import Gathered, folded, gathered, slot_name
 from core.types import Candidate, Category
 from core.wording import Wording, read
 
@@ -50,6 +51,10 @@ DATED = frozenset(
 
 QUESTIONS = 3
 """Known memories that a model is asked about for one statement, the nearest."""
+
+
+STANDING_FOR_ONE = frozenset({Category.EPISODE, Category.SKILL})
+"""Memories whose slot names the conversation or the skill that they stand for."""
 
 
 class Kind(StrEnum):
@@ -92,6 +97,19 @@ class Known:
     occurred_at: datetime
     similarity: float | None = None
     category: Category | None = None
+    said_at: datetime | None = None
+    valid_from: datetime | None = None
+    gathered: Gathered | None = None
+
+    @property
+    def told_at(self) -> datetime:
+        """When it was said last; when it happened, if nothing else is known."""
+        return self.said_at or self.occurred_at
+
+    @property
+    def since(self) -> datetime:
+        """Since when it is true, as far as anybody has said."""
+        return self.valid_from or self.occurred_at
 
 
 class Pair(NamedTuple):
@@ -117,8 +135,11 @@ class Verdict:
 
 @at_work()
 def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresholds = USUAL) -> Verdict:
-    """The first of: said before, says nothing, same slot, same meaning, put right or denied; else it is new."""
-    mine = [n for n in neighbours if n.subject == candidate.subject]
+    """The first of: said before, says nothing, same slot, same meaning, put right, taken back or denied; else new.
+
+    Of two statements of one thing the one that was said later holds, whatever time they speak of.
+    """
+    mine = [n for n in neighbours if same_subject(n.subject, candidate.subject)]
     near = sorted(
         (n for n in mine if (n.similarity or 0) >= thresholds.novelty), key=lambda n: (-(n.similarity or 0), n.id.int)
     )
@@ -128,7 +149,9 @@ def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresho
         or _same_slot(candidate, mine)
         or _same_meaning(candidate, near, thresholds)
         or _put_right(candidate, near, thresholds)
-        or _denied(candidate, near)
+        or _taken_back(candidate, mine)
+        or _denied(candidate, mine if read(candidate.content).ended else near)
+        or _renumbered(candidate, near)
         or _new(near)
     )
 
@@ -143,7 +166,9 @@ def unclear(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds 
     open_ones = [
         n
         for n in near
-        if n.subject == candidate.subject and (n.similarity or 0) >= thresholds.unclear and not _apart(candidate, n)
+        if same_subject(n.subject, candidate.subject)
+        and (n.similarity or 0) >= thresholds.unclear
+        and not _apart(candidate, n)
     ]
     return sorted(open_ones, key=lambda n: (-(n.similarity or 0), n.id.int))[:QUESTIONS]
 
@@ -156,6 +181,13 @@ def opined(candidate: Candidate, said: Sequence[tuple[Known, Word | None]]) -> V
 
 
 @once
+def same_subject(one: str, other: str) -> bool:
+    """Whether two names are one, as `statement_key` reads them: a user `ada` may speak as "Ada" elsewhere."""
+    return (
+        one == other or unicodedata.normalize("NFKC", one).casefold() == unicodedata.normalize("NFKC", other).casefold()
+    )
+
+
 def statement_key(subject: str, content: str) -> str:
     """Equal for statements that differ only in case, width, spaces and punctuation, in any script."""
     folded = unicodedata.normalize("NFKC", f"{subject}\n{content}").casefold()
@@ -184,17 +216,41 @@ def sameness(candidate: Candidate, known: Known, thresholds: Thresholds = USUAL)
     return None if verdict is None or wording.denial(one, other) or wording.difference(one, other) else verdict
 
 
-def folded(value: str | None) -> str:
-    """A slot's value for comparison: case, width and spaces do not count."""
-    return " ".join(unicodedata.normalize("NFKC", value or "").casefold().split())
+def slot_of(candidate: Candidate) -> str | None:
+    """The slot that a candidate fills, or leaves vacant ("no longer works at …")."""
+    if candidate.attribute is not None:
+        return candidate.attribute
+    listed = gathered(candidate.structured)
+    return listed.attribute if listed and listed.negated else None
+
+
+def is_over(candidate: Candidate) -> bool:
+    """Whether it had ended already when it was said."""
+    return candidate.valid_to is not None and candidate.valid_to <= candidate.told_at
+
+
+def as_held(candidate: Candidate) -> Candidate:
+    """A candidate with its slot in one spelling; without it, where it says that the value held once and not now."""
+    if candidate.attribute is None or candidate.category in STANDING_FOR_ONE:
+        return candidate
+    if candidate.valid_to is None and succession.is_past(candidate):
+        return replace(candidate, attribute=None, value=None)
+    return replace(candidate, attribute=slot_name(candidate.attribute))
 
 
 def _said_before(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
-    key = statement_key(candidate.subject, candidate.content)
+    key, spelled = statement_key(candidate.subject, candidate.content), _spelled(candidate.content)
     for known in neighbours:
         if statement_key(known.subject, known.content) == key:
             return Verdict(Kind.CONFIRM, known, "The same statement is known.")
+        if _spelled(known.content) == spelled and (known.attribute is None) == (candidate.attribute is None):
+            return Verdict(Kind.CONFIRM, known, "The same statement is known in another spelling.")
     return None
+
+
+@once
+def _spelled(content: str) -> str:
+    return statement_key("", folded(content))
 
 
 def _empty(candidate: Candidate) -> Verdict | None:
@@ -207,11 +263,13 @@ def _empty(candidate: Candidate) -> Verdict | None:
 def _same_slot(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
     if candidate.attribute is None:
         return None
-    for known in (n for n in neighbours if n.attribute == candidate.attribute):
+    for known in (n for n in neighbours if slot_name(n.attribute) == slot_name(candidate.attribute)):
         if folded(known.value) == folded(candidate.value):
             return _same_value(candidate, known)
         change = f"{known.attribute}: {known.value} → {candidate.value}"
-        if candidate.occurred_at >= known.occurred_at:
+        if is_over(candidate):
+            return Verdict(Kind.PREDATES, known, f"It was over when it was said ({change}).")
+        if candidate.told_at >= known.told_at:
             return Verdict(Kind.SUPERSEDE, known, f"Said later about the same slot ({change}).")
         return Verdict(Kind.PREDATES, known, f"Something later is known of the same slot ({change}).")
     return None
@@ -238,7 +296,7 @@ def _put_right(candidate: Candidate, near: Sequence[Known], thresholds: Threshol
         other = read(known.content)
         if (known.similarity or 0) < thresholds.near or wording.denial(one, other) or _apart(candidate, known):
             continue
-        if one.bound == other.bound and candidate.occurred_at >= known.occurred_at and _one_place(one, other):
+        if one.bound == other.bound and candidate.told_at >= known.told_at and _one_place(one, other):
             return Verdict(Kind.REPLACE, known, "Corrects one word of what is known.")
     return None
 
@@ -254,10 +312,34 @@ def _denied(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
             continue
         if one.ended == other.ended:
             return Verdict(Kind.CONTRADICT, known, f"Contradicts what is known: {why}.")
-        if candidate.occurred_at >= known.occurred_at:
-            return Verdict(Kind.SUPERSEDE, known, f"Said later of the same: {why}.")
-        return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
+        return _in_order(candidate, known, why)
     return None
+
+
+def _taken_back(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
+    """What a statement says is over, or denies, of a slot or of a list."""
+    mine = gathered(candidate.structured)
+    for known in neighbours:
+        if why := succession.ends(candidate, mine, known, known.gathered):
+            return _in_order(candidate, known, why)
+        if why := succession.denies(mine, known.gathered):
+            return Verdict(Kind.CONTRADICT, known, f"Contradicts what is known: {why}.")
+    return None
+
+
+def _renumbered(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
+    """A thing that has one number ("my room is 204") has another one by now."""
+    for known in near:
+        if not _apart(candidate, known) and (why := succession.renumbered(candidate.content, known.content)):
+            return _in_order(candidate, known, why)
+    return None
+
+
+def _in_order(candidate: Candidate, known: Known, why: str) -> Verdict:
+    """Of two statements that cannot both hold now the one that was said later does."""
+    if candidate.told_at >= known.told_at:
+        return Verdict(Kind.SUPERSEDE, known, f"Said later of the same: {why}.")
+    return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
 
 
 def _alike(one: Wording, other: Wording, known: Known, thresholds: Thresholds) -> Verdict | None:
@@ -275,14 +357,19 @@ def _alike(one: Wording, other: Wording, known: Known, thresholds: Thresholds) -
 
 def _allowed(candidate: Candidate, known: Known, word: Word) -> Verdict | None:
     """A model's word as a verdict, unless a guard forbids it."""
-    if word is Word.DIFFERENT or candidate.subject != known.subject or candidate.attribute or _apart(candidate, known):
+    if (
+        word is Word.DIFFERENT
+        or not same_subject(candidate.subject, known.subject)
+        or candidate.attribute
+        or _apart(candidate, known)
+    ):
         return None
     one, other = read(candidate.content), read(known.content)
     # A wish ends nothing, and what holds of a sister denies nothing that was said of someone else.
     turned = bool(one.bound - other.bound)
     match word:
         case Word.SUPERSEDES:
-            forbidden = turned or candidate.occurred_at <= known.occurred_at
+            forbidden = turned or candidate.told_at <= known.told_at
         case Word.CONTRADICTS:
             forbidden = turned
         case _:

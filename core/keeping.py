@@ -52,10 +52,7 @@ def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emissio
     asked = {a.id: a for a in archives}
     versions.record(tx, [Step(row, "archive", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
     return [
-        telling.about(
-            row.id, "memory.archived", telling.named(row) | {"category": row.category, "reason": asked[row.id].reason}
-        )
-        for row in rows
+        telling.about(row.id, "memory.archived", telling.changed(row, asked[row.id].reason, old=row)) for row in rows
     ]
 
 
@@ -78,7 +75,7 @@ def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emissi
     asked = {r.id: r for r in restores}
     versions.record(tx, [Step(row, "restore", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
     return [
-        telling.about(row.id, "memory.restored", telling.named(row) | {"reason": asked[row.id].reason}) for row in rows
+        telling.about(row.id, "memory.restored", telling.changed(row, asked[row.id].reason, new=row)) for row in rows
     ]
 
 
@@ -87,7 +84,7 @@ def _pin(tx: Tx, pins: Sequence[Pin], author: Author) -> list[Emission]:
     asked = {pin.id: pin for pin in pins}
     steps = [Step(row, "pin" if row.pinned else "unpin", asked[row.id].reason, asked[row.id].change_id) for row in rows]
     versions.record(tx, steps, author)
-    return [_updated(step.row, step.change, step.reason) for step in steps]
+    return [_updated(step.row, step.row, step.change, step.reason) for step in steps]
 
 
 def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list[Emission]:
@@ -100,7 +97,7 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
         counts = row.status == Status.ACTIVE and row.trust not in UNBELIEVED
         if edit.fields.keys() & CLAIMING and counts:
             claimed.append(row.id)
-        told.append(_updated(row, "edit", edit.reason))
+        told.append(_updated(before, row, "edit", edit.reason))
         if before.importance < telling.IMPORTANT <= row.importance and counts:
             told.append(important(row))
     refuse_taken(tx, claimed)
@@ -158,8 +155,9 @@ def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore |
     return rows
 
 
-def _updated(row: Any, change: str, reason: str) -> Emission:
-    return telling.about(row.id, "memory.updated", telling.named(row) | {"change": change, "reason": reason})
+def _updated(before: Any, row: Any, change: str, reason: str) -> Emission:
+    payload = telling.changed(row, reason, old=before, new=row)
+    return telling.about(row.id, "memory.updated", payload | {"change": change})
 
 
 _AT_VERSION = text("SELECT * FROM memories WHERE id = :id AND version = :version AND status <> 'erased' FOR UPDATE")

@@ -31,6 +31,8 @@ FORMS = tuple(
         (r"\b(?:is|are) (?:grateful|thankful) for\b", "appreciates"),
         (r"\b(?:is|are) passionate about\b", "loves"),
         (r"\b(?:takes?|taking) pride in\b", "is proud of"),
+        (r"\bnot\b ([^,;.!?]{1,80}?) any(?: ?more|longer)\b", r"nolonger \1"),
+        (r"\bany ?more\b|\bany longer\b", "nolonger"),
         (r"\bno longer\b|\bused to\b|\b(?:gave|given) up\b", "nolonger"),
         (r"\b(?:says?|said|mention(?:s|ed)?|note[sd]?|state[sd]?|shared?s?) that\b", ""),
         (r"\b(?:every|each) (?:single )?day\b", "daily"),
@@ -38,7 +40,7 @@ FORMS = tuple(
         (r"\b(?:every|each) month\b", "monthly"),
         (r"\b(?:every|each) year\b", "yearly"),
         (r"\bat the moment\b|\bright now\b|\bthese days\b|\bat present\b|\bas well\b|\ba lot\b", ""),
-        (r"不再|戒了", "nolonger "),
+        (r"不再|再也不|戒了", " nolonger "),
         (r"讨厌|反感", "不喜欢"),
         (r"从来不|从来没有?|从不|从未|没有|並不|并不", "不"),
         (r"(?<![可恋热])爱(?=[吃喝看听玩打读])|喜爱|热爱", "喜欢"),
@@ -56,7 +58,8 @@ FORMS = tuple(
 
 HINTS = tuple(
     "'|can't|cannot|like to|wants to|along with|together with|supportive of|ful for|passionate about|pride in|used to|"
-    "no longer|gave up|given up| that|every|each|at the moment|right now|these days|at present|as well|a lot".split("|")
+    "no longer|gave up|given up|any more|anymore|any longer| that|every|each|at the moment|right now|these days|"
+    "at present|as well|a lot".split("|")
 )
 """One of these stands in every text without Chinese characters in which any of those ways is found."""
 

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
-from core import judge, nearest
+from core import judge, nearest, receipts, succession
 from core.db import Tx
-from core.errors import NotFound
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
 STANDING = """
@@ -50,10 +49,10 @@ class Version:
 
 
 def get(tx: Tx, memory_id: UUID) -> Any:
-    """The row of one memory; NotFound if there is none in this tenant."""
+    """The row of one memory; NotFound if there is none in this tenant: it never was, or was erased."""
     row = tx.execute(text("SELECT * FROM memories WHERE id = :id"), {"id": memory_id}).one_or_none()
     if row is None:
-        raise NotFound(f"There is no memory {memory_id} in this tenant.")
+        raise receipts.absent(tx, memory_id)
     return row
 
 
@@ -115,7 +114,7 @@ def neighbours(
         "user": user_id,
         "keys": [judge.statement_key(c.subject, c.content) for c in candidates],
         "subjects": [c.subject for c in candidates],
-        "attributes": [c.attribute for c in candidates],
+        "attributes": [judge.slot_of(c) for c in candidates],
     }
     for row in tx.execute(_SAME, same):
         found[row.place - 1].setdefault(row.id, known(row))
@@ -172,6 +171,9 @@ def known(row: Any, similarity: float | None = None) -> judge.Known:
         row.occurred_at,
         similarity,
         Category(row.category),
+        row.said_at,
+        row.valid_from,
+        succession.gathered(row.structured),
     )
 
 
@@ -184,6 +186,7 @@ def candidate(row: Any, evidence: Sequence[Evidence] = ()) -> Candidate:
         row.subject,
         tuple(evidence),
         row.occurred_at,
+        said_at=row.said_at,
         kind=Kind(row.kind),
         importance=row.importance,
         confidence=row.confidence,
@@ -214,7 +217,10 @@ _MADE_BY = text("""
 
 _COUNT = text(f"SELECT count(*) FROM memories m WHERE m.user_id = :user AND {STANDING}")
 
-KNOWN = "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category"
+KNOWN = (
+    "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category, m.said_at, m.valid_from, "
+    "m.structured"
+)
 """What `known` takes of a row `m` of `memories`."""
 
 _PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"

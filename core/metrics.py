@@ -28,7 +28,11 @@ LOG_LAG = Gauge(
     "imprint_log_lag_seconds", "Age of the oldest event that waits for the router", multiprocess_mode="mostrecent"
 )
 
-DECISIONS = Counter("imprint_decisions_total", "What rules made of events that matched", ["rule", "verdict"])
+DECISIONS = Counter(
+    "imprint_decisions_total",
+    "What rules made of events that matched; rules that are no default rule count together, as `other`",
+    ["rule", "verdict"],
+)
 RULE_FAULTS = Counter(
     "imprint_rule_faults_total", "Values that had another type than a condition compares", ["operator"]
 )
@@ -41,6 +45,16 @@ DISPATCH_OLDEST = Gauge(
     "imprint_dispatch_oldest_pending_seconds", "Age of the oldest dispatch not begun", multiprocess_mode="mostrecent"
 )
 DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches that the sweep sent again")
+DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts ended because they took too long", ["target"])
+TENANTS_WAITING = Gauge(
+    "imprint_queue_tenants_waiting",
+    "Tenants with work that waits for its turn",
+    ["queue"],
+    multiprocess_mode="mostrecent",
+)
+WORKER_PROCESSES = Gauge(
+    "imprint_queue_processes", "Processes that serve a queue now", ["queue"], multiprocess_mode="mostrecent"
+)
 DISPATCH_WAIT = Histogram("imprint_dispatch_wait_seconds", "From decision to begin of work", ["target"], buckets=SLOW)
 DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Time an agent worked", ["target"], buckets=SLOW)
 
@@ -80,13 +94,16 @@ def listen(host: str, port: int) -> None:
     """Show the metrics at `/metrics` on a port of their own: this process's, or of all that count in the shared folder.
 
     Raises:
-        Misconfigured: the port is taken.
+        Misconfigured: the port is taken, or cannot be listened on.
     """
     try:
         server, _ = start_http_server(port, host, _registry())
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            raise
+            raise Misconfigured(
+                f"Cannot listen on {host}:{port} ({error.strerror or error}). "
+                "Set IMPRINT_METRICS_HOST and IMPRINT_METRICS_PORT."
+            ) from error
         raise Misconfigured(
             f"port taken: something listens on {host}:{port}. Set IMPRINT_METRICS_PORT to a free port, or to 0."
         ) from error

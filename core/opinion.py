@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 from pydantic import BaseModel, ConfigDict
 
+from core import log as logs
 from core.errors import Later, Never
 from core.judge import Pair, Word
 from core.llm import Client, OnCall
@@ -55,7 +56,7 @@ def _asked(client: Client, on_call: OnCall, pairs: Sequence[Pair]) -> list[Word 
     try:
         answer = client.ask(PROMPT, PROMPT_FILE.read_text(encoding="utf-8"), table, Opinions, on_call)
     except (Later, Never) as refusal:
-        log.warning("opinion.none", pairs=len(pairs), reason=refusal.detail)
+        log.warning("opinion.none", pairs=len(pairs), **logs.fault(refusal))
         return [None] * len(pairs)
     said = {one.pair: one.verdict for one in answer.opinions}
     words = {at: said.get(number) for number, at in enumerate(shown, start=1)}

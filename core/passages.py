@@ -256,10 +256,10 @@ _GAP = re.compile(r"(?:\r\n?|\n)(?:[ \t\f\v\u3000]*(?:\r\n?|\n))+")
 _FRONT = re.compile(r"---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title:[ \t]*(\S[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|[^\r\n]*\|", re.MULTILINE)
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _SIGNS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)")
 _MARKED = re.compile(
-    r"\A\ufeff?---[ \t]*$|^ {0,3}#{1,6}[ \t]+\S|^ {0,3}(?:```|~~~)|^ *\|?[ :]*-{3,}[ :]*\||\]\((?:[^\s)]+)\)",
+    r"\A\ufeff?---[ \t]*$|^ {0,3}#{1,6}[ \t]+\S|^ {0,3}(?:```|~~~)|^ *(?:[|:][ :]*)?-{3,}[ :]*\||\]\([^\s()]+\)",
     re.MULTILINE,
 )
 _GAPS = re.compile(r"(?:\r\n?|\n)[ \t]*(?:\r\n?|\n)\s*")

@@ -58,7 +58,7 @@ _INDEX: Final = ("current_index", "current_step_index")
 def _of_text(plan: str) -> Tree:
     goal, items = plan_texts.read(plan)
     try:
-        return _checked(Tree(_title(goal or ""), _numbered(tuple(map(_of_item, items)))))
+        return _numbered(_checked(Tree(_title(goal or ""), tuple(map(_of_item, items)))))
     except RecursionError:
         raise Never("The plan's steps stand in each other far too deep. Send fewer levels.") from None
 
@@ -71,15 +71,16 @@ def parse(plan: object) -> Tree:
             return _of_text(plan)
         plan = document
     if isinstance(plan, list):
-        return _checked(Tree("", _numbered(_steps(plan, 1))))
+        return _numbered(_checked(Tree("", _steps(plan, 1))))
     if not isinstance(plan, dict):
         raise Never(f"A plan is an object, a list or a text, and not {type(plan).__name__}.")
     inner = _within(plan)
     past = [_past(one) for name in _PAST if isinstance(plan.get(name), list) for one in plan[name]]
-    steps = _numbered((*past, *(one for one in inner.steps if one.title not in {step.title for step in past})))
+    known = {step.title for step in past}
+    steps = (*past, *(one for one in inner.steps if one.title not in known))
     goal = next((str(plan[name]) for name in _GOALS if isinstance(plan.get(name), str)), inner.goal)
-    tree = Tree(_title(goal), steps, _status(plan) or inner.status)
-    return _checked(replace(tree, current=_pointed(tree, plan) or inner.current))
+    tree = _numbered(_checked(Tree(_title(goal), steps, _status(plan) or inner.status)))
+    return replace(tree, current=_pointed(tree, plan) or inner.current)
 
 
 def _within(plan: Mapping[str, Any]) -> Tree:
@@ -158,17 +159,18 @@ def _height(steps: Sequence[Step]) -> int:
     return 1 + max(_height(step.steps) for step in steps) if steps else 0
 
 
-def _numbered(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Each step with an id of its own: the one it was given, else its place, such as `2.1`."""
-    taken = {step.id for step in Tree("", tuple(steps)).walk() if step.id}
+def _numbered(tree: Tree) -> Tree:
+    """Return the tree with an id for each step: the one it was given, else its place, such as `2.1`."""
+    taken = {step.id for step in tree.walk() if step.id}
     seen: set[str] = set()
 
     def named(step: Step, place: str) -> Step:
-        own = step.id if step.id and step.id not in seen else place if place not in taken | seen else f"step {place}"
+        is_free = place not in taken and place not in seen
+        own = step.id if step.id and step.id not in seen else place if is_free else f"step {place}"
         seen.add(own)
         return replace(step, id=own, steps=tuple(named(one, f"{place}.{n}") for n, one in enumerate(step.steps, 1)))
 
-    return tuple(named(step, str(n)) for n, step in enumerate(steps, 1))
+    return replace(tree, steps=tuple(named(step, str(n)) for n, step in enumerate(tree.steps, 1)))
 
 
 def _pointed(tree: Tree, plan: Mapping[str, Any]) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from core.errors import Never
 from core.extract import sentences
 from core.retelling import clipped
 
@@ -21,6 +22,12 @@ HEAD: Final = 120
 
 LONGEST: Final = 20_000
 """Characters of a message that is looked at; a longer one is a document."""
+
+PLAN_CHARACTERS: Final = 100_000
+"""Characters of a plan sent as text: 500 steps of 200 characters."""
+
+PLAN_LINES: Final = 2_000
+"""Lines of a plan sent as text, blank lines and notes included."""
 
 
 @dataclass(slots=True)
@@ -44,15 +51,20 @@ def document(text: str) -> Any:
 
 
 def read(text: str) -> tuple[str | None, list[Item]]:
-    """The goal and the items of a list in Markdown or plain text, nested as they are indented."""
-    lines = [line for line in text.expandtabs(4).splitlines() if line.strip()]
+    """Return the goal and the items of a list in Markdown or plain text, nested as they are indented.
+
+    Raises:
+        Never: the text has more than PLAN_CHARACTERS characters or PLAN_LINES lines.
+    """
+    lines = _lines(text)
     levels = [len(found[1]) for line in lines if (found := _HEADING.match(line))]
+    deepest = max(levels, default=0)
     goal: str | None = None
     roots: list[Item] = []
     stack: list[tuple[int, Item]] = []
     for line in lines:
         heading = _HEADING.match(line)
-        is_goal = heading is not None and (len(levels) == 1 or len(heading[1]) < max(levels)) and not roots
+        is_goal = heading is not None and (len(levels) == 1 or len(heading[1]) < deepest) and not roots
         if (heading is None and not _LISTED.match(line)) or is_goal:
             goal = goal or (None if roots else _goal(heading[2] if heading else line))
             continue
@@ -62,6 +74,16 @@ def read(text: str) -> tuple[str | None, list[Item]]:
         (stack[-1][1].items if stack else roots).append(one)
         stack.append((depth, one))
     return (goal, roots) if roots else _inline(text)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines that are not blank, after checking the size: parsing must not begin on what is too large."""
+    if len(text) > PLAN_CHARACTERS:
+        raise Never(f"The plan has {len(text)} characters; {PLAN_CHARACTERS} are allowed. Send it as several plans.")
+    lines = text.splitlines()
+    if len(lines) > PLAN_LINES:
+        raise Never(f"The plan has {len(lines)} lines; {PLAN_LINES} are allowed. Send it as several plans.")
+    return [line.expandtabs(4) for line in lines if line.strip()]
 
 
 def item(line: str) -> Item:

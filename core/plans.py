@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core import plan_lines, plan_shapes, plan_texts, plan_trees
+from core import plan_lines, plan_shapes, plan_texts, plan_trees, serving
 from core.db import Database, Tx
 from core.errors import Conflict, Never
 from core.plan_trees import Step, Tree
@@ -90,9 +90,9 @@ class _Standing:
         """One event, where no plan that it is about has heard of a later one."""
         if event.event_type == UPDATED:
             self.published = True
-            self._replace(event, _plan_id(event.payload), plan_shapes.parse(event.payload["plan"]))
+            self._replace(event, _plan_id(event.payload), plan_shapes.parse(serving.value(event.payload["plan"])))
             return
-        content = event.payload["content"]
+        content = serving.shown(event.payload["content"]).text
         found = None if self.published else plan_texts.of_message(content, event.payload["role"], asked)
         if found is not None:
             self._replace(event, MAIN, plan_shapes.parse(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
@@ -45,7 +46,9 @@ def named(group: str, name: str) -> Any:
         raise Misconfigured(f"{_packages(claims)} brings {what} {name!r}, a name of Imprint itself. Remove it.")
     if not claims:
         known = ", ".join(sorted(OWN[group] | _claims(group).keys()))
-        raise Misconfigured(f"No package here brings {what} {name!r}. There are: {known}.")
+        near = difflib.get_close_matches(name, OWN[group] | _claims(group).keys(), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise Misconfigured(f"No package here brings {what} {name!r}. There are: {known}.{hint}")
     if len(claims) > 1:
         raise Misconfigured(f"{_packages(claims)} both bring {what} {name!r}. Remove all but one of them.")
     try:

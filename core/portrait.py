@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from core import fading, judge
+from core import fading, succession
 from core.types import Category, Json, Topic, Trust
 
 Key = TypeVar("Key")
@@ -69,7 +69,8 @@ class Trait:
 
 def trait(row: Any, now: datetime) -> Trait:
     """A row of `memories` at a moment."""
-    slotted = row.attribute is not None and row.value is not None
+    slotted = row.attribute is not None and row.value is not None and row.category != Category.INSTRUCTION
+    listed = None if slotted else succession.gathered(row.structured)
     return Trait(
         id=str(row.id),
         user_id=row.user_id,
@@ -79,7 +80,7 @@ def trait(row: Any, now: datetime) -> Trait:
         content=row.content,
         attribute=row.attribute if slotted else None,
         value=row.value if slotted else None,
-        gathered=None if slotted else _gathered(row.structured),
+        gathered=(listed.attribute, listed.values) if listed else None,
         negated=bool(row.structured.get("negated")),
         confidence=round(row.confidence, 4),
         disputed=row.trust == Trust.DISPUTED,
@@ -168,7 +169,7 @@ def _person(traits: Sequence[Trait]) -> Json:
 
 def _slot(traits: Sequence[Trait]) -> Json:
     """The value that stands, and those that are said against it: undisputed before disputed, then the latest."""
-    values = _by(lambda one: judge.folded(one.value), traits)
+    values = _by(lambda one: succession.folded(one.value), traits)
     ranked = sorted(values.values(), key=_standing, reverse=True)
     first, *others = [_entry("value", str(ones[0].value), ones) for ones in map(_strongest, ranked)]
     against = [{**other, "disputed": True} for other in others[:VALUES]]
@@ -185,7 +186,7 @@ def _list(traits: Sequence[Trait]) -> list[Json]:
     said: defaultdict[tuple[str, bool], list[tuple[str, Trait]]] = defaultdict(list)
     for one in _strongest(traits):
         for value in one.gathered[1] if one.gathered else ():
-            said[judge.folded(value), one.negated].append((value, one))
+            said[succession.folded(value), one.negated].append((value, one))
     entries = []
     for (folded, negated), ones in said.items():
         entry = _entry("value", ones[0][0], [one for _, one in ones])
@@ -250,15 +251,6 @@ def _by(key: Callable[[Trait], Key], traits: Iterable[Trait]) -> dict[Key, list[
     for one in traits:
         found[key(one)].append(one)
     return dict(found)
-
-
-def _gathered(structured: Json) -> tuple[str, tuple[str, ...]] | None:
-    """The list that a memory adds to, if what it holds is one: anything may stand in `structured`."""
-    name, values = structured.get("attribute"), structured.get("values")
-    if not isinstance(name, str) or not isinstance(values, list):
-        return None
-    said = tuple(value for value in values if isinstance(value, str) and value)
-    return (name, said) if name and said else None
 
 
 def _filled(sections: Json) -> Json:

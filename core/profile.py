@@ -136,10 +136,18 @@ def build(db: Database, tenant_id: str, owner: Owner, now: datetime | None = Non
 
 
 def current(
-    db: Database, tenant_id: str, owner: Owner, author: Author, *, fresh: bool = False, now: datetime | None = None
+    db: Database,
+    tenant_id: str,
+    owner: Owner,
+    author: Author,
+    *,
+    fresh: bool = False,
+    keep: bool = True,
+    now: datetime | None = None,
 ) -> Profile | None:
     """The profile; built now where it is asked for `fresh`, has lapsed or was never built. None: nothing is known.
 
+    Without `keep` what is built is returned and not stored, and nothing is announced.
     Conflict: the owner's memories kept changing while it was built.
     """
     at = now or memories.now()
@@ -149,6 +157,8 @@ def current(
         return kept
     for left in reversed(range(ATTEMPTS)):
         built = build(db, tenant_id, owner, at)
+        if not keep:
+            return Profile(built.seen, built.attributes, built.at, built.until)
         try:
             with db.tenant(tenant_id) as tx:
                 built.write(tx, author)

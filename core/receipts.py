@@ -9,11 +9,9 @@ import base64
 import binascii
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -22,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from core import tombstones
+from core import key_files, tombstones
 from core.config import Settings
 from core.db import Tx
 from core.errors import Misconfigured, NotFound
@@ -35,9 +33,16 @@ KEY_FILE: Final = "receipt.key"
 
 Scope = Literal["memory", "user"]
 
-STATEMENTS: Final[Mapping[Scope, str]] = {
-    "memory": "The memory, what said the same and what was drawn from it were erased, with their versions, evidence, "
-    "embeddings and every trace in the log.",
+SAID: Final = (
+    "The memory, what said the same and what was drawn from it were erased, with their versions, quotes, embeddings, "
+    "verdicts and the words of events about them; memories that said something else as well keep the rest. "
+)
+
+STATEMENTS: Final[Mapping[str, str]] = {
+    "memory": f"{SAID}The messages that it cites, their events and what sums up the conversation (units, summaries) "
+    "were not changed, and may still say it.",
+    "memory with evidence": f"{SAID}The messages that it cites have lost their text, in their events, in the index, in "
+    "quotes and in what sums up the conversation (units, summaries). Other messages were not changed.",
     "user": "Everything held of this user was erased: messages, memories and what was drawn from them, with versions, "
     "evidence, embeddings, profile, mirror and the log.",
 }
@@ -69,14 +74,19 @@ class Signer:
 def signer(settings: Settings) -> Signer:
     """The key that the settings give, else that of the home, made there if there is none yet.
 
-    Misconfigured: it is no such key.
+    Misconfigured: it is no such key, or the home can hold none.
     """
     if settings.receipt_key is not None:
         return Signer(_private(settings.receipt_key.get_secret_value(), "IMPRINT_RECEIPT_KEY"))
     path = settings.home / KEY_FILE
-    if not path.exists():
-        _make(path)
-    return Signer(_private(path.read_text().strip(), str(path)))
+    try:
+        encoded = key_files.read_or_make(path, _fresh)
+    except OSError as error:
+        raise Misconfigured(
+            f"Nothing can be erased, for receipts cannot be signed: {path.absolute()} cannot be used "
+            f"({error.strerror}). Set IMPRINT_RECEIPT_KEY (`openssl rand -base64 32` makes one)."
+        ) from error
+    return Signer(_private(encoded, str(path)))
 
 
 def issue(
@@ -89,8 +99,12 @@ def issue(
     counts: Mapping[str, int],
     tombs: int,
     requested_by: str,
+    evidence: bool = False,
 ) -> Receipt:
-    """Write a receipt down in the transaction that erases, and answer it. `subject`: the memory's or user's id."""
+    """Write a receipt down in the transaction that erases, and answer it.
+
+    `subject`: the memory's or user's id. `evidence`: the messages that a memory cites lost their text, too.
+    """
     body: Json = {
         "id": str(uuid7()),
         "tenant": tenant_id,
@@ -100,7 +114,7 @@ def issue(
         "tombstones": tombs,
         "at": datetime.now(UTC).isoformat(),
         "requested_by": requested_by,
-        "statement": STATEMENTS[scope],
+        "statement": STATEMENTS["memory with evidence" if evidence else scope],
         "algorithm": "Ed25519",
         "key_id": sign.key_id,
     }
@@ -123,6 +137,15 @@ def of_subject(tx: Tx, tenant_id: str, scope: Scope, subject: str) -> Receipt | 
     hashed = tombstones.digest(tx, tenant_id, scope, subject)
     row = tx.execute(_OF_SUBJECT, {"scope": scope, "hash": hashed}).first()
     return Receipt(row.body, row.signature) if row else None
+
+
+def absent(tx: Tx, memory_id: UUID) -> NotFound:
+    """Why there is no such memory: it was erased, as its receipt says, or it never was."""
+    tenant_id = str(tx.execute(text("SELECT current_setting('imprint.tenant', true)")).scalar_one())
+    receipt = of_subject(tx, tenant_id, "memory", str(memory_id))
+    if receipt is None:
+        return NotFound(f"There is no memory {memory_id} in this tenant.")
+    return NotFound(f"Memory {memory_id} was erased at {receipt.body['at']}; see /v1/receipts/{receipt.body['id']}.")
 
 
 def verify(body: Mapping[str, Any], signature: str, public_key: str) -> bool:
@@ -151,22 +174,14 @@ def _private(encoded: str, where: str) -> Ed25519PrivateKey:
     except (binascii.Error, ValueError):
         raw = b""
     if len(raw) != KEY_BYTES:
-        raise Misconfigured(f"{where} is no Ed25519 private key of {KEY_BYTES} bytes in base64.")
+        raise Misconfigured(
+            f"{where} is no Ed25519 private key of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` makes one."
+        )
     return Ed25519PrivateKey.from_private_bytes(raw)
 
 
-def _make(path: Path) -> None:
-    """Put a new key there whole or not at all; where another process was first, its key stays."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_text(base64.b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode() + "\n")
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return
-    finally:
-        draft.unlink()
+def _fresh() -> str:
+    return base64.b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode()
 
 
 _KEEP = text("""

@@ -8,6 +8,9 @@ all are read. An entry is signed together with its key: what others put there, o
 
 Redis that is away or slow, a broker that is none, and an entry that is not as it should be are all the same: nothing is
 at hand, and PostgreSQL is read. Which messages are hidden is not kept here (`core.hiding`).
+
+Each tenant has a budget of bytes, its limit `window_bytes`: what was kept longest ago is evicted for what is new. Two
+keys of the tenant say when each window was kept and how large it is; scripts keep them in step with the windows.
 """
 
 from __future__ import annotations
@@ -29,10 +32,11 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from sqlalchemy import text
 
-from core import db, sessions
+from core import db, sessions, tenant_limits
 from core.bell import broker_url
 from core.config import Settings
 from core.db import Database, Tx
+from core.limits import Limits
 from core.types import Message
 
 log = structlog.get_logger()
@@ -51,6 +55,8 @@ GROWTH: Final = 10
 
 LARGEST: Final = 256 * 1024
 """Bytes of a window that is kept: the broker's memory is for its queues, and it evicts nothing."""
+
+DEFAULT_LIMITS: Final = Limits()
 
 SCHEMES: Final = frozenset({"redis", "rediss", "unix"})
 
@@ -78,9 +84,10 @@ SIGNATURE: Final = hashlib.sha256().digest_size
 class Recent:
     """The newest `messages` messages of any session, from Redis where it holds them. For many threads."""
 
-    def __init__(self, url: str, secret: bytes, messages: int) -> None:
+    def __init__(self, url: str, secret: bytes, messages: int, limits: Limits = DEFAULT_LIMITS) -> None:
         self._secret = secret
         self._messages = messages
+        self._limits = limits
         self._not_before = 0.0
         self._redis = _client(url)
 
@@ -89,13 +96,16 @@ class Recent:
         held = self.ask(tenant_id, session_id)
         with app.tenant(tenant_id) as tx:
             found = read(tx, session_id, held, self._messages)
-        self.renew(tenant_id, session_id, held, found)
+        self.renew(app, tenant_id, session_id, held, found)
         return found
 
-    def renew(self, tenant_id: str, session_id: str, held: Window, found: Window) -> None:
-        """Put at hand what was found, where what was held has fallen behind."""
-        if _growth(held, found) >= GROWTH:
-            self.keep(tenant_id, session_id, found)
+    def renew(self, app: Database, tenant_id: str, session_id: str, held: Window, found: Window) -> None:
+        """Keep what was found, where what was held has fallen behind."""
+        if self._redis is None or _growth(held, found) < GROWTH:
+            return
+        with app.tenant(tenant_id) as tx:
+            budget = tenant_limits.effective(tx, tenant_id, self._limits).window_bytes
+        self.keep(tenant_id, session_id, found, budget)
 
     def ask(self, tenant_id: str, session_id: str) -> Window:
         """What Redis holds; `read` makes sure of it."""
@@ -104,16 +114,19 @@ class Recent:
         signature, encoded = found[:SIGNATURE], found[SIGNATURE:]
         return _decoded(encoded) if hmac.compare_digest(signature, self._signed(key, encoded)) else EMPTY
 
-    def keep(self, tenant_id: str, session_id: str, window: Window) -> None:
-        """Put a window at hand, in place of what was there."""
+    def keep(self, tenant_id: str, session_id: str, window: Window, budget: int | None = None) -> None:
+        """Keep a window in place of what was there, and evict the tenant's oldest above `budget` bytes."""
         key, encoded = _key(tenant_id, session_id), _encoded(window)
-        if window.messages and len(encoded) <= LARGEST:
-            self._try("set", key, self._signed(key, encoded) + encoded, KEEP_SECONDS)
+        most = self._limits.window_bytes if budget is None else budget
+        if window.messages and len(encoded) <= min(LARGEST, most):
+            kept = self._signed(key, encoded) + encoded
+            self._try("eval", _KEEP, 3, key, *_registers(tenant_id), kept, int(1000 * time.time()), KEEP_SECONDS, most)
 
     def forget(self, tenant_id: str, session_ids: Sequence[str]) -> None:
-        """Let go of what was erased at once. Nobody would be shown it, but it would lie there until it expires."""
+        """Remove what was erased at once. Nobody would be shown it, but it would lie there until it expires."""
         if session_ids:
-            self._try("delete", *(_key(tenant_id, session_id) for session_id in session_ids))
+            keys = [_key(tenant_id, session_id) for session_id in session_ids]
+            self._try("eval", _FORGET, 2, *_registers(tenant_id), *keys)
 
     def close(self) -> None:
         if self._redis is not None:
@@ -137,7 +150,7 @@ class Recent:
 def usual(settings: Settings) -> Recent:
     """On the broker of the service. All its processes know the application's password, and nobody else does."""
     secret = db.app_url(settings).render_as_string(hide_password=False)
-    return Recent(broker_url(settings), secret.encode(), settings.recent_messages)
+    return Recent(broker_url(settings), secret.encode(), settings.recent_messages, settings.tenant_limits)
 
 
 def read(tx: Tx, session_id: str, held: Window, limit: int) -> Window:
@@ -190,6 +203,11 @@ def _key(tenant_id: str, session_id: str) -> str:
     return f"imprint:recent:{tenant_id}:{session_id}"
 
 
+def _registers(tenant_id: str) -> tuple[str, str]:
+    """The tenant's keys that say when each of its windows was kept, and how large it is."""
+    return f"imprint:windows:{tenant_id}:at", f"imprint:windows:{tenant_id}:bytes"
+
+
 def _encoded(window: Window) -> bytes:
     rows = [[getattr(message, name) for name in FIELDS] for message in window.messages]
     kept = {"fields": FIELDS, "messages": rows, "ends": window.ends, "marks": window.marks}
@@ -208,6 +226,51 @@ def _message(row: list[Any]) -> Message:
     row[AT] = datetime.fromisoformat(row[AT])
     return Message(*row)
 
+
+_DROP: Final = """
+local function drop(at, bytes, key)
+    local size = redis.call('HGET', bytes, key)
+    if size then
+        redis.call('HINCRBY', bytes, 'total', -size)
+        redis.call('HDEL', bytes, key)
+    end
+    redis.call('ZREM', at, key)
+    redis.call('DEL', key)
+end
+"""
+"""Takes a window out, and what is noted of it."""
+
+_KEEP: Final = f"""
+{_DROP}
+local key, at, bytes = KEYS[1], KEYS[2], KEYS[3]
+local value, now, ttl, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+drop(at, bytes, key)
+for _, old in ipairs(redis.call('ZRANGEBYSCORE', at, '-inf', now - 1000 * ttl, 'LIMIT', 0, 100)) do
+    drop(at, bytes, old)
+end
+redis.call('SET', key, value, 'EX', ttl)
+redis.call('ZADD', at, now, key)
+redis.call('HSET', bytes, key, #value)
+local total = redis.call('HINCRBY', bytes, 'total', #value)
+while total > most do
+    local first = redis.call('ZRANGE', at, 0, 1)
+    local oldest = first[1] ~= key and first[1] or first[2]
+    if not oldest then break end
+    drop(at, bytes, oldest)
+    total = tonumber(redis.call('HGET', bytes, 'total'))
+end
+redis.call('EXPIRE', at, ttl)
+redis.call('EXPIRE', bytes, ttl)
+"""
+"""Keeps a window and evicts the oldest of the tenant's until all are within its budget. What has expired by itself is
+forgotten a hundred at a time, so that nobody waits for all of it."""
+
+_FORGET: Final = f"""
+{_DROP}
+for _, key in ipairs(ARGV) do
+    drop(KEYS[1], KEYS[2], key)
+end
+"""
 
 _SINCE = text("""
     WITH held AS (

@@ -15,7 +15,7 @@ from core import changes, tombstones
 from core.change import Add, Author, Change, Confirm, Merge, Owner, Replace
 from core.db import Tx
 from core.errors import Invalid, Never, Problem
-from core.extract import offline, patterns_en, patterns_zh, sentences
+from core.extract import clauses, english, offline, patterns_en, patterns_zh, sentences
 from core.intake import YEARS, Content, Name, Share
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic, Trust
 
@@ -132,13 +132,19 @@ def _as_read(plain: Candidate, user_id: str) -> Candidate:
     first = found[0]
     # Told of the user, it stays as it was put; but "next week" says nothing in a month.
     told = said != plain.content and "date_precision" not in first.structured
+    # The reader cuts a sentence that says several things and may leave one of them out; who asks to remember means all.
+    told = told or _says_several(said)
     read = replace(
         first,
         content=plain.content if told or ADDRESSED.match(first.content) else first.content,
         evidence=plain.evidence,
         importance=max(first.importance, IMPORTANCE),
     )
-    return read if len(found) == 1 else _without_slot(read)
+    return read if len(found) == 1 and not _says_several(said) else _without_slot(read)
+
+
+def _says_several(said: str) -> bool:
+    return not sentences.is_chinese(said) and len(clauses.split(english.cleaned(said, frozenset()))) > 1
 
 
 def _in_first_person(content: str, subject: str) -> str:

@@ -39,8 +39,9 @@ class Case:
             return self.ruling.as_json()
         change_id = uuid7()
         counts = changes.apply(tx, tenant_id, self.owner, self._changes(winner, loser, change_id), author)
-        payload: Json = {"user_id": self.owner.user_id, "memory_id": str(loser.id), "by": str(winner.id)}
-        payload["reason"] = self.ruling.reason
+        rows = memories.of_ids(tx, [winner.id, loser.id])
+        payload = telling.changed(rows[loser.id], self.ruling.reason, old=rows[loser.id], new=rows[winner.id])
+        payload["by"] = str(winner.id)
         telling.tell(tx, tenant_id, author, [telling.about(loser.id, "memory.superseded", payload)])
         return {**self.ruling.as_json(), "change_id": str(change_id), **counts}
 

@@ -60,6 +60,11 @@ def version(connection: Connection) -> tuple[str | None, str | None]:
     return MigrationContext.configure(connection).get_current_revision(), newest
 
 
+def migrations() -> frozenset[str]:
+    """Every migration that this code carries."""
+    return frozenset(script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
+
+
 def _alembic(connection: Connection) -> Config:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))

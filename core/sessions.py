@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,9 @@ from core.types import Json, Message
 SPOKEN = frozenset({"message.added", "tool.result.added"})
 """Events that add a message to the transcript."""
 
-SESSION_EVENTS = SPOKEN | {"session.started", "session.ended"}
+ENDED = "session.ended"
+
+SESSION_EVENTS = SPOKEN | {"session.started", ENDED}
 EXTRAS = ("participants", "tool_calls", "tool_name", "tool_call_id", "tags", "metadata")
 
 
@@ -85,15 +87,21 @@ def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Ope
 
 
 def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, Opened]) -> None:
-    """What newly accepted events make of their sessions: messages, each with the next position, state and end."""
+    """Update the sessions that newly accepted events speak of: messages, each with the next position, state and end.
+
+    A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
+    """
     heard = [(seq, e) for seq, e in events if e.event_type in SESSION_EVENTS]
     known = _known_ids(tx, [e for _, e in heard if e.event_type in SPOKEN])
     rows: list[Json] = []
+    counts: list[Json] = []
     for seq, event in heard:
         one = opened[event.payload["session_id"]]
         one.is_heard = True
-        if event.event_type == "session.ended":
+        if event.event_type == ENDED:
             one.end(event.time)
+            if lacks_count(event):
+                counts.append({"seq": seq, "count": one.messages})
         elif event.event_type == "session.started":
             one.go_on(event.time)
         elif _is_unheard_of(event, known):
@@ -102,8 +110,23 @@ def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], open
             rows.append(_row(seq, event, one))
     if rows:
         tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(rows)})
+    if counts:
+        tx.execute(_FILL_IN, {"rows": recordset(counts)})
     _write(tx, opened)
     _at_the_edges(tx, [e for _, e in heard])
+
+
+def lacks_count(event: Incoming) -> bool:
+    """Whether it is a `session.ended` that leaves the number of messages to the service."""
+    return event.event_type == ENDED and event.payload.get("message_count") is None
+
+
+def with_count(tx: Tx, event: Incoming) -> Incoming:
+    """The event as it would be accepted now: an end without a count has that of its session."""
+    if not lacks_count(event):
+        return event
+    count = tx.execute(_COUNT, {"id": event.payload["session_id"]}).scalar_one_or_none() or 0
+    return replace(event, payload={**event.payload, "message_count": count, "filled_in": ["message_count"]})
 
 
 def get(tx: Tx, session_id: str) -> Session:
@@ -223,14 +246,17 @@ def _at_the_edges(tx: Tx, heard: Sequence[Incoming]) -> None:
     for event in heard:
         if event.event_type == "session.started" and event.payload.get("state"):
             states.merge(tx, event.payload["session_id"], event.payload["state"], "/payload/state")
-    ended = sorted({e.payload["session_id"] for e in heard if e.event_type == "session.ended"})
+    ended = sorted({e.payload["session_id"] for e in heard if e.event_type == ENDED})
     if ended:
         working.clear(tx, ended)
 
 
 def _row(seq: int, event: Incoming, one: Opened) -> Json:
     payload = event.payload
+    audience = payload.get("audience")
     extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}
+    if isinstance(audience, list):
+        extras["participants"] = audience
     is_tool = event.event_type == "tool.result.added"
     return {
         "session_id": payload["session_id"],
@@ -239,7 +265,8 @@ def _row(seq: int, event: Incoming, one: Opened) -> Json:
         "event_seq": seq,
         "event_id": event.id,
         "user_id": payload["user_id"],
-        "group_id": payload.get("group_id"),
+        # What is not for the whole group is no part of its memory; who is named in the audience hears it.
+        "group_id": payload.get("group_id") if audience in (None, "group") else None,
         "agent_id": payload.get("agent_id"),
         "role": "tool" if is_tool else payload["role"],
         "speaker": payload.get("tool_name" if is_tool else "speaker"),
@@ -283,6 +310,16 @@ _STAND = text("""
     FROM json_to_recordset(cast(:rows AS json)) AS h (id text, count int, tokens int, ended_at timestamptz)
     WHERE sessions.id = h.id
 """)
+
+_FILL_IN = text("""
+    UPDATE events SET payload = payload || jsonb_build_object(
+        'message_count', r.count, 'filled_in', jsonb_build_array('message_count'))
+    FROM json_to_recordset(cast(:rows AS json)) AS r (seq bigint, count int)
+    WHERE events.seq = r.seq
+""")
+"""After the insert, which alone knows what of the batch is new: a repeated message must not be counted."""
+
+_COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
 
 _UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
 

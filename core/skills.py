@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 from sqlalchemy import text
 
-from core import memories, slotted
+from core import memories, slotted, workflows
 from core.change import Owner
 from core.db import Tx
 from core.errors import Never
@@ -33,6 +33,9 @@ CALLS: Final = 200
 """Messages and results of a session in which tool calls are looked for, the last ones."""
 
 QUOTE_CHARACTERS: Final = 500
+
+IMPORTANCE: Final = 0.7
+"""What a skill weighs: above most facts, below what makes a memory `memory.write.important`."""
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -54,6 +57,7 @@ class Report(BaseModel):
     task: Part | None = None
     success: bool | None = None
     steps: Annotated[list[Part], Field(max_length=50)] = []
+    workflow: Annotated[list[Line], Field(max_length=50), BeforeValidator(workflows.steps)] = []
     tools: Annotated[list[Part], Field(max_length=50)] = []
     goal: Line | None = None
     context: Line | None = None
@@ -61,6 +65,11 @@ class Report(BaseModel):
     error: Line | None = None
     duration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     group_id: Line | None = None
+
+    @property
+    def way(self) -> list[str]:
+        """The steps that were taken: `steps`, else those of `workflow`."""
+        return self.steps or self.workflow
 
 
 class Failure(BaseModel):
@@ -117,8 +126,10 @@ class Learnt:
 
 def report(event: Event) -> Report:
     """What the event says of a skill. Never: it does not have the shape for it."""
+    named = workflows.tools(event.payload.get("workflow"))
+    payload = {"tools": named, **event.payload} if named else event.payload
     try:
-        return Report.model_validate(event.payload)
+        return Report.model_validate(payload)
     except ValidationError as error:
         faults = "; ".join(
             f"/payload/{'/'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_url=False)
@@ -149,7 +160,7 @@ def attempt(tx: Tx, event: Event) -> Attempt | str:
         worked=worked,
         at=event.time,
         evidence=[own, *(evidence for _, evidence in calls)],
-        steps=said.steps or used,
+        steps=said.way or used,
         tools=said.tools or list(dict.fromkeys(used)),
         goal=said.goal or said.context,
         error=said.error if not worked else None,
@@ -254,7 +265,7 @@ def _candidate(one: Attempt, record: Json) -> Candidate:
         evidence=tuple(one.evidence),
         occurred_at=max(_time(at) for at in (record["last_success"], record["last_failure"]) if at),
         kind=Kind.PROCEDURAL,
-        importance=0.6,
+        importance=IMPORTANCE,
         confidence=confidence(record),
         attribute=slot(one.name),
         value=record["skill"],

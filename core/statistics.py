@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
 from typing import Any, Final
 
-from prometheus_client import Histogram
 from sqlalchemy import text
 
 from core import fading
@@ -75,31 +74,20 @@ def growth(grown: Mapping[date, int], now: datetime) -> list[Json]:
     return [{"day": day.isoformat(), "added": grown.get(day, 0)} for day in days]
 
 
-def latency(histogram: Histogram, **labels: str) -> Json:
-    """Percentiles in milliseconds of what this process has measured since it began, where the labels are these."""
-    counted: dict[float, float] = {}
-    for metric in histogram.collect():
-        for sample in metric.samples:
-            if sample.name.endswith("_bucket") and labels.items() <= sample.labels.items():
-                bound = float(sample.labels["le"])
-                counted[bound] = counted.get(bound, 0.0) + sample.value
-    buckets = sorted(counted.items())
-    return {name: _milliseconds(quantile(buckets, share)) for name, share in QUANTILES.items()}
+def percentiles(seconds: Sequence[float]) -> Json:
+    """What share of these times, in milliseconds, lies below; None where there are none."""
+    ordered = sorted(seconds)
+    return {name: _milliseconds(quantile(ordered, share)) for name, share in QUANTILES.items()}
 
 
-def quantile(buckets: Sequence[tuple[float, float]], share: float) -> float | None:
-    """The value below which a share of the observations lies, by cumulative buckets; None: there were none.
-
-    Within a bucket observations are taken to lie evenly; what lies above the last bound counts as that bound.
-    """
-    total = buckets[-1][1] if buckets else 0.0
-    if not total:
+def quantile(ordered: Sequence[float], share: float) -> float | None:
+    """The value at this share of an ordered list, between two neighbours in proportion; None: it is empty."""
+    if not ordered:
         return None
-    wanted = share * total
-    for (low, below), (high, upto) in pairwise([(0.0, 0.0), *buckets]):
-        if upto >= wanted and upto > below:
-            return low if high == float("inf") else low + (high - low) * (wanted - below) / (upto - below)
-    return None
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
 def _milliseconds(seconds: float | None) -> float | None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from core import hiding, keys, sessions, summary_texts, telling
+from core import hiding, keys, serving, sessions, summary_texts, telling
 from core.change import Author
 from core.db import Database, Tx, recordset
 from core.errors import Conflict, Later, Never
@@ -195,7 +195,7 @@ def session(db: Database, tenant_id: str, session_id: str, limits: Limits, write
     half = first_half(read, limits)
     if not half:
         return None
-    told = [m for m in half if m.content and m.id not in hidden]
+    told = serving.messages(m for m in half if m.content and m.id not in hidden)
     known = keys.merged(last.key_messages if last else [], [key for m in told for key in keys.found(m)])
     known = summary_texts.fitted(known)
     covered = before + sum(token_estimate(m.content) for m in half)

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Sequence,
     SmallInteger,
@@ -83,6 +84,8 @@ heartbeats = Table(
     metadata,
     Column("process", Text, primary_key=True),
     _time("at", null=False),
+    Column("queue", Text, comment="Of one worker: the queue that its processes serve."),
+    Column("processes", Integer, comment="Of one worker: how many of them."),
     comment="When each kind of process last said that it works.",
 )
 
@@ -134,6 +137,16 @@ tenants = Table(
     CheckConstraint("id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'", name="name"),
 )
 
+tenant_settings = Table(
+    "tenant_settings",
+    metadata,
+    _tenant(),
+    Column("name", Text, primary_key=True, comment="Which setting; the router reads `limits` alone."),
+    Column("value", JSONB, nullable=False),
+    _time("updated_at", now=True),
+    comment="Settings of a tenant, one row for each kind: limits, and others by name.",
+)
+
 api_keys = Table(
     "api_keys",
     metadata,
@@ -169,7 +182,7 @@ events = Table(
     _time("received_at", now=True),
     _time("routed_at"),
     UniqueConstraint("tenant_id", "id", "source"),
-    Index("events_unrouted", "seq", postgresql_where=text("routed_at IS NULL")),
+    Index("events_unrouted", "tenant_id", "seq", postgresql_where=text("routed_at IS NULL")),
     Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
     Index("events_by_time", "time", postgresql_using="brin"),
     Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
@@ -466,7 +479,40 @@ dispatches = Table(
     _time("created_at", now=True),
     _time("started_at"),
     _time("ended_at"),
-    Index("dispatches_owed", "wake_at", postgresql_where=text("status IN ('pending', 'running', 'retrying')")),
+    Column(
+        "turn",
+        Text,
+        comment=(
+            "ready: waits until its tenant may run another on this queue; sent: given to the broker; "
+            "null: waits for wake_at."
+        ),
+    ),
+    Column(
+        "overruns",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment="Attempts that were ended because they took too long.",
+    ),
+    Column(
+        "deadline_at",
+        DateTime(timezone=True),
+        comment="When the process of the current attempt is ended, whatever it does.",
+    ),
+    Index(
+        "dispatches_turns",
+        "tenant_id",
+        "queue",
+        "turn",
+        "id",
+        postgresql_where=text("turn IS NOT NULL AND status IN ('pending', 'running')"),
+    ),
+    Index(
+        "dispatches_owed",
+        "tenant_id",
+        "wake_at",
+        postgresql_where=text("status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL"),
+    ),
     Index(
         "dispatches_open",
         "tenant_id",
@@ -516,6 +562,9 @@ memories = Table(
     Column("trust", Text, nullable=False),
     Column("status", Text, nullable=False),
     _time("occurred_at", null=False),
+    Column(
+        "said_at", DateTime(timezone=True), comment="When it was said last; of two values of a slot the later holds."
+    ),
     _time("valid_from"),
     _time("valid_to"),
     _time("recorded_at", now=True),
@@ -682,6 +731,38 @@ endpoints = Table(
     _count("failures"),
     _time("disabled_at"),
     Column("error", Text),
+)
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    _tenant(),
+    Column(
+        "hosts",
+        ARRAY(Text),
+        nullable=False,
+        comment="Where rules may send something; what the settings do not allow is left out.",
+    ),
+    _time("updated_at", now=True),
+    Column("updated_by", Text, nullable=False),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    _tenant(),
+    Column("kind", Text, primary_key=True, comment="header, channel or signing"),
+    Column("name", Text, primary_key=True),
+    Column(
+        "sealed",
+        LargeBinary,
+        nullable=False,
+        comment="AES-256-GCM, by the key of core.vault, bound to tenant, kind and name.",
+    ),
+    Column("hint", Text, comment="What may be shown of it: of a channel its scheme and host."),
+    _time("created_at", now=True),
+    _time("updated_at", now=True),
+    Column("updated_by", Text, nullable=False),
 )
 
 notices = Table(

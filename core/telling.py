@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from uuid_utils import uuid7
@@ -17,6 +17,9 @@ from core.types import Candidate, Json, Trust
 
 IMPORTANT = 0.8
 """Importance from which a new memory is announced by `memory.write.important`."""
+
+Rows = Mapping[UUID, Any]
+"""Memories as a batch of changes has left them, by id."""
 
 
 def tell(tx: Tx, tenant_id: str, author: Author, emissions: Sequence[Emission]) -> None:
@@ -39,7 +42,37 @@ def named(row: Any) -> Json:
     return {"user_id": row.user_id, "memory_id": str(row.id)}
 
 
-def of_adds(owner: Owner, adds: Sequence[Add]) -> list[Emission]:
+class Statement(Protocol):
+    """What a row, a candidate and a known memory have in common."""
+
+    @property
+    def content(self) -> str: ...
+    @property
+    def attribute(self) -> str | None: ...
+    @property
+    def value(self) -> str | None: ...
+
+
+def words(statement: Statement) -> Json:
+    """What a memory says, for an event about its change."""
+    said = {"content": statement.content, "attribute": statement.attribute, "value": statement.value}
+    return {name: value for name, value in said.items() if value}
+
+
+def changed(row: Any, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
+    """Which memory has changed, of which category, and what it said before and says now.
+
+    A quarantined text is not passed on: whoever hears of it must not be handed what it tries to do.
+    """
+    payload = named(row) | {"category": row.category, "reason": reason}
+    if row.group_id:
+        payload["group_id"] = row.group_id
+    if row.trust == Trust.QUARANTINED:
+        return payload
+    return payload | {name: words(one) for name, one in (("old", old), ("new", new)) if one is not None}
+
+
+def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
     """A quarantined text is not passed on: what hears of new memories must not be handed what they try to do."""
     emissions = []
     for add in adds:
@@ -49,28 +82,26 @@ def of_adds(owner: Owner, adds: Sequence[Add]) -> list[Emission]:
             continue
         emissions += _created(owner, add.id, add.candidate)
         if add.supersedes:
-            old = {
-                "user_id": owner.user_id,
-                "memory_id": str(add.supersedes.id),
-                "by": str(add.id),
-                "reason": add.reason,
-            }
-            emissions.append(about(add.supersedes.id, "memory.superseded", old))
+            payload = changed(rows[add.supersedes.id], add.reason, old=add.supersedes, new=add.candidate)
+            emissions.append(about(add.supersedes.id, "memory.superseded", payload | {"by": str(add.id)}))
     return emissions
 
 
-def of_confirms(owner: Owner, confirms: Sequence[Confirm]) -> list[Emission]:
-    base = {"user_id": owner.user_id, "change": "confirm"}
-    distinct = {c.known.id: c for c in confirms}.values()
+def of_confirms(confirms: Sequence[Confirm], rows: Rows) -> list[Emission]:
     return [
-        about(c.known.id, "memory.updated", base | {"memory_id": str(c.known.id), "reason": c.reason}) for c in distinct
+        about(
+            c.known.id,
+            "memory.updated",
+            changed(rows[c.known.id], c.reason, old=c.known, new=rows[c.known.id]) | {"change": "confirm"},
+        )
+        for c in {c.known.id: c for c in confirms}.values()
     ]
 
 
-def of_rewrites(owner: Owner, rewrites: Sequence[Merge | Replace]) -> list[Emission]:
+def of_rewrites(rewrites: Sequence[Merge | Replace], rows: Rows) -> list[Emission]:
     emissions = []
     for change in rewrites:
-        payload = {"user_id": owner.user_id, "memory_id": str(change.known.id), "reason": change.reason}
+        payload = changed(rows[change.known.id], change.reason, old=change.known, new=rows[change.known.id])
         if isinstance(change, Replace):
             emissions.append(about(change.known.id, "memory.updated", payload | {"change": "replace"}))
             continue
@@ -79,12 +110,12 @@ def of_rewrites(owner: Owner, rewrites: Sequence[Merge | Replace]) -> list[Emiss
     return emissions
 
 
-def of_disputes(owner: Owner, disputes: Sequence[Dispute]) -> list[Emission]:
+def of_disputes(disputes: Sequence[Dispute], rows: Rows) -> list[Emission]:
     return [
         about(
             d.other.id,
             "memory.conflicted",
-            {"user_id": owner.user_id, "memory_id": str(d.other.id), "with": str(d.one.id), "reason": d.reason},
+            changed(rows[d.other.id], d.reason, old=d.other, new=d.one) | {"with": str(d.one.id)},
         )
         for d in disputes
     ]

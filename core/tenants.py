@@ -12,15 +12,23 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from uuid_utils import uuid7
 
+from core import tenant_limits
 from core.db import Database, Tx
 from core.errors import Invalid, NotFound, Problem, Unauthorized
+from core.limits import Limits
 
-SCOPES = ("publish", "read", "write", "rules", "admin")
-"""What a key may do; `admin` includes the others."""
+SCOPES = ("publish", "read", "write", "rules", "raw", "admin")
+"""Scopes of keys; `raw` reads secrets that are masked otherwise, and `admin` includes all others."""
+
+DEFAULT = "default"
+"""The tenant of whoever runs the installation; settings of webhooks, channels and queues are its own."""
 
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RESERVED = "rebuild-"
 """Begins the names of tenants in which memories are made anew (`core.shadow`); nobody has a key to them."""
+
+UNCHANGED = Limits()
+"""The limits of a tenant for whom neither the installation nor the operator has set others."""
 
 KEY_ID = re.compile(r"[0-9a-f]{32}")
 SECRET_BYTES = 32
@@ -28,11 +36,12 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking: the tenant that the key belongs to, the key, and what it may do."""
+    """Who is asking: the tenant that the key belongs to, the key, its scopes, and the limits of the tenant."""
 
     tenant_id: str
     key_id: str
     scopes: frozenset[str]
+    limits: Limits = UNCHANGED
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
@@ -108,17 +117,22 @@ def revoke_key(tx: Tx, key_id: str) -> None:
         raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` shows them.")
 
 
-def caller(db: Database, key: str) -> Caller:
-    """Who holds this key. Unauthorized for one that is malformed, unknown, wrong or revoked, without saying which."""
+def caller(db: Database, key: str, default: Limits = UNCHANGED) -> Caller:
+    """Return who holds this key; `default` are the installation's limits of a tenant.
+
+    Raises:
+        Unauthorized: the key is malformed, unknown, wrong or revoked; which of these is not said.
+    """
     prefix, tenant_id, key_id, secret = (key.split(".", 3) + [""] * 4)[:4]
     if prefix != "imp" or not TENANT_NAME.fullmatch(tenant_id) or not KEY_ID.fullmatch(key_id):
         raise Unauthorized
     select = text("SELECT secret_sha256, scopes FROM api_keys WHERE id = :id AND revoked_at IS NULL")
     with db.tenant(tenant_id) as tx:
         row = tx.execute(select, {"id": key_id}).one_or_none()
+        limits = tenant_limits.effective(tx, tenant_id, default) if row is not None else default
     if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
         raise Unauthorized
-    return Caller(tenant_id, key_id, frozenset(row.scopes))
+    return Caller(tenant_id, key_id, frozenset(row.scopes), limits)
 
 
 def _digest(secret: str) -> str:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from sqlalchemy import text
 
-from core import judge, wording
+from core import judge, succession, wording
 from core.db import Tx, recordset
 from core.lexicon import DIRECTED
 from core.types import Candidate
@@ -102,10 +102,10 @@ def _laid(tx: Tx, hashes: Iterable[str]) -> dict[str, datetime]:
 
 def _hashes(salt: str, user_id: str, statement: Statement) -> set[str]:
     """All by which a statement is known again: as it stands, by its slot, by its words in any order."""
-    subject = judge.folded(statement.subject)
+    subject = succession.plain(statement.subject)
     keys: list[tuple[str, ...]] = [("statement", judge.statement_key(statement.subject, statement.content))]
     if statement.attribute is not None and statement.value is not None:
-        keys.append(("slot", subject, statement.attribute, judge.folded(statement.value)))
+        keys.append(("slot", subject, statement.attribute, succession.plain(statement.value)))
     words = _words(statement.content)
     if words is not None:
         keys.append(("words", subject, *words))

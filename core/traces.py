@@ -34,10 +34,13 @@ def wipe(tx: Tx, ids: Sequence[UUID], *, since: datetime, also: Sequence[str] = 
         "since": since - SLACK,
         "also": list(also),
     }
-    rows = tx.execute(_ABOUT, values).all()
-    found = {"seqs": [row.seq for row in rows], "events": [row.id for row in rows], "kept": KEPT, "gone": GONE}
     counts: Counter[str] = Counter()
-    counts["events"] += tx.execute(_EMPTY, found).rowcount + tx.execute(_UNREASONED, values).rowcount
+    beside = [*tx.execute(_UNSAID, values)]
+    rows = [*tx.execute(_ABOUT, values | {"beside": [row.id for row in beside]})]
+    counts["events"] += len(beside)
+    counts["events"] += tx.execute(_EMPTY, {"seqs": [row.seq for row in rows], "kept": KEPT}).rowcount
+    rows += beside
+    found = {"seqs": [row.seq for row in rows], "events": [row.id for row in rows], "gone": GONE}
     counts["dispatches"] += tx.execute(_DISPATCHES, found).rowcount
     counts["flows"] += tx.execute(_FLOWS, found).rowcount
     counts["notices"] += tx.execute(_NOTICES, found).rowcount
@@ -84,13 +87,17 @@ _ABOUT = text("""
         UNION
         SELECT e.seq, e.id FROM events e WHERE e.id = ANY(:also)
         UNION
+        SELECT e.seq, e.id FROM events e
+        WHERE e.causation_id = ANY(:beside) AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%')
+        UNION
         SELECT e.seq, e.id FROM about JOIN events e ON e.causation_id = about.id
         WHERE e.subject IS NULL OR e.subject NOT LIKE 'memory:%' OR e.subject = ANY(:subjects)
     )
     SELECT seq, id FROM about
 """)
 """One pass over the log since then: no index knows what an event is about, and erasing is rare. What followed is about
-the same, unless it says that it is about another memory."""
+the same, unless it says that it is about another memory.
+So is all that followed from events which name it beside another."""
 
 _DROPPED = text("""
     WITH named AS (
@@ -111,14 +118,15 @@ _EMPTY = text("""
     WHERE seq = ANY(cast(:seqs AS bigint[]))
 """)
 
-_UNREASONED = text("""
-    UPDATE events e SET payload = payload - 'reason'
-    WHERE e.time >= :since AND jsonb_exists(e.payload, 'reason')
+_UNSAID = text("""
+    UPDATE events e SET payload = payload - 'reason' - 'new'
+    WHERE e.time >= :since AND jsonb_exists_any(e.payload, '{reason, new}')
       AND (e.payload ->> 'by' = ANY(:ids) OR e.payload ->> 'with' = ANY(:ids) OR e.payload ->> 'absorbed' = ANY(:ids)
            OR jsonb_exists_any(CASE jsonb_typeof(e.payload -> 'parts') WHEN 'array' THEN e.payload -> 'parts' END,
                                cast(:ids AS text[])))
+    RETURNING e.seq, e.id
 """)
-"""A reason may quote both memories that it speaks of."""
+"""A reason may quote both memories that it speaks of, and what took the place of another says so itself."""
 
 _DISPATCHES = text("""
     UPDATE dispatches SET

@@ -283,10 +283,13 @@ KEPT: Final[Mapping[str, str]] = {
     "api_keys": "belong to services; users have none",
     "endpoints": "addresses that a tenant's rules post to",
     "receipts": "say what was erased, of whom by a salted hash alone",
+    "secrets": "credentials of a tenant's receivers, encrypted",
+    "webhooks": "where a tenant's rules may post",
     "rule_versions": "a tenant's policy; what it says, people wrote into it",
     "rules": "a tenant's policy; what it says, people wrote into it",
     "search_index": "the user's rows are deleted, and others' beside them weighed anew: `core.search.reindex`",
     "term_counts": "the user's are deleted, those of their groups counted down: `core.search.reindex`",
+    "tenant_settings": "limits of a tenant, numbers alone",
     "tombstones": "keep what was erased away; one of the user as a whole is added",
 }
 """Every other table, and why no statement stands here for it."""

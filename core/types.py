@@ -143,7 +143,8 @@ class Candidate:
     """A statement that someone thinks is worth keeping, before it was judged against what is known.
 
     `subject` is the person (or group) it is about; `attribute`/`value` a slot such as `home.city` = `Lisbon`;
-    `occurred_at` when it happened or was said; `valid_from` since when it is true, where the text says so.
+    `occurred_at` when it happened or was said; `said_at` when it was said last, where that is known to be another
+    time; `valid_from` since when it is true, where the text says so.
     `trust` how far it may be believed from the start: what a person asked for is confirmed, what tries to instruct
     the agent is quarantined.
     """
@@ -154,6 +155,7 @@ class Candidate:
     subject: str
     evidence: tuple[Evidence, ...]
     occurred_at: datetime
+    said_at: datetime | None = None
     kind: Kind = Kind.SEMANTIC
     importance: float = 0.5
     confidence: float = 0.7
@@ -168,3 +170,8 @@ class Candidate:
     pinned: bool = False
     expires_at: datetime | None = None
     half_life_days: float | None = None
+
+    @property
+    def told_at(self) -> datetime:
+        """When it was said: the order of statements of one thing. When it happened, if nothing else is known."""
+        return self.said_at or self.occurred_at

@@ -329,11 +329,11 @@ def _keep(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
 
 def _said(row: Any, move: Move, reason: str) -> Emission:
     now_active, was_active = row.status == Status.ACTIVE, move.row.status == Status.ACTIVE
-    payload = telling.named(row) | {"reason": reason}
     if now_active and not was_active:
-        return telling.about(row.id, "memory.restored", payload)
+        return telling.about(row.id, "memory.restored", telling.changed(row, reason, new=row))
     if was_active and row.status == Status.ARCHIVED:
-        return telling.about(row.id, "memory.archived", payload | {"category": row.category})
+        return telling.about(row.id, "memory.archived", telling.changed(row, reason, old=move.row))
+    payload = telling.changed(row, reason, old=move.row, new=row)
     return telling.about(row.id, "memory.updated", payload | {"change": "undo"})
 
 

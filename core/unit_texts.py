@@ -150,7 +150,7 @@ def _stated(said: Sequence[str], message: Message, speaker: str, others: frozens
         if chinese:
             yield rewrite.third_person_zh(dated, speaker, to)
         elif dated:
-            told = rewrite.third_person(dated, speaker, to, message.content[:READ]) if _OWN.search(dated) else dated
+            told = rewrite.third_person(dated, speaker, to) if _OWN.search(dated) else dated
             yield told if told.endswith((".", "!", "?", "…")) else f"{told}."
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.change import Add, Author, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
+from core.change import Add, Author, Change, Confirm, Dispute, Ignore, Joined, Merge, Owner, Replace
 from core.db import Tx, recordset
 from core.errors import Conflict
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
@@ -98,8 +98,9 @@ def candidate_json(candidate: Candidate) -> Json:
 
 def candidate_of(kept: Json) -> Candidate:
     """The candidate that `candidate_json` wrote."""
-    times = ("occurred_at", "valid_from", "valid_to", "expires_at")
-    read: dict[str, Any] = kept | {name: kept[name] and datetime.fromisoformat(kept[name]) for name in times}
+    times = ("occurred_at", "said_at", "valid_from", "valid_to", "expires_at")
+    told = {name: at for name in times if (at := kept.get(name))}
+    read: dict[str, Any] = kept | {name: datetime.fromisoformat(at) for name, at in told.items()}
     read["evidence"] = tuple(Evidence(**one) for one in kept["evidence"])
     read["tags"] = tuple(kept["tags"])
     words = {"category": Category, "topic": Topic, "kind": Kind, "trust": Trust}
@@ -114,6 +115,8 @@ def _rows(change: Change) -> Iterator[Json]:
             yield _row(change, "merge", known.id, absorbed.id if absorbed else None)
         case Replace(known=known):
             yield _row(change, "replace", known.id)
+        case Joined(memory_id=memory_id, merged=merged):
+            yield _row(change, "merge" if merged else "confirm", memory_id)
         case Ignore():
             yield _row(change, "ignore", None)
         case Add(supersedes=known) if known is not None:
@@ -132,7 +135,10 @@ def _rows(change: Change) -> Iterator[Json]:
 
 
 def _row(
-    change: Confirm | Merge | Replace | Ignore | Add, kind: str, memory_id: UUID | None, other_id: UUID | None = None
+    change: Confirm | Merge | Replace | Joined | Ignore | Add,
+    kind: str,
+    memory_id: UUID | None,
+    other_id: UUID | None = None,
 ) -> Json:
     return {
         "id": change.change_id,

@@ -35,6 +35,7 @@ from core.lexicon import (
     TOKEN,
 )
 from core.remembered import once
+from core.spelling import american
 from core.text import STOPWORDS, stem
 
 DERIVED = 5
@@ -235,7 +236,7 @@ def _stem(word: str) -> str:
     """A word in the form that stands for it and its synonyms; empty for one that says nothing by itself."""
     if word in STOPWORDS:
         return ""
-    base = IRREGULAR.get(word, word)
+    base = IRREGULAR.get(word) or american(word)
     stemmed = stem(base) if base.isascii() and base.isalpha() else word
     return SYNONYMS.get(stemmed, stemmed)
 

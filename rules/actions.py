@@ -11,6 +11,7 @@ from pydantic import (
     Field,
     HttpUrl,
     JsonValue,
+    Tag,
     TypeAdapter,
     ValidationError,
     ValidationInfo,
@@ -18,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from core import secret_names
 from rules import problems, templates
 from rules.fields import MAX_TEXT, Model, Zone, concrete_type, refuse
 
@@ -43,6 +45,10 @@ Params = Annotated[
 TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_formed)]
 
 
+NOTIFIER: Final = "notifier"
+"""The agent that carries out `notify`, when a rule runs it by its name."""
+
+
 class RunAgent(Model):
     """Runs one of Imprint's agents."""
 
@@ -59,6 +65,26 @@ class RunAgent(Model):
         if agents is not None and target not in agents:
             raise refuse(problems.unknown("agent", target, sorted(agents)))
         return target
+
+    @model_validator(mode="after")
+    def _can_tell(self) -> Self:
+        """What the notifier is given must be what `notify` takes: it is the same agent, under its own name."""
+        if self.target != NOTIFIER:
+            return self
+        try:
+            self.as_notice()
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = "/".join(map(str, first["loc"]))
+            detail = str(first.get("ctx", {}).get("detail") or first["msg"])
+            raise refuse(f"the notifier takes what `notify` takes: {place}: {detail}", f"params/{place}") from None
+        return self
+
+    def as_notice(self) -> Notify | None:
+        """What the notifier is to tell; None: another agent is run."""
+        if self.target != NOTIFIER:
+            return None
+        return Notify.model_validate({"action_type": "notify", **self.params})
 
 
 class Emit(Model):
@@ -134,6 +160,28 @@ class Notify(Model):
     digest: Annotated[Digest | None, Field(description="Tells it together", examples=[{"at": "08:00"}])] = None
 
 
+class SecretName(Model):
+    """Stands for a secret of the tenant, whose value is put in when the request is sent, and written down nowhere."""
+
+    secret: Annotated[
+        str,
+        Field(
+            pattern=secret_names.NAME,
+            description="Its name, as `imprint tenant secrets list` shows it",
+            examples=["crm-token"],
+        ),
+    ]
+
+
+def _kind(value: object) -> str:
+    return "<secret>" if isinstance(value, dict | SecretName) else "<text>"
+
+
+HeaderValue = Annotated[
+    Annotated[TemplatedText, Tag("<text>")] | Annotated[SecretName, Tag("<secret>")], Discriminator(_kind)
+]
+
+
 class Webhook(Model):
     """Posts JSON to an allowed host."""
 
@@ -142,13 +190,17 @@ class Webhook(Model):
         str,
         Field(
             max_length=2_000,
-            description="http or https; the host must be allowed by the settings",
+            description="https, or http where the tenant allows it; `imprint tenant webhooks` lists the allowed hosts",
             examples=["https://hooks.example.com/imprint"],
         ),
     ]
     headers: Annotated[
-        dict[str, TemplatedText],
-        Field(max_length=50, description="More headers of the request", examples=[{"x-user": "{{payload.user_id}}"}]),
+        dict[str, HeaderValue],
+        Field(
+            max_length=50,
+            description="More headers of the request; a credential is given as the name of a secret",
+            examples=[{"x-user": "{{payload.user_id}}", "Authorization": {"secret": "crm-token"}}],
+        ),
     ] = Field(default_factory=dict)
     payload: Annotated[Params | None, Field(description="What is posted; default: the event")] = None
 

@@ -7,6 +7,7 @@ followed from the draft's own actions is not in the log, and so not looked at.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -43,13 +44,14 @@ class Asked:
     """A checked draft, and the stretch of event time to try it on.
 
     It goes from `since` (None: from the first event) to before `until`. Of `samples` acts each, the first and the last
-    are shown with their events.
+    are shown with their events. `characters`: how many the actions of all samples may have as JSON.
     """
 
     draft: Rule
     since: datetime | None
     until: datetime
     samples: int = 5
+    characters: int = 2 * 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ class Backtest:
         self._draft, self._old = self._actors["draft"], self._actors.get("in_force")
         self._before = self._old.among if self._old else Ruleset(others)
         self._has_others = bool(others)
+        self._characters = asked.characters
         self._stretch = stretch.opened(db, tenant_id, asked.since, asked.until, rules)
         self._clock = self._stretch.since
         self._comparison = Comparison()
@@ -260,7 +263,7 @@ class Backtest:
     def _report(self, events: int) -> Json:
         rule, tally, flow = self._draft.rule, self._draft.tally, self._draft.flow
         with stretch.reading(self._db, self._tenant_id) as tx:
-            samples = _samples(tx, rule, tally.samples.all())
+            samples = _samples(tx, rule, tally.samples.all(), self._characters)
             costs = estimate.of(tx, rule, tally.fired)
         return {
             "rule": rule.name,
@@ -326,21 +329,28 @@ def _shown_key(verdict: Verdict, event: Event) -> str:
     return next((verdict.keys[stage] for stage in STAGES if stage in verdict.keys), None) or flow_key(None, event)
 
 
-def _samples(tx: Tx, rule: Rule, acts: Sequence[Act]) -> list[Json]:
-    """Acts as they are shown, with what the rule's actions would have said."""
+def _samples(tx: Tx, rule: Rule, acts: Sequence[Act], characters: int) -> list[Json]:
+    """Acts as they are shown, with what the rule's actions would have said, as far as `characters` reach."""
     rows = tx.execute(_EVENTS, {"seqs": sorted({act.last_seq for act in acts})}).all()
     last = {row[0]: event_of(row) for row in rows}
     actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
-    return [
-        {
-            "at": _utc(act.at),
-            "events": list(act.events),
-            "key": act.key,
-            "user_id": act.user_id,
-            "actions": templates.render_actions(actions, act.tick or last[act.last_seq]),
-        }
-        for act in acts
-    ]
+    shown = []
+    for act in acts:
+        event = act.tick or last[act.last_seq]
+        filled_in = [_filled_in(action, event, characters) for action in actions]
+        characters -= len(json.dumps(filled_in, ensure_ascii=False))
+        sample = {"at": _utc(act.at), "events": list(act.events), "key": act.key, "user_id": act.user_id}
+        shown.append({**sample, "actions": filled_in})
+    return shown
+
+
+def _filled_in(action: Json, event: Event, limit: int) -> Json:
+    """An action with its templates filled in; where the answer would grow too long, its type and why it is left out."""
+    try:
+        filled_in: Json = templates.render(action, event, limit)
+    except Invalid as error:
+        return {"action_type": action["action_type"], "omitted": error.problems[0].detail}
+    return filled_in
 
 
 def _utc(moment: datetime) -> str:

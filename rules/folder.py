@@ -13,7 +13,7 @@ from sqlalchemy import text
 from core.db import Tx
 from core.errors import Conflict, Invalid, Problem
 from core.types import Json
-from rules import formatting, store
+from rules import formatting, masking, store
 from rules.problems import escaped
 from rules.schema import Rule
 from rules.standing import Allowed
@@ -44,8 +44,8 @@ class Step:
 
 
 def export(rules: Iterable[Stored]) -> dict[str, str]:
-    """The canonical text of each rule, by the name of its file."""
-    return {f"{stored.name}.json": formatting.formatted(stored.document) for stored in rules}
+    """The canonical text of each rule, by the name of its file; credentials of older rules are masked."""
+    return {f"{stored.name}.json": formatting.formatted(masking.document(stored.document)) for stored in rules}
 
 
 def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = False) -> list[Step]:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core.types import Json
+from rules import masking
 from rules.schema import FIELDS
 
 WIDTH: Final = 100
@@ -42,14 +43,14 @@ def same(one: Json, other: Json) -> bool:
 def diff(before: Json | None, after: Json | None, old: str, new: str) -> str:
     """What changes from one document to the other, as a unified diff of their texts; empty: nothing does.
 
-    `old` and `new` are what the two are called; None is a document that is not there.
+    `old` and `new` are what the two are called; None is a document that is not there. Credentials are masked.
     """
     (one, old), (other, new) = _side(before, old), _side(after, new)
     return "".join(f"{line}\n" for line in difflib.unified_diff(one, other, old, new, lineterm=""))
 
 
 def _side(document: Json | None, name: str) -> tuple[list[str], str]:
-    return ([], "/dev/null") if document is None else (lines(document), name)
+    return ([], "/dev/null") if document is None else (lines(masking.document(document)), name)
 
 
 def _in_order(node: Any, place: str | None) -> Any:

@@ -41,6 +41,19 @@ _SYNONYMS: Final = {
     "and": "all",
     "not": "none",
     "when": "event_type",
+    "trigger": "event_type",
+    "triggers": "event_type",
+    "event": "event_type",
+    "events": "event_type",
+    "on": "event_type",
+    "type": "event_type",
+    "cron": "schedule",
+    "every": "schedule",
+    "mode": "action_mode",
+    "risk": "risk_level",
+    "message": "template",
+    "text": "template",
+    "body": "payload",
     "if": "conditions",
     "condition": "conditions",
     "then": "actions",
@@ -141,7 +154,13 @@ def _below(here: object, step: int | str) -> tuple[bool, object]:
 
 
 def _may_be_absent(here: object, step: int | str) -> bool:
-    return isinstance(here, Mapping) and isinstance(step, str) and not step.startswith("<")
+    is_branch = isinstance(step, str) and (step.startswith("<") or _is_kind_of(here, step))
+    return isinstance(here, Mapping) and isinstance(step, str) and not is_branch
+
+
+def _is_kind_of(action: object, step: str) -> bool:
+    """Whether a step is no field but the kind by which the model of an action was chosen."""
+    return isinstance(action, Mapping) and action.get("action_type") == step
 
 
 def _detail(found: ErrorDetails, context: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
@@ -153,6 +172,8 @@ def _detail(found: ErrorDetails, context: Mapping[str, Any], fields: Mapping[str
     if kind == "literal_error":
         what = "operator" if location[-1] == "op" else str(location[-1])
         return unknown(what, str(found["input"]), _choices(str(context["expected"])))
+    if kind in _NO_OBJECT and location and location[-1] in OBJECTS:
+        return f"must be an object such as `{OBJECTS[str(location[-1])]}`"
     if kind == "union_tag_invalid":
         return unknown("action_type", str(context["tag"]), _choices(str(context["expected_tags"])))
     return _PHRASES.get(kind, "{msg}").format(msg=found["msg"], **context)
@@ -166,6 +187,20 @@ def _siblings(location: tuple[int | str, ...], fields: Mapping[str, Sequence[str
 def _choices(expected: str) -> list[str]:
     return [choice.strip("'\"") for choice in expected.replace(" or ", ", ").split(", ")]
 
+
+_NO_OBJECT: Final = frozenset({"dict_type", "model_type", "model_attributes_type"})
+
+OBJECTS: Final = {
+    "schedule": '{"cron": "0 3 * * *", "timezone": "Europe/Lisbon"}` or `{"every_seconds": 3600}',
+    "flow": '{"debounce": {"seconds": 30}}',
+    "debounce": '{"seconds": 30}',
+    "count": '{"threshold": 3}',
+    "cooldown": '{"seconds": 3600}',
+    "throttle": '{"limit": 10, "per_seconds": 3600}',
+    "sample": '{"ratio": 0.1}',
+    "concurrency": '{"limit": 1}',
+}
+"""What an object looks like, by the field that wants one."""
 
 _PHRASES: Final = {
     "missing": "this field is required",

@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, fie
 
 from core.errors import Invalid, Problem
 from core.types import Json
-from rules import paths, problems
-from rules.actions import Action, CeleryTask, Emit, Notify, RunAgent, Webhook
+from rules import paths, problems, repair
+from rules.actions import Action, CeleryTask, Emit, Notify, RunAgent, SecretName, Webhook
 from rules.fields import MAX_TEXT, Model, Moment, TypePattern, refuse
 from rules.timing import Concurrency, Cooldown, Count, Debounce, Flow, Sample, Schedule, Throttle
 from rules.tree import MAX_LEAVES, Condition, Group, Leaf, Reference
@@ -45,6 +45,9 @@ MAX_DEPTH = 8
 MAX_ACTIONS = 20
 MAX_NODES = 20_000
 MAX_NESTING = 32
+
+ROUNDS: Final = 4
+"""How often a document is read: again without its faulty parts, as some checks only follow when others have passed."""
 
 
 def _shape_of_types(value: object) -> str:
@@ -203,17 +206,33 @@ def parse(document: object, agents: Collection[str] | None = None) -> Rule:
 
     `agents` are the targets that exist; None takes any.
     """
-    oversized = list(problems.oversized(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
-    if oversized:
-        raise Invalid(oversized)
-    try:
-        rule = Rule.model_validate(document, context={"agents": agents})
-    except ValidationError as error:
-        raise Invalid(problems.translated(error, document, FIELDS)) from None
-    beyond = list(_beyond_limits(rule))
-    if beyond:
-        raise Invalid(beyond)
+    rule, found = examined(document, agents)
+    if found or rule is None:
+        raise Invalid(found)
     return rule
+
+
+def examined(document: object, agents: Collection[str] | None = None) -> tuple[Rule | None, list[Problem]]:
+    """The rule that a document describes, and all problems of it.
+
+    Where there are problems, the rule is what can be read beside them, for whoever looks further; None: nothing can.
+    """
+    found = list(problems.oversized(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
+    if found:
+        return None, found
+    part: object = document
+    for _ in range(ROUNDS):
+        try:
+            rule = Rule.model_validate(part, context={"agents": agents})
+        except ValidationError as error:
+            more = problems.translated(error, part, FIELDS)
+            found += more
+            part = repair.repaired(part, more)
+            if part is None:
+                return None, found
+        else:
+            return rule, [*found, *_beyond_limits(rule)]
+    return None, found
 
 
 _PARTS: Final[dict[str, type[Model]]] = {
@@ -233,6 +252,7 @@ _PARTS: Final[dict[str, type[Model]]] = {
     "emit": Emit,
     "notify": Notify,
     "webhook": Webhook,
+    "<secret>": SecretName,
     "celery": CeleryTask,
 }
 FIELDS: Final = {name: tuple(model.model_fields) for name, model in _PARTS.items()}

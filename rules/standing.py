@@ -5,58 +5,64 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, Self
-from urllib.parse import urlsplit
 
+from core import hosts, outlets, tenants
 from core.config import Settings
+from core.db import Tx
 from core.errors import Problem
-from rules import cost
-from rules.schema import Action, CeleryTask, Notify, Rule, Webhook
+from core.outlets import Outlets
+from rules import cost, masking, reserved
+from rules.actions import SecretName
+from rules.problems import escaped
+from rules.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
 
 LOG: Final = "log"
 """The channel that is always there: the log of the service."""
+
+
+NOWHERE: Final = Outlets()
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """What a rule may reach and spend. Without arguments: what is safe everywhere.
 
-    `hosts` may hold `*.example.com`, which takes the subdomains; `channels` come beside `log`; `cost` is the bound of
-    one rule for one event, in comparisons (`rules.cost`), `total` that of all rules together; `rules` how many may be
-    in force.
+    `outlets`: where the tenant may send something; channels come beside `log`. `cost` is the bound of one rule for one
+    event, in comparisons (`rules.cost`), `total` that of all rules together; `rules` how many may be in force.
     """
 
-    hosts: Collection[str] = ()
-    queues: Collection[str] = ()
-    channels: Collection[str] = ()
+    outlets: Outlets = NOWHERE
     high_risk: bool = False
     cost: int = 100_000
     total: int = 1_000_000
     rules: int = 1_000
 
     @classmethod
-    def of(cls, settings: Settings, *, high_risk: bool) -> Self:
-        """What these settings allow, to a tenant that allows high risk without approval, or does not."""
+    def of(cls, settings: Settings, outlets: Outlets, *, high_risk: bool) -> Self:
+        """What the settings allow a tenant with these outlets, which allows high risk without approval, or does not."""
         return cls(
-            hosts=settings.webhook_hosts,
-            queues=settings.celery_queues,
-            channels=list(settings.notify_channels),
+            outlets=outlets,
             high_risk=high_risk,
             cost=settings.rule_cost,
             total=settings.rules_cost,
             rules=settings.rules_per_tenant,
         )
 
-
-def may_post(url: str, hosts: Collection[str]) -> bool:
-    """Whether the host of an address is one of `hosts`, or below one that is written `*.example.com`."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    return any(_covers(allowed.lower().rstrip("."), host) for allowed in hosts)
+    @classmethod
+    def to(cls, tx: Tx, settings: Settings, tenant_id: str) -> Self:
+        """What is allowed to a tenant now."""
+        high_risk = tenants.allows_high_risk(tx, tenant_id)
+        return cls.of(settings, outlets.of(tx, settings, tenant_id), high_risk=high_risk)
 
 
 def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
     """What a well-formed rule does that is not allowed here, each with the way out."""
     for place, action in enumerate(rule.actions):
-        yield from _beyond(action, f"/actions/{place}", allowed)
+        notice = action.as_notice() if isinstance(action, RunAgent) else None
+        if notice is not None:
+            yield from _beyond(notice, f"/actions/{place}/params", allowed.outlets)
+        else:
+            yield from _beyond(action, f"/actions/{place}", allowed.outlets)
     if rule.risk_level == "high" and rule.action_mode == "auto" and not allowed.high_risk:
         yield Problem(
             "/risk_level",
@@ -72,27 +78,51 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
         )
 
 
-def _beyond(action: Action, pointer: str, allowed: Allowed) -> Iterator[Problem]:
-    if isinstance(action, Webhook) and not may_post(action.url, allowed.hosts):
-        host = urlsplit(action.url).hostname
-        yield Problem(f"{pointer}/url", _closed(f"posts to `{host}`", "IMPRINT_WEBHOOK_HOSTS", allowed.hosts))
+def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]:
+    if isinstance(action, Webhook):
+        if not hosts.allows(allowed.hosts, action.url):
+            said = f"posts to `{hosts.shown(action.url)}`"
+            yield Problem(f"{pointer}/url", _closed(said, allowed.hosts, _HOSTS))
+        for name, value in action.headers.items():
+            yield from _header(f"{pointer}/headers/{escaped(name)}", name, value, allowed)
     elif isinstance(action, CeleryTask) and action.queue not in allowed.queues:
-        said = f"sends to the queue `{action.queue}`"
-        yield Problem(f"{pointer}/queue", _closed(said, "IMPRINT_CELERY_QUEUES", allowed.queues))
+        yield Problem(f"{pointer}/queue", _closed(f"sends to the queue `{action.queue}`", allowed.queues, _QUEUES))
     elif isinstance(action, Notify) and action.channel not in {LOG, *allowed.channels}:
-        said = f"has the channel `{action.channel}`"
         known = [LOG, *allowed.channels]
-        yield Problem(f"{pointer}/channel", _closed(said, "IMPRINT_NOTIFY_CHANNELS", known))
+        yield Problem(f"{pointer}/channel", _closed(f"has the channel `{action.channel}`", known, _CHANNELS))
+    elif isinstance(action, Emit) and action.event_type in reserved.TYPES:
+        yield Problem(f"{pointer}/event_type", reserved.refusal(action.event_type))
+
+
+def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) -> Iterator[Problem]:
+    """A credential stands in no rule, for rules are read, exported, versioned and shown to who approves them."""
+    if isinstance(value, SecretName):
+        if value.secret not in allowed.secrets:
+            put = f"store it with `imprint tenant secrets set {value.secret}`"
+            yield Problem(f"{pointer}/secret", f"there is no secret `{value.secret}` in this tenant; {put}")
+    elif masking.is_credential(name, value):
+        yield Problem(
+            pointer,
+            "a credential does not belong into a rule; store it with `imprint tenant secrets set NAME` (or PUT "
+            '/v1/tenant/secrets/NAME) and write {"secret": "NAME"} here',
+        )
 
 
 def _most(spent: cost.Cost) -> str:
     return f"; the dearest: {spent.dearest()}" if spent.parts else ", most of it for templates in the actions"
 
 
-def _closed(what: str, setting: str, known: Collection[str]) -> str:
+_HOSTS: Final = (
+    "an admin of the tenant adds it (`imprint tenant webhooks set --host`), from those of IMPRINT_WEBHOOK_HOSTS; http "
+    "and other ports must stand in the entry, as in `http://hooks.local:8080`"
+)
+_QUEUES: Final = "whoever runs the installation gives queues to tenants by IMPRINT_CELERY_QUEUES"
+_CHANNELS: Final = (
+    "an admin of the tenant adds it (`imprint tenant webhooks set --channel`); for the tenant `default` "
+    "IMPRINT_NOTIFY_CHANNELS does"
+)
+
+
+def _closed(what: str, known: Collection[str], way_out: str) -> str:
     there = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
-    return f"no rule of this installation {what}; allowed are: {there}. Whoever runs it adds to {setting}"
-
-
-def _covers(allowed: str, host: str) -> bool:
-    return host.endswith(allowed[1:]) if allowed.startswith("*.") else host == allowed
+    return f"no rule of this tenant {what}; allowed are: {there}; {way_out}"

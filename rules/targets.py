@@ -40,6 +40,7 @@ TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "memory_rebuilder": ("rebuild.ready",),
     "knowledge_indexer": (),
     "embedding_refresher": (),
+    "notifier": (),
 }
 
 APPROVALS: Final = ("approval.requested", "approval.decided")
@@ -72,6 +73,7 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "memory.archived": ("user_id", "memory_id", "category", "reason"),
     "memory.restored": ("user_id", "memory_id", "reason"),
     "memory.recalled": ("user_id", "group_id", "memory_ids", "searches"),
+    "raw.read": ("door", "by", "user_id", "group_id", "session_id"),
     "mirror.requested": ("user_id",),
     "mirror.edited": ("user_id", "file"),
     "mirror.conflicted": ("user_id", "memory_id", "file", "version", "kept"),
@@ -79,7 +81,7 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "profile.updated": ("user_id", "group_id", "version", "changed"),
     "rebuild.requested": ("user_id", "rebuild_id"),
     "rebuild.ready": ("user_id", "rebuild_id", "added", "gone", "changed"),
-    "session.ended": ("session_id", "user_id", "group_id", "message_count", "reason"),
+    "session.ended": ("session_id", "user_id", "group_id", "message_count", "filled_in", "reason"),
     "session.summarized": ("session_id", "user_id", "group_id", "to_position", "messages", "tokens"),
     "session.erased": ("session_id", "user_id", "by"),
     "message.hidden": ("session_id", "message_id", "by", "reason"),
@@ -88,7 +90,7 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "document.updated": ("user_id", "group_id", "document_id", "version", "passages"),
     "document.deleted": ("user_id", "group_id", "document_id", "version", "passages"),
     "rule.changed": ("rule", "version", "author", "comment", "change"),
-    "clock.ticked": ("rule", "version", "due_at", "timezone", "user_id"),
+    "clock.ticked": ("rule", "version", "due_at", "timezone", "user_id", "requested_by"),
     "approval.requested": ("dispatch_id", "rule", "version", "target", "params", "expires_at", "may_decide"),
     "approval.decided": ("dispatch_id", "rule", "verdict", "by", "comment"),
     "endpoint.disabled": ("address", "failing_since", "error"),

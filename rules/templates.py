@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from core.errors import Problem
-from core.types import Event, Json
+from core.errors import Invalid, Problem
+from core.types import Event
 from rules import paths, problems
 from rules.facts import MISSING
 
@@ -22,28 +23,57 @@ _TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _LEFTOVER = re.compile(r"\{\{|\}\}")
 
 
-def render(value: Any, event: Event) -> Any:
-    """The value with every template in it replaced from the event; the given value stays as it is."""
+@dataclass(slots=True)
+class _Room:
+    """How many characters templates may still insert; counted while they do, so that nothing large is built first."""
+
+    limit: int
+    used: int = 0
+
+    def take(self, characters: int) -> None:
+        self.used += characters
+        if self.used > self.limit:
+            raise _too_large(f"more than {self.limit:,} characters", self.limit)
+
+
+def render(value: Any, event: Event, limit: int) -> Any:
+    """Return the value with every template in it replaced from the event; the given value stays as it is.
+
+    Invalid: as JSON the result would have more than `limit` characters.
+    """
+    rendered = _render(value, event, _Room(limit))
+    characters = len(json.dumps(rendered, ensure_ascii=False))
+    if characters > limit:
+        raise _too_large(f"{characters:,} characters", limit)
+    return rendered
+
+
+def _too_large(size: str, limit: int) -> Invalid:
+    return Invalid([Problem("", f"an action of {size} with its templates filled in; {limit:,} are allowed")])
+
+
+def _render(value: Any, event: Event, room: _Room) -> Any:
     if isinstance(value, str):
-        return _render_text(value, event)
+        return _render_text(value, event, room)
     if isinstance(value, list):
-        return [render(item, event) for item in value]
+        return [_render(item, event, room) for item in value]
     if isinstance(value, dict):
-        return {name: render(item, event) for name, item in value.items()}
+        return {name: _render(item, event, room) for name, item in value.items()}
     return value
 
 
-def render_actions(actions: list[Json], event: Event) -> list[Json]:
-    """The actions of a rule as they will run for this event."""
-    return [render(action, event) for action in actions]
+def _render_text(text: str, event: Event, room: _Room) -> Any:
+    def inserted(found: re.Match[str]) -> str:
+        written = _as_text(_read(found[1], event))
+        room.take(len(written))
+        return written
 
-
-def _render_text(text: str, event: Event) -> Any:
     whole = _TEMPLATE.fullmatch(text)
-    if whole is not None:
-        value = _read(whole[1], event)
-        return None if value is MISSING else _as_json(value)
-    return _TEMPLATE.sub(lambda found: _as_text(_read(found[1], event)), text)
+    if whole is None:
+        return _TEMPLATE.sub(inserted, text)
+    value = _read(whole[1], event)
+    room.take(len(_as_text(value)))
+    return None if value is MISSING else _as_json(value)
 
 
 def _read(path: str, event: Event) -> Any:

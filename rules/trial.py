@@ -5,11 +5,13 @@ In two steps, for no transaction may be open while texts are embedded: `look_up`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from core.db import Tx
+from core.errors import Invalid, Problem
 from core.types import Event, Json
-from rules import lookups, templates
+from rules import lookups, masking, templates
 from rules.conditions import explain, names_looked_up, texts_compared
 from rules.facts import Facts, Lookup
 from rules.meaning import Meanings
@@ -37,11 +39,46 @@ def tree(rule: Rule, known: Facts) -> Json | None:
     return None if rule.conditions is None else explain(rule.conditions, known)
 
 
-def told(rule: Rule, version: int, known: Facts, meanings: Meanings) -> Json:
+def all_told(rules: Sequence[tuple[Rule, int]], known: Facts, meanings: Meanings, limit: int) -> list[Json]:
+    """What each rule would make of the event, by `told`.
+
+    Invalid: an action, or the whole answer, would have more than `limit` characters.
+    """
+    answer, left = [], limit
+    for rule, version in rules:
+        one = {"rule": rule.name, **told(rule, version, known, meanings, limit)}
+        left -= _characters(one, left)
+        if left < 0:
+            detail = f"the answer would have more than {limit:,} characters; try fewer rules, or on a smaller event"
+            raise Invalid([Problem("/event", detail)])
+        answer.append(one)
+    return answer
+
+
+_PLAIN_CHARACTERS: Final = 8
+"""About what a number, or the punctuation around a value, takes."""
+
+
+def _characters(value: Any, most: int) -> int:
+    """About how long a value is as JSON; counting stops above `most`, however often it holds one long text."""
+    if isinstance(value, str):
+        return len(value) + _PLAIN_CHARACTERS
+    parts: Iterable[Any] = value if isinstance(value, list | tuple) else ()
+    if isinstance(value, Mapping):
+        parts = (part for item in value.items() for part in item)
+    characters = _PLAIN_CHARACTERS
+    for part in parts:
+        characters += _characters(part, most - characters)
+        if characters > most:
+            break
+    return characters
+
+
+def told(rule: Rule, version: int, known: Facts, meanings: Meanings, limit: int) -> Json:
     """Whether the rule would meet the event, what would hold it back, and its actions with their templates filled in.
 
     Beside no other rules, and before any stage of its flow: what those remember is not looked at. `keys` is what
-    each flow would keep apart.
+    each flow would keep apart. Invalid: an action would have more than `limit` characters.
     """
     verdicts = Ruleset([(rule, version)]).decide(known.event, known.lookup, similarity=meanings.similarity)
     actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
@@ -50,5 +87,5 @@ def told(rule: Rule, version: int, known: Facts, meanings: Meanings) -> Json:
         "held_by": verdicts[0].held_by if verdicts else None,
         "tree": tree(rule, known),
         "keys": dict(verdicts[0].keys) if verdicts else {},
-        "actions": templates.render_actions(actions, known.event) if verdicts else [],
+        "actions": [masking.action(templates.render(one, known.event, limit)) for one in actions] if verdicts else [],
     }

@@ -1,25 +1,23 @@
-"""What a rule that may be saved will probably not do as meant, said when it is saved: loops, risk, fields nobody sends.
+"""What a rule that may be saved will probably not do as meant, said when it is saved.
 
-A warning is a Problem that refuses nothing.
+Loops, risk, types that nobody publishes, fields that nobody sends, comparisons that never hold. A warning is a Problem
+that refuses nothing.
 """
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
-from sqlalchemy import text
-
-from core.db import Tx
 from core.errors import Problem
 from core.intake import PAYLOADS
-from rules import paths, templates
+from rules import comparing, paths, shapes, templates
+from rules.payloads import Payloads
 from rules.ruleset import matches_type
 from rules.schema import Emit, Rule, RunAgent
+from rules.shapes import Shape
 from rules.targets import APPROVALS, EMITTED, TARGETS
 from rules.tree import Group, Leaf, Reference
 
@@ -28,18 +26,6 @@ FARTHEST: Final = 8
 
 WIDEST: Final = 500
 """Types of event that a search for circles follows; beyond that it gives up and warns of nothing."""
-
-LATEST: Final = 20_000
-"""Events of the tenant, from the end of the log, among which those of a rule's types are looked for."""
-
-SAMPLE: Final = 1_000
-"""Events of one type whose payloads are looked at."""
-
-SAMPLE_BYTES: Final = 4_000_000
-"""Payloads that are looked at, in bytes as they are stored."""
-
-ITEMS: Final = 20
-"""Items of a list that are looked at."""
 
 
 class Link(NamedTuple):
@@ -50,23 +36,6 @@ class Link(NamedTuple):
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Payloads:
-    """Which paths payloads are known to have, by event type; `seen` are the types of the log with all their paths.
-
-    A path is a tuple of keys in which `[]` stands for any item of a list.
-    """
-
-    seen: Mapping[str, frozenset[tuple[str, ...]]]
-
-    def of(self, pattern: str) -> frozenset[tuple[str, ...]] | None:
-        """The paths of all types that fit a rule's type; None where no such type is known."""
-        kinds = {kind for kind in (*PAYLOADS, *EMITTED, *self.seen) if matches_type(pattern, kind)}
-        if not kinds:
-            return None
-        return frozenset().union(*(_declared(kind) | self.seen.get(kind, frozenset()) for kind in kinds))
-
-
 class Neighbours:
     """The rules in force, by what they answer. One for as many rules as are to be looked at beside them."""
 
@@ -74,7 +43,9 @@ class Neighbours:
         self._named: defaultdict[str, list[Rule]] = defaultdict(list)
         self._wild: list[Rule] = []
         self._answering: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
-        for rule in rules:
+        known = list(rules)
+        self.emits = frozenset[str]().union(*map(_emitted_by, known))
+        for rule in known:
             if not rule.enabled or rule.action_mode == "shadow":
                 continue
             if any("*" in pattern for pattern in rule.event_types):
@@ -94,7 +65,19 @@ class Neighbours:
 
 def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
     """All that should be said about a rule beside the rules in force, with its places."""
-    return [*_loops(rule, neighbours), *_risks(rule), *_unseen(rule, payloads)]
+    return [
+        *_loops(rule, neighbours),
+        *_risks(rule),
+        *_unpublished(rule, neighbours, payloads),
+        *_unseen(rule, payloads),
+        *_silent(rule, payloads),
+        *_never(rule, payloads),
+    ]
+
+
+def patterns_of(rule: Rule) -> set[str]:
+    """The types and wildcards whose events a rule is to be held against."""
+    return {*rule.event_types, *(pattern for _, pattern in _patterns(rule))}
 
 
 def links(rule: Rule) -> Iterator[Link]:
@@ -109,16 +92,6 @@ def links(rule: Rule) -> Iterator[Link]:
             yield from (Link(kind, f"/actions/{place}", f"`{action.target}`") for kind in found)
         elif isinstance(action, Emit):
             yield Link(action.event_type, f"/actions/{place}", "`emit`")
-
-
-def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
-    """What the tenant's latest events of these types have had in their payloads."""
-    likes = ["".join("%" if sign == "*" else re.sub(r"([\\%_])", r"\\\1", sign) for sign in one) for one in patterns]
-    values = {"likes": likes, "latest": LATEST, "sample": SAMPLE, "bytes": SAMPLE_BYTES}
-    seen: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
-    for row in tx.execute(_PAYLOADS, values):
-        seen[row.event_type].update(_paths_of(row.payload))
-    return Payloads({kind: frozenset(found) for kind, found in seen.items()})
 
 
 def _loops(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
@@ -194,6 +167,89 @@ def _risks(rule: Rule) -> Iterator[Problem]:
         yield Problem("/action_mode", f"a rule of high risk {said}")
 
 
+def _emitted_by(rule: Rule) -> set[str]:
+    return {action.event_type for action in rule.actions if isinstance(action, Emit)}
+
+
+def _unpublished(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> Iterator[Problem]:
+    """Types of event that neither a publisher of the tenant, nor the service, nor a rule's `emit` has."""
+    if payloads.published is None:
+        return
+    known = {*PAYLOADS, *EMITTED, *payloads.published, *neighbours.emits, *_emitted_by(rule)}
+    for pointer, pattern in _patterns(rule):
+        if any(matches_type(pattern, kind) for kind in known):
+            continue
+        near = difflib.get_close_matches(pattern, known, 1, 0.75)
+        guess = f"; did you mean `{near[0]}`?" if near else ""
+        said = f"nobody has published `{pattern}` in this tenant yet, and the service does not emit it{guess}"
+        yield Problem(pointer, said)
+
+
+def _patterns(rule: Rule) -> Iterator[tuple[str, str]]:
+    """The types and wildcards that a rule waits for, with their places."""
+    if isinstance(rule.event_type, str):
+        yield "/event_type", rule.event_type
+    elif rule.event_type is not None:
+        yield from ((f"/event_type/{place}", pattern) for place, pattern in enumerate(rule.event_type))
+    if rule.flow.debounce is not None:
+        flushing = enumerate(rule.flow.debounce.flush_on)
+        yield from ((f"/flow/debounce/flush_on/{place}", pattern) for place, pattern in flushing)
+
+
+def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
+    """Types of the service in a list of several for which the rule never fires, as they lack a field that it needs."""
+    if not isinstance(rule.event_type, list):
+        return
+    needed = [(leaf.field, paths.parse_path(leaf.field)) for leaf in _required(rule.conditions) if leaf.op != "missing"]
+    for place, kind in enumerate(rule.event_type):
+        there = payloads.of(kind) if kind in EMITTED and kind not in PAYLOADS else None
+        if there is None:
+            continue
+        lacking = [
+            name
+            for name, path in needed
+            if path.root == "payload" and path.steps and path.steps[0] not in {step[0] for step in there}
+        ]
+        if lacking:
+            said = f"has no `{lacking[0]}`, which the conditions require: for this type the rule never fires"
+            yield Problem(f"/event_type/{place}", f"`{kind}` {said}")
+
+
+def _never(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
+    """Comparisons that hold for no value which their field can have."""
+    if rule.conditions is None:
+        return
+    for pointer, leaf in _leaves(rule.conditions, "/conditions"):
+        reason = comparing.never(leaf, _shapes(rule, leaf.field, payloads))
+        if reason is not None:
+            yield Problem(f"{pointer}/value", f"`{leaf.field}` {reason}")
+
+
+def _leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
+    """The comparisons of a tree with their places, but for those about the items of a list."""
+    if isinstance(node, Leaf):
+        yield pointer, node
+        return
+    for word, children in node.members():
+        for place, child in enumerate(children):
+            yield from _leaves(child, f"{pointer}/{word}/{place}")
+
+
+def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[Shape]:
+    """What a field may hold in each type of the rule that has it; nothing where one of them is not known."""
+    path = paths.parse_path(field)
+    if path.root in {"event", "lookup"}:
+        return [shapes.OTHER_EVENT_FIELDS[field]]
+    if path.root != "payload" or len(path.steps) != 1:
+        return []
+    name, known = str(path.steps[0]), {*PAYLOADS, *EMITTED}
+    kinds = {kind for kind in {*known, *payloads.seen} for pattern in rule.event_types if matches_type(pattern, kind)}
+    if any(not any(matches_type(pattern, kind) for kind in kinds) for pattern in rule.event_types) or kinds - known:
+        return []
+    having = [shapes.of(kind, name) for kind in sorted(kinds) if (name,) in payloads.paths_of(kind)]
+    return [] if None in having else [shape for shape in having if shape is not None]
+
+
 def _unseen(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
     """Fields of the payload that no known payload of the rule's types has."""
     known = [payloads.of(pattern) for pattern in rule.event_types]
@@ -219,24 +275,6 @@ def _never_seen(path: tuple[str, ...], there: frozenset[tuple[str, ...]], types:
 
 def _written(path: Sequence[str]) -> str:
     return "payload" + "".join(step if step == "[]" else f".{step}" for step in path)
-
-
-def _declared(event_type: str) -> frozenset[tuple[str, ...]]:
-    """The fields that a type is known to have; `*` below one whose inside is the sender's own."""
-    model = PAYLOADS.get(event_type)
-    names = EMITTED.get(event_type, ()) if model is None else tuple(model.model_fields)
-    return frozenset({(name,) for name in names} | {(name, "*") for name in names})
-
-
-def _paths_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every path in a payload, as deep as a rule may look."""
-    if len(above) >= paths.MAX_STEPS:
-        return
-    parts = list(value.items()) if isinstance(value, dict) else []
-    parts += [("[]", item) for item in value[:ITEMS]] if isinstance(value, list) else []
-    for step, part in parts:
-        yield (*above, step)
-        yield from _paths_of(part, (*above, step))
 
 
 def _paths_in(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -272,18 +310,3 @@ def _path_of(name: str, pointer: str, item: tuple[str, ...]) -> Iterator[tuple[s
     if path.root in {"payload", "item"}:
         steps = tuple("[]" if isinstance(step, int) else step for step in path.steps)
         yield pointer, (*item, *steps) if path.root == "item" else steps
-
-
-_PAYLOADS = text("""
-    SELECT event_type, payload FROM (
-        SELECT event_type, payload, sum(pg_column_size(payload)) OVER (ORDER BY place, event_type) AS bytes
-        FROM (
-            SELECT event_type, payload, row_number() OVER (PARTITION BY event_type ORDER BY seq DESC) AS place
-            FROM (SELECT seq, event_type, payload FROM events ORDER BY seq DESC LIMIT :latest) AS latest
-            WHERE event_type LIKE ANY (cast(:likes AS text[]))
-        ) AS numbered
-        WHERE place <= :sample
-    ) AS measured
-    WHERE bytes <= :bytes
-""")
-"""The latest of each type first, until there are enough of a type or of bytes; payloads are read only of those."""

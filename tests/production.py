@@ -172,11 +172,11 @@ def _wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Pr
         "broker_url": broker_url,
         "http_port": str(free_port()),
         "embedding": "hash",
-        "backlog_events": str(BACKLOG),
+        "tenant_limits": json.dumps({"events_waiting": BACKLOG}),
         "llm_base_url": model_url,
         "llm_model": MODEL,
     }
-    settings = Settings(**told)  # type: ignore[arg-type] - words, as the environment gives them
+    settings = Settings(**{**told, "tenant_limits": json.loads(told["tenant_limits"])})  # type: ignore[arg-type] - words, as the environment gives them
     schema.upgrade(settings, (HashEmbedder().name, HashEmbedder().dimension))
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("IMPRINT_", "PROMETHEUS_"))}
     environment |= {f"IMPRINT_{name.upper()}": value for name, value in told.items()}

@@ -6,10 +6,15 @@ import argparse
 import os
 import sys
 
+import structlog
+
 from core import log, metrics
-from core.config import Settings
+from core.config import Settings, unknown
 from core.errors import ImprintError, Misconfigured
+from core.extract import extractors
 from workers import clock, processes
+
+logger = structlog.get_logger()
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -19,10 +24,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--queue", choices=sorted(processes.CONCURRENCY), default="io", help="a worker's queue")
     parser.add_argument("--concurrency", type=int, help="a worker's processes")
     asked = parser.parse_args(argv)
-    settings = Settings()
     name = f"worker-{asked.queue}" if asked.process == "worker" else asked.process
-    log.configure(settings.log_level, settings.log_format, name)
     try:
+        settings = Settings()
+        log.configure(settings.log_level, settings.log_format, name)
+        for sentence in unknown():
+            logger.warning("settings.unknown", detail=sentence)
+        extractors.require(settings)
         _listen(settings, forks=asked.process == "worker")
         if asked.process == "router":
             processes.run_router(settings)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 from core import events, plugins
 from core.config import Settings
 from core.db import Tx
+from core.errors import Never
 from core.events import Cause, Emission
 from core.types import Json
+from rules import reserved
 from workers import (
     compressing,
     learning,
@@ -31,6 +34,8 @@ from workers.tools import Tools
 def emit_event(_tools: Tools, job: Job) -> Outcome:
     """Publish the event that a rule's `emit` action describes, in the chain of its cause."""
     emission = Emission(job.params["event_type"], job.params.get("payload") or {})
+    if emission.event_type in reserved.TYPES:  # A rule may have been saved when that was not refused yet.
+        raise Never(f"`{emission.event_type}`: {reserved.refusal(emission.event_type)}.")
 
     def write(tx: Tx) -> Json:
         events.emit(tx, job.tenant_id, Cause(job.event, job.id), [emission])
@@ -41,21 +46,38 @@ def emit_event(_tools: Tools, job: Job) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A named piece of work: what it does, and where it queues. `rules.targets` says which events follow from it."""
+    """A named piece of work: what it does, and where it queues. `rules.targets` says which events follow from it.
+
+    `seconds`: how long one attempt may take, where that is not what its queue allows.
+    """
 
     run: Callable[[Tools, Job], Outcome]
     queue: str
+    seconds: float | None = None
+
+
+SECONDS: Mapping[str, float] = {"cpu": 60, "io": 120, "model": 180}
+"""How long one attempt of an agent may take, by its queue; `model`: of an agent that asks a language model.
+
+On the queue `cpu` the slowest agents take seconds; an attempt of a minute is a fault or an attack. `io` waits for other
+services with timeouts of their own. A model answers within IMPRINT_LLM_TIMEOUT_SECONDS, and is asked several times."""
+
+WHOLE_USER: Final = 180
+"""Seconds for an agent that compares all memories of a user, up to 10,000, with one another."""
+
+WHOLE_HISTORY: Final = 600
+"""Seconds for a rebuild, which reads all that a user ever said: it is one piece of work, and its result one set."""
 
 
 AGENTS: Mapping[str, Agent] = {
     "memory_extractor": Agent(reading.extract_session, "cpu"),
     "memory_consolidator": Agent(reading.extract_session, "cpu"),
-    "memory_deduplicator": Agent(tending.merge_duplicates, "cpu"),
+    "memory_deduplicator": Agent(tending.merge_duplicates, "cpu", WHOLE_USER),
     "memory_decay": Agent(tending.archive_faded, "cpu"),
     "memory_cleaner": Agent(tending.archive_surplus, "cpu"),
     "memory_reinforcer": Agent(tending.count_uses, "cpu"),
-    "memory_compressor": Agent(compressing.compress_memories, "cpu"),
-    "pattern_finder": Agent(compressing.find_patterns, "cpu"),
+    "memory_compressor": Agent(compressing.compress_memories, "cpu", WHOLE_USER),
+    "pattern_finder": Agent(compressing.find_patterns, "cpu", WHOLE_USER),
     "profile_builder": Agent(learning.build_profile, "cpu"),
     "unit_writer": Agent(units.write_units, "cpu"),
     "session_summarizer": Agent(summarising.summarize_session, "cpu"),
@@ -66,7 +88,7 @@ AGENTS: Mapping[str, Agent] = {
     "conflict_resolver": Agent(learning.resolve_conflict, "cpu"),
     "mirror_writer": Agent(mirroring.write_mirror, "io"),
     "mirror_reader": Agent(mirroring.read_mirror, "io"),
-    "memory_rebuilder": Agent(rebuilding.rebuild_memories, "cpu"),
+    "memory_rebuilder": Agent(rebuilding.rebuild_memories, "cpu", WHOLE_HISTORY),
     "knowledge_indexer": Agent(reading.index_messages, "cpu"),
     "embedding_refresher": Agent(reading.refresh_embeddings, "cpu"),
     "event_emitter": Agent(emit_event, "io"),
@@ -93,6 +115,17 @@ def queues(settings: Settings) -> dict[str, str]:
     """On which queue each agent works."""
     waits = settings.llm_base_url is not None
     return {name: "io" if waits and name in MODEL_USERS else agent.queue for name, agent in installed().items()}
+
+
+def seconds(settings: Settings) -> dict[str, float]:
+    """How long one attempt of each agent may take: as set for it or its queue, else as the tables above say."""
+    given, defaults = settings.agent_seconds, {**SECONDS, **settings.agent_seconds}
+    found = {}
+    for name, queue in queues(settings).items():
+        kind = "model" if settings.llm_base_url is not None and name in MODEL_USERS else queue
+        own = getattr(installed()[name], "seconds", None) or 0
+        found[name] = min(given.get(name) or max(own, defaults[kind]), settings.task_seconds)
+    return found
 
 
 def bound(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +23,9 @@ QUEUES = ("io", "cpu")
 VISIBILITY_MARGIN_SECONDS = 300
 """Redis hands a task out again when it was not acknowledged in time; that time must lie above the longest task."""
 
+TIME_MARGIN_SECONDS = 30
+"""Each attempt has a time limit of its own (`workers.deadline`); Celery's ends what that could not, and is longer."""
+
 SOFT_SHUTDOWN_SECONDS = 3
 """What a worker has in hand may finish within this time; after it, leases bring the work back."""
 
@@ -35,7 +40,7 @@ def create(settings: Settings, broker_url: str) -> Celery:
         task_retry_on_worker_lost=True,
         task_reject_on_worker_lost=True,
         task_ignore_result=True,
-        task_time_limit=settings.task_seconds,
+        task_time_limit=settings.task_seconds + TIME_MARGIN_SECONDS,
         task_queues=[Queue(name, Exchange("imprint.work", type="direct"), routing_key=name) for name in QUEUES],
         task_default_queue="io",
         task_default_exchange="imprint.work",
@@ -45,6 +50,8 @@ def create(settings: Settings, broker_url: str) -> Celery:
         worker_prefetch_multiplier=1,
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
         worker_send_task_events=False,
+        # Whoever has the broker's password could shut workers down by it; whether one is at work its heartbeat says.
+        worker_enable_remote_control=False,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
         worker_cancel_long_running_tasks_on_connection_loss=True,
@@ -60,20 +67,20 @@ def with_task(app: Celery, settings: Settings) -> Celery:
     beside: list[Sweeper] = []
 
     @app.task(name=relay.TASK)  # type: ignore[untyped-decorator]
-    def run(tenant_id: str, dispatch_ids: list[str]) -> None:
-        following = []
-        for dispatch_id in dispatch_ids:
-            following += ledger.run(held[0], tenant_id, UUID(dispatch_id))
-        relay.send(app, following)
+    def run(tenant_id: str, dispatch_ids: list[str], queue: str | None = None) -> None:
+        ledger.take_turn(held[0], tenant_id, queue, [UUID(one) for one in dispatch_ids], partial(relay.send, app))
 
     def begin(**_: Any) -> None:
         log.configure(settings.log_level, settings.log_format, "worker")
-        held[:] = [wiring.ledger(settings)]
+        held[:] = [replace(wiring.ledger(settings), interrupts=True)]
         beside[:] = [Sweeper()]
 
     def end(**_: Any) -> None:
-        beside[0].close()
-        held[0].db.close()
+        # Nothing is there to close in a child that is told to end before it has begun.
+        for sweeper in beside:
+            sweeper.close()
+        for own in held:
+            own.db.close()
 
     worker_process_init.connect(begin, weak=False)
     worker_process_shutdown.connect(end, weak=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -33,19 +34,26 @@ PREFETCH = 50
 REDECLARE_SECONDS = 5.0
 """How often the queue is bound anew: on Redis a flush forgets bindings, and events would go nowhere."""
 
+HASH_DIGITS = 16
+"""How much of a hash is logged: enough to find one message among all of a day."""
+
 BODY_CHARACTERS = 10_000
 """How much of an unreadable message is kept in its dead letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Where bus messages go, and how large they may be. `tenant`: whose they are when they carry no key."""
+    """Where bus messages go, and how large they may be. `tenant`: whose they are when they carry no key.
+
+    `message_bytes`: of one message with all its events.
+    """
 
     app: Database
     tenant: str
     batch: int
     event_bytes: int
     ring: Callable[[], None]
+    message_bytes: int = 32 * 1024 * 1024
 
 
 class BusConsumer:
@@ -73,7 +81,9 @@ class BusConsumer:
 
     def _consume(self, connection: Connection) -> None:
         # Bodies are parsed here and not by kombu, so that one nobody can read becomes a dead letter and not a crash.
-        with connection.Consumer([QUEUE], on_message=self._on_message, prefetch_count=PREFETCH, accept=None):
+        channel: Any = connection.default_channel
+        channel.Message = _uninflated(channel.Message)
+        with connection.Consumer([QUEUE], channel, on_message=self._on_message, prefetch_count=PREFETCH, accept=None):
             declared = time.monotonic()
             while not self._closed.is_set():
                 if time.monotonic() - declared > REDECLARE_SECONDS:
@@ -82,19 +92,49 @@ class BusConsumer:
                 with contextlib.suppress(TimeoutError):
                     connection.drain_events(timeout=0.5)
 
-    def _on_message(self, message: Message) -> None:
-        take(self._intake, _bytes(message.body), message.headers or {}, message.content_type or "")
-        message.ack()
+    def _on_message(self, message: _Uninflated) -> None:
+        body = _bytes(message.body)
+        if message.compression is not None:
+            _refuse("compressed", len(body), "Compressed messages are not read. Publish without `compression`.")
+        elif len(body) > self._intake.message_bytes:
+            most = self._intake.message_bytes
+            _refuse("too_large", len(body), f"{most} bytes are allowed (IMPRINT_REQUEST_BYTES). Send it in parts.")
+        else:
+            take(self._intake, body, message.headers or {}, message.content_type or "")
+        message.ack()  # type: ignore[no-untyped-call]
+
+
+class _Uninflated(Message):
+    """A message whose body stays as it came: kombu inflates before anyone could say how much is too much."""
+
+    def __init__(self, body: object = None, headers: Mapping[str, Any] | None = None, **more: Any) -> None:
+        kept = dict(headers or {})
+        self.compression = kept.pop("compression", None)
+        super().__init__(body=body, headers=kept, **more)  # type: ignore[no-untyped-call]  # kombu has few types.
+
+
+def _uninflated(message: type[Message]) -> Any:
+    """The transport's class of messages with ours behind it, so that what it calls its base does not inflate."""
+    return type("UninflatedMessage", (message, _Uninflated), {})
+
+
+def _refuse(reason: str, size: int, hint: str) -> None:
+    """Drop a message unread. It is not kept as a dead letter, for whose it is only its content could say."""
+    metrics.EVENTS_REFUSED.labels("bus", reason).inc()
+    log.warning("bus.refused", reason=reason, bytes=size, hint=hint)
 
 
 def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or set it aside with its reason; when this returns, it is on disk."""
     named = {str(k).lower(): str(v) for k, v in headers.items()} | {"content-type": content_type}
-    tenant_id = intake_.tenant
     try:
         tenant_id = _tenant(intake_, named)
+    except Unauthorized:
+        _drop(body)
+        return
+    try:
         batch = intake.parse(body, named, batch=intake_.batch, event_bytes=intake_.event_bytes)
-    except (Invalid, Unauthorized) as error:
+    except Invalid as error:
         _set_aside(intake_, tenant_id, body, str(error))
         return
     try:
@@ -110,19 +150,31 @@ def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type:
 
 
 def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:
-    """The tenant of the key in the header `authorization`; without one, the bus's own."""
-    word, _, key = headers.get("authorization", "").partition(" ")
-    if not word:
+    """The tenant of the key in the header `authorization`; without that, the bus's own.
+
+    Unauthorized: there is such a header, and its key does not hold.
+    """
+    if "authorization" not in headers:
         return intake_.tenant
+    _, _, key = headers["authorization"].partition(" ")
     who = tenants.caller(intake_.app, key)
     if not who.may("publish"):
         raise Unauthorized("The key in the message's `authorization` header lacks the scope `publish`.")
     return who.tenant_id
 
 
+def _drop(body: bytes) -> None:
+    """Keep nothing of a message whose key does not hold: it is some tenant's, and nobody can say which.
+
+    Its hash tells who has sent it which one it was.
+    """
+    metrics.EVENTS_REFUSED.labels("bus", "unauthorized").inc()
+    log.warning("bus.unauthorized", bytes=len(body), sha256=hashlib.sha256(body).hexdigest()[:HASH_DIGITS])
+
+
 def _set_aside(intake_: Intake, tenant_id: str, body: bytes, reason: str) -> None:
     metrics.EVENTS_REFUSED.labels("bus", "invalid").inc()
-    log.warning("bus.unreadable", error=reason)
+    log.warning("bus.unreadable", bytes=len(body))
     letter = NewDispatch(
         tenant_id=tenant_id,
         action_type="accept",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,7 +18,7 @@ from celery.beat import Scheduler, Service
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from core import db, events, metrics, schema
+from core import db, events, heartbeat, metrics, schema
 from core.bell import BROKER_ERRORS, Bell, broker_url
 from core.config import Settings
 from core.db import Database
@@ -29,7 +29,8 @@ from rules.book import Book
 from rules.ruleset import Ruleset
 from rules.schedules import Fired, Scheduled
 from workers import app as celery_app
-from workers import ledger, relay, wiring
+from workers import ledger, relay, turns, wiring
+from workers.relay import Owed
 
 log = structlog.get_logger()
 
@@ -136,17 +137,24 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
-            policy = wiring.policy(self._settings)
-            owed = [*ledger.owed(tx, policy), *ledger.release(tx, policy)]
             expired = ledger.expire(tx)
             flow.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
+        owed = self._owed()
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
         if expired:
             self._bell.ring()
         return now
+
+    def _owed(self) -> list[Owed]:
+        """What is to be sent; in transactions of their own, for each ends with the turns locked."""
+        policy = wiring.policy(self._settings)
+        with self._db.queue() as tx:
+            released = ledger.release(tx, policy)
+        with self._db.queue() as tx:
+            return released + ledger.owed(tx, policy)
 
     def _fire(self, now: datetime) -> None:
         """Fire what is due, rule by rule and page by page in turn, for as long as the sweep can wait."""
@@ -177,8 +185,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         return now + timedelta(seconds=self._settings.sweep_seconds)
 
     def _room(self) -> int:
-        """How many events may go out to users before clients would feel it: they are refused above `backlog_events`."""
-        half = self._settings.backlog_events // 2
+        """How many events may go out to users before clients would feel it: they are refused above `events_waiting`."""
+        half = self._settings.tenant_limits.events_waiting // 2
         with self._db.queue() as tx:
             return half - events.backlog(tx, half)
 
@@ -206,16 +214,21 @@ def gauge(database: Database) -> None:
         waiting = tx.execute(_UNROUTED).one()
         statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
         oldest = tx.execute(_OLDEST).scalar_one()
+        tenants = Counter(queue for _, queue in turns.ready(tx))
+        processes = heartbeat.processes(tx)
     metrics.LOG_UNROUTED.set(waiting.events)
     metrics.LOG_LAG.set(waiting.lag)
     for status in ("pending", "running", "retrying", "dead"):
         metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
     metrics.DISPATCH_OLDEST.set(oldest)
+    for queue in celery_app.QUEUES:
+        metrics.TENANTS_WAITING.labels(queue).set(tenants[queue])
+        metrics.WORKER_PROCESSES.labels(queue).set(processes.get(queue, 0))
 
 
 _UNROUTED = text("""
     SELECT count(*) AS events, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
-    FROM (SELECT received_at FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT 100000) AS waiting
+    FROM (SELECT received_at FROM events WHERE routed_at IS NULL LIMIT 100000) AS waiting
 """)
 
 _OPEN = text("""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,10 +10,9 @@ from typing import Literal
 from core import events
 from core.db import Tx
 from core.dispatches import DECIDERS
-from core.errors import Invalid, Problem
 from core.events import Cause, Emission
 from core.types import DispatchStatus, Event, Json
-from rules import templates
+from rules import masking, templates
 from rules.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
 from workers import ledger
 from workers.ledger import NewDispatch
@@ -103,10 +101,7 @@ def _dispatch(
 
 def _filled_in(shop: Workshop, values: Json, event: Event) -> Json:
     """The values with what the event says; bounded, as an emitted event may be copied by the next rule many times."""
-    params: Json = templates.render(values, event)
-    characters = len(json.dumps(params, ensure_ascii=False))
-    if characters > shop.characters:
-        raise Invalid([Problem("", f"an action of {characters} characters; {shop.characters} are allowed")])
+    params: Json = templates.render(values, event, shop.characters)
     return params
 
 
@@ -134,9 +129,21 @@ def _work(action: Action) -> tuple[str, Json]:
         case Notify():
             return ACTORS["notify"], action.model_dump(exclude={"action_type"}, exclude_none=True, by_alias=True)
         case Webhook():
-            return ACTORS["webhook"], {"url": action.url, "headers": action.headers, "payload": action.payload}
+            return ACTORS["webhook"], _webhook(action)
         case CeleryTask():
             return ACTORS["celery"], {"task": action.task, "queue": action.queue, "kwargs": action.kwargs}
+
+
+def _webhook(action: Webhook) -> Json:
+    """The names of secrets stand apart: a template that an event fills in must not come to name one."""
+    plain = {name: value for name, value in action.headers.items() if isinstance(value, str)}
+    secret = {name: value.secret for name, value in action.headers.items() if not isinstance(value, str)}
+    return {
+        "url": action.url,
+        "headers": plain,
+        **({"secrets": secret} if secret else {}),
+        "payload": action.payload,
+    }
 
 
 def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
@@ -149,7 +156,7 @@ def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
             "rule": dispatch.rule,
             "version": dispatch.rule_version,
             "target": dispatch.target,
-            "params": dispatch.params,
+            "params": masking.action(dispatch.params),
             "expires_at": dispatch.expires_at.isoformat(),
             "may_decide": {"scopes": list(DECIDERS)},
         }

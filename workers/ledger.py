@@ -5,29 +5,35 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
 import structlog
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from uuid_utils.compat import uuid7
 
 from core import dispatches, events, metrics
+from core import log as logs
 from core.change import Author
 from core.db import Database, Tx, recordset
 from core.errors import Conflict, Later, LeaseLost, Never
 from core.events import Cause, Emission
+from core.limits import Limits
 from core.providers import BreakerOpen, Grant
 from core.types import DispatchStatus, Event, Json
-from workers import admission
+from workers import admission, deadline, turns
 from workers.admission import Gate, Wait
+from workers.deadline import Alarm, Interrupted
 from workers.relay import Owed
+from workers.turns import Key, Shares
 
 log = structlog.get_logger()
 
@@ -36,6 +42,15 @@ RENEWALS_PER_LEASE = 3
 
 LONGEST_PAUSE = timedelta(days=30)
 """Who asks for more patience than this has made a mistake, or is beyond every calendar."""
+
+OVERRUNS = 2
+"""Attempts of a dispatch that may take too long: the second may have met a machine at rest, a third would not help."""
+
+LOOK_SECONDS = 1.0
+"""How often a running attempt looks whether it was called off."""
+
+TURN_SECONDS = 0.05
+"""How long a process goes on with the work of one tenant before it takes what came to the broker meanwhile."""
 
 ERROR_CHARACTERS = 4000
 """How much of a failure's text is kept."""
@@ -94,6 +109,8 @@ class Job:
     lane: str | None = None
     lane_limit: int | None = None
     grant: Grant | None = None
+    queue: str = "io"
+    overruns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +130,32 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long a lease lasts, when a retry comes, and how many attempts there are. All times in seconds."""
+    """How long a lease lasts, when a retry comes, and how many attempts there are. All times in seconds.
+
+    `running`: dispatches of one queue that a tenant without a limit of its own may have under way.
+    """
 
     lease: float
     resend: float
     retry_base: float
     retry_max: float
     attempts: int
+    running: int = Limits().running
+
+    @property
+    def shares(self) -> Shares:
+        """How much of a tenant's work goes to the broker at a time."""
+        return Shares(self.resend, self.retry_max, self.lease, self.running)
 
     def pause(self, attempt: int, after: timedelta | None) -> float:
         """Exponential back-off with full jitter above half of it, never below what the other side asked for."""
         ceiling = min(self.retry_max, self.retry_base * 2.0 ** (attempt - 1))
         jittered = ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards no secret
         return max(jittered, min(after, LONGEST_PAUSE).total_seconds() if after else 0.0)
+
+
+class Overran(Exception):
+    """An attempt took longer than its agent may."""
 
 
 class LaneFull(Exception):
@@ -139,7 +169,9 @@ Agent = Callable[[Job], Outcome]
 class Ledger:
     """What it takes to work dispatches off: the database, who does what on which queue, the policy.
 
-    `gate`: what those who ask a model must pass, where there is one.
+    `gate`: what those who ask a model must pass, where there is one. `seconds`: how long an attempt of each agent may
+    take; of those not in it, any time. `interrupts`: whether the process is the ledger's own, so that an attempt that
+    takes too long or was called off can be stopped by signals and, at the worst, with the process.
     """
 
     db: Database
@@ -147,17 +179,24 @@ class Ledger:
     queues: Mapping[str, str]
     policy: Policy
     gate: Gate | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    interrupts: bool = False
 
 
 def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
-    """Write dispatches; answers those that workers should hear of once this transaction is committed."""
+    """Write dispatches and send what may be sent; the last thing in its transaction, as `turns.offer` says."""
+    return turns.offer(tx, Shares(resend_s), write(tx, new))
+
+
+def write(tx: Tx, new: Sequence[NewDispatch]) -> list[Key]:
+    """Write dispatches; answers for which tenants and queues there is now something to send."""
     if not new:
         return []
     for rows in _parcels(new):
-        tx.execute(_INSERT, {"rows": rows, "resend": resend_s})
+        tx.execute(_INSERT, {"rows": rows})
     for d in new:
         metrics.DISPATCHES.labels(d.target, d.status).inc()
-    return [Owed(d.tenant_id, d.queue, d.id) for d in new if d.status is DispatchStatus.PENDING]
+    return [(d.tenant_id, d.queue) for d in new if d.status is DispatchStatus.PENDING]
 
 
 def _parcels(new: Sequence[NewDispatch]) -> Iterator[str]:
@@ -173,6 +212,22 @@ def _parcels(new: Sequence[NewDispatch]) -> Iterator[str]:
     yield f"[{','.join(parcel)}]"
 
 
+def take_turn(
+    ledger: Ledger, tenant_id: str, queue: str | None, ids: Sequence[UUID], send: Callable[[Sequence[Owed]], object]
+) -> None:
+    """Run these dispatches, then what they make room for on the same queue, for as long as a tenant's turn lasts.
+
+    What is left then, and what belongs to another queue, is sent to the broker, behind what others have sent meanwhile.
+    """
+    mine, ends = deque(ids), time.monotonic() + TURN_SECONDS
+    while mine:
+        following = run(ledger, tenant_id, mine.popleft())
+        here = [owed for owed in following if owed.queue == queue]
+        goes_on = not mine and bool(here) and time.monotonic() < ends
+        send(following if not goes_on else [owed for owed in following if owed != here[0]])
+        mine.extend([here[0].id] if goes_on else [])
+
+
 def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
     """Work one dispatch off: claim it, let its agent think, write the effect and the end together.
 
@@ -180,7 +235,7 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
     """
     job = _claim(ledger, tenant_id, dispatch_id)
     if job is None:
-        return []
+        return _step_aside(ledger, tenant_id, dispatch_id)
     words = {
         "tenant": tenant_id,
         "dispatch": str(job.id),
@@ -189,16 +244,31 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
     }
     with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
         try:
-            with _renewed(ledger, job):
+            with _watched(ledger, job):
                 outcome = ledger.agents[job.target](job)
             return _finish(ledger, job, outcome)
         except LeaseLost:
             log.warning("dispatch.lease_lost")
+            return _make_way(ledger, job)
+        except Overran as error:
+            return _overran(ledger, job, error)
         except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
             return _fail(ledger, job, error)
         finally:
             _leave(ledger, job)
-    return []
+
+
+def _step_aside(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
+    """What was sent and cannot begin now gives its place to the next; the sweep, or whoever it waits for, calls it."""
+    with ledger.db.tenant(tenant_id) as tx:
+        row = tx.execute(_STEP_ASIDE, {"id": dispatch_id}).one_or_none()
+        return [] if row is None else turns.offer(tx, ledger.policy.shares, [(tenant_id, row.queue)])
+
+
+def _make_way(ledger: Ledger, job: Job) -> list[Owed]:
+    """Who may run now that this attempt is over; what became of the dispatch itself, others have decided."""
+    with ledger.db.tenant(job.tenant_id) as tx:
+        return turns.offer(tx, ledger.policy.shares, [(job.tenant_id, job.queue), *_make_room(tx, job)])
 
 
 def _leave(ledger: Ledger, job: Job) -> None:
@@ -208,22 +278,23 @@ def _leave(ledger: Ledger, job: Job) -> None:
     try:
         admission.leave(ledger.db, ledger.gate, job.grant)
     except DBAPIError as error:
-        log.warning("dispatch.unreturned", error=str(error).splitlines()[0])
+        log.warning("dispatch.unreturned", **logs.fault(error))
 
 
 def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
     """The sweep: what was never begun, is due again or lost its worker goes out again.
 
-    A dispatch whose worker died at every attempt is set aside: it may be what kills them.
+    A dispatch whose worker died at every attempt is set aside: it may be what kills them. Each tenant gets its share of
+    a sweep, and of what is sent.
     """
-    values = {"resend": policy.resend, "attempts": policy.attempts, "limit": limit, "longest": policy.retry_max}
+    values = {"attempts": policy.attempts, "overruns": OVERRUNS, "share": limit // 5, "limit": limit}
     rows = tx.execute(_OWED, values).all()
     for row in rows:
         if row.status == DispatchStatus.DEAD:
-            _bury(tx, row, f"Its worker died or hung at each of {row.attempt} attempts.")
+            _bury(tx, row, row.error)
             metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
-    again = [Owed(row.tenant_id, row.queue, row.id) for row in rows if row.status == DispatchStatus.PENDING]
-    return again + [turn for row in rows if row.status == DispatchStatus.DEAD for turn in _waiting(tx, row)]
+            _waiting(tx, row)
+    return turns.offer(tx, policy.shares, turns.with_room(tx, policy.shares, turns.ready(tx)))
 
 
 def expire(tx: Tx, limit: int = 500) -> int:
@@ -238,8 +309,8 @@ def expire(tx: Tx, limit: int = 500) -> int:
 
 def release(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
     """Let begin what was held until its time has come. Several clocks may share this."""
-    rows = tx.execute(_RELEASE, {"resend": policy.resend, "limit": limit}).all()
-    return [Owed(row.tenant_id, row.queue, row.id) for row in rows]
+    rows = tx.execute(_RELEASE, {"limit": limit}).all()
+    return turns.offer(tx, policy.shares, [(row.tenant_id, row.queue) for row in rows])
 
 
 def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -> int:
@@ -259,7 +330,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
     lease = uuid4()
     try:
         with ledger.db.tenant(tenant_id) as tx:
-            row = tx.execute(_CLAIM, {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease}).one_or_none()
+            row = tx.execute(_CLAIM, _claiming(ledger, dispatch_id, lease)).one_or_none()
             if row is None:
                 return None
             if row.lane is not None:
@@ -289,7 +360,14 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         lane=row.lane,
         lane_limit=row.lane_limit,
         grant=grant,
+        queue=row.queue,
+        overruns=row.overruns,
     )
+
+
+def _claiming(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:
+    limits = {target: most + deadline.GRACE_SECONDS for target, most in ledger.seconds.items()}
+    return {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease, "limits": json.dumps(limits)}
 
 
 def _put_back(tx: Tx, row: Any, wait: Wait) -> None:
@@ -316,19 +394,20 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
         result = outcome.write(tx)
         then = [_next(ledger, job, *work) for work in outcome.then]
         then = then if outcome.at is None else [_timed(one, outcome.at) for one in then]
-        following = insert(tx, then, ledger.policy.resend)
+        keys = [(job.tenant_id, job.queue), *write(tx, then)]
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
         if tx.execute(_DONE, values).rowcount != 1:
             raise LeaseLost
-        following += _hand_on(tx, ledger, job, then)
-        following += _make_room(tx, job)
+        keys += _hand_on(tx, job, then)
+        keys += _make_room(tx, job)
+        following = turns.offer(tx, ledger.policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
     outcome.count(result)
-    log.info("dispatch.done", result=result)
-    return list(dict.fromkeys(following))
+    log.info("dispatch.done", result=logs.counts(result))
+    return following
 
 
-def _hand_on(tx: Tx, ledger: Ledger, job: Job, then: Sequence[NewDispatch]) -> list[Owed]:
+def _hand_on(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
     """It is the turn of the rule's next action; where the same agent goes on, only once that is done."""
     if job.author.rule is None:
         return []
@@ -336,28 +415,28 @@ def _hand_on(tx: Tx, ledger: Ledger, job: Job, then: Sequence[NewDispatch]) -> l
     if rest is not None:
         tx.execute(_WAIT_FOR_REST, {"id": job.id, "rest": rest})
         return []
-    rows = tx.execute(_HAND_ON, {"id": job.id, "resend": ledger.policy.resend}).all()
+    rows = tx.execute(_HAND_ON, {"id": job.id}).all()
     for row in rows:
         metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
-    return [Owed(job.tenant_id, row.queue, row.id) for row in rows]
+    return [(job.tenant_id, row.queue) for row in rows]
 
 
-def _make_room(tx: Tx, job: Job) -> list[Owed]:
-    """Who may run now that this one has ended; the last thing a transaction does, for it holds the lane."""
+def _make_room(tx: Tx, job: Job) -> list[Key]:
+    """Make ready who may run now that this one has ended. It holds the lane: only the turns may be locked after it."""
     if job.lane is not None:
         _lock_lane(tx, job.tenant_id, job.lane)
     return _waiting(tx, job)
 
 
-def _waiting(tx: Tx, ended: Any) -> list[Owed]:
-    """The oldest that waited for this one to end: because it ran alone, or because its lane was full."""
+def _waiting(tx: Tx, ended: Any) -> list[Key]:
+    """Make ready the oldest that waited for this one to end: because it ran alone, or because its lane was full."""
     rows: list[Any] = []
     if ended.alone is not None:
         rows += tx.execute(_WAITING_ALONE, {"tenant": ended.tenant_id, "alone": ended.alone})
     if ended.lane is not None:
         values = {"tenant": ended.tenant_id, "lane": ended.lane, "limit": ended.lane_limit}
         rows += tx.execute(_WAITING_IN_LANE, values)
-    return [Owed(ended.tenant_id, row.queue, row.id) for row in rows]
+    return [(ended.tenant_id, row.queue) for row in rows]
 
 
 def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
@@ -390,22 +469,31 @@ def _timed(dispatch: NewDispatch, at: datetime) -> NewDispatch:
     )
 
 
-def _fail(ledger: Ledger, job: Job, error: Exception) -> list[Owed]:
-    """Write down that an attempt failed; answers who may have its turn now."""
+def _overran(ledger: Ledger, job: Job, error: Overran) -> list[Owed]:
+    """Write down that an attempt took too long; of OVERRUNS such attempts the last was the last."""
+    metrics.DISPATCH_OVERRUNS.labels(job.target).inc()
+    return _fail(ledger, job, error, again=job.overruns + 1 < OVERRUNS and job.attempt < ledger.policy.attempts)
+
+
+def _fail(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = None) -> list[Owed]:
+    """Write down that an attempt failed; answers who may have its turn now. `again`: whether it is tried again."""
     policy = ledger.policy
     free = isinstance(error, BreakerOpen)  # The model is away for everyone, so that this attempt does not count.
-    again = free or (not isinstance(error, Never) and job.attempt < policy.attempts)
+    if again is None:
+        again = free or (not isinstance(error, Never) and job.attempt < policy.attempts)
     status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
     after = error.after if isinstance(error, Later) else None
     reason = _words(error)
     end = {"status": status, "error": reason, "pause": policy.pause(job.attempt, after), "free": free}
+    end["overran"] = isinstance(error, Overran)
     with ledger.db.tenant(job.tenant_id) as tx:
         row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
             _bury(tx, row, reason)
-        following = _make_room(tx, job)
+        keys = [(job.tenant_id, job.queue), *_make_room(tx, job)]
+        following = turns.offer(tx, policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, status).inc()
-    log.warning("dispatch.failed", status=status, error=reason, attempt=job.attempt)
+    log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error))
     return following
 
 
@@ -420,7 +508,7 @@ def _bury(tx: Tx, row: Any, reason: str) -> None:
 
 
 def _words(error: Exception) -> str:
-    expected = isinstance(error, Later | Never | Conflict)
+    expected = isinstance(error, Later | Never | Conflict | Overran)
     words = (
         str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
     )
@@ -429,35 +517,82 @@ def _words(error: Exception) -> str:
 
 
 @contextmanager
-def _renewed(ledger: Ledger, job: Job) -> Iterator[None]:
-    """Keep the lease alive from a thread of its own while the agent thinks."""
-    done = threading.Event()
+def _watched(ledger: Ledger, job: Job) -> Iterator[None]:
+    """Keep the lease alive from a thread of its own while the agent works, and stop the agent when its time is over.
 
-    def renew() -> None:
-        while not done.wait(ledger.policy.lease / RENEWALS_PER_LEASE):
-            try:
-                with ledger.db.tenant(job.tenant_id) as tx:
-                    tx.execute(_RENEW, {"id": job.id, "lease": job.lease, "seconds": ledger.policy.lease})
-            except DBAPIError as error:
-                log.warning("dispatch.unrenewed", error=str(error))
+    Raises:
+        Overran: the agent took longer than it may.
+        LeaseLost: the dispatch was called off, or taken over by another worker.
+    """
+    watch = _Watch(ledger, job)
+    with deadline.alarm(watch.most) if ledger.interrupts else nullcontext() as alarm:
+        thread = threading.Thread(target=watch.run, args=(alarm,), name="lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        except Interrupted:
+            pass
+        finally:
+            if alarm is not None:
+                alarm.disarm()
+            watch.done.set()
+            thread.join()
+    if watch.over is not None:
+        raise watch.over
 
-    thread = threading.Thread(target=renew, name="lease", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+
+class _Watch:
+    """Renews the lease of a job, and notices that its time is over or that it is not its worker's any more."""
+
+    def __init__(self, ledger: Ledger, job: Job) -> None:
+        self.done = threading.Event()
+        self.over: Overran | LeaseLost | None = None
+        self.most = ledger.seconds.get(job.target)
+        self._ledger = ledger
+        self._job = job
+
+    def run(self, alarm: Alarm | None) -> None:
+        every = self._ledger.policy.lease / RENEWALS_PER_LEASE
+        began = renewed = time.monotonic()
+        while not self.done.wait(min(LOOK_SECONDS, every) if alarm is not None else every):
+            if self.over is None:
+                renews = time.monotonic() - renewed >= every or alarm is None
+                renewed = time.monotonic() if renews else renewed
+                self.over = self._look(time.monotonic() - began, renews=renews) if alarm is not None else self._renew()
+            if self.over is not None and alarm is not None:
+                alarm.ring()
+
+    def _look(self, took: float, *, renews: bool) -> Overran | LeaseLost | None:
+        if self.most is not None and took >= self.most:
+            which = f"{self._job.overruns + 1} of {OVERRUNS} times"
+            return Overran(f"{self._job.target} took longer than the {self.most:g} s that it may take ({which}).")
+        return self._renew() if renews else self._check()
+
+    def _renew(self) -> LeaseLost | None:
+        lost = self._ask(_RENEW)
+        return lost if self._ledger.interrupts else None
+
+    def _check(self) -> LeaseLost | None:
+        return self._ask(_HELD)
+
+    def _ask(self, statement: TextClause) -> LeaseLost | None:
+        values = {"id": self._job.id, "lease": self._job.lease, "seconds": self._ledger.policy.lease}
+        try:
+            with self._ledger.db.tenant(self._job.tenant_id) as tx:
+                return None if tx.execute(statement, values).rowcount == 1 else LeaseLost()
+        except DBAPIError as error:
+            log.warning("dispatch.unrenewed", **logs.fault(error))
+            return None
 
 
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
                             target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold,
-                            expires_at, approval, wake_at, ended_at)
+                            expires_at, approval, turn, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
            target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold, expires_at,
            CASE WHEN hold = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
-           CASE WHEN status = 'pending' THEN clock_timestamp() + make_interval(secs => :resend) END,
+           CASE WHEN status = 'pending' THEN 'ready' END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS d (
         tenant_id text, id uuid, event_seq bigint, root_seq bigint, correlation_id text, hop int, rule text,
@@ -466,15 +601,24 @@ _INSERT = text("""
 """)
 
 _CLAIM = text("""
-    UPDATE dispatches SET status = 'running', attempt = attempt + 1, lease = :lease,
-                          started_at = clock_timestamp(), wake_at = clock_timestamp() + make_interval(secs => :seconds)
-    WHERE id = :id AND (status = 'pending' OR (status IN ('running', 'retrying') AND wake_at <= clock_timestamp()))
+    UPDATE dispatches SET status = 'running', attempt = attempt + 1, lease = :lease, turn = 'sent',
+                          started_at = clock_timestamp(), wake_at = clock_timestamp() + make_interval(secs => :seconds),
+                          deadline_at = clock_timestamp()
+                                        + make_interval(secs => (cast(:limits AS json) ->> target)::float8)
+    WHERE id = :id AND (status = 'pending' OR (status = 'retrying' AND wake_at <= clock_timestamp()))
     RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited
 """)
-"""Begin a dispatch unless someone holds it, it has ended, or its next attempt is not due."""
+"""Begin a dispatch unless someone holds it, it has ended, or its next attempt is not due. One whose lease has run out
+is the sweep's, which knows what to make of that."""
+
+_STEP_ASIDE = text("""
+    UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent' RETURNING queue
+""")
+
+_HELD = text("SELECT FROM dispatches WHERE id = :id AND lease = :lease AND status = 'running'")
 
 _RENEW = text("""
-    UPDATE dispatches SET wake_at = clock_timestamp() + make_interval(secs => :seconds)
+    UPDATE dispatches SET wake_at = least(clock_timestamp() + make_interval(secs => :seconds), deadline_at)
     WHERE id = :id AND lease = :lease AND status = 'running'
 """)
 
@@ -493,7 +637,7 @@ _RUNNING = text("""
 """)
 
 _HAND_ON = text("""
-    UPDATE dispatches SET status = 'pending', hold = NULL, wake_at = clock_timestamp() + make_interval(secs => :resend)
+    UPDATE dispatches SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL
     WHERE after = :id AND status = 'held' AND hold = 'turn'
     RETURNING id, queue, target
 """)
@@ -501,16 +645,25 @@ _HAND_ON = text("""
 _WAIT_FOR_REST = text("UPDATE dispatches SET after = :rest WHERE after = :id AND status = 'held'")
 
 _WAITING_ALONE = text("""
-    SELECT id, queue FROM dispatches
-    WHERE tenant_id = :tenant AND alone = :alone AND status = 'pending' ORDER BY id LIMIT 1
+    WITH oldest AS MATERIALIZED (
+        SELECT id FROM dispatches WHERE tenant_id = :tenant AND alone = :alone AND status = 'pending'
+        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET turn = 'ready', wake_at = NULL FROM oldest WHERE d.tenant_id = :tenant AND d.id = oldest.id
+    RETURNING d.id, d.queue
 """)
+"""One that is locked is being claimed, and will find the place free; to wait for it would be a deadlock."""
 
 _WAITING_IN_LANE = text("""
-    SELECT id, queue FROM dispatches
-    WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'pending'
-    ORDER BY id LIMIT greatest(0, :limit - (
-        SELECT count(*) FROM dispatches
-        WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running'))
+    WITH oldest AS MATERIALIZED (
+        SELECT id FROM dispatches WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'pending'
+        ORDER BY id LIMIT greatest(0, :limit - (
+            SELECT count(*) FROM dispatches
+            WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running'))
+        FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET turn = 'ready', wake_at = NULL FROM oldest WHERE d.tenant_id = :tenant AND d.id = oldest.id
+    RETURNING d.id, d.queue
 """)
 """As many as there is room for: one that ended at the same time may have called the same one."""
 
@@ -552,8 +705,7 @@ _RELEASE = text("""
         WHERE status = 'held' AND hold = 'time' AND expires_at <= clock_timestamp()
         ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
     )
-    UPDATE dispatches d SET status = 'pending', hold = NULL,
-                            wake_at = clock_timestamp() + make_interval(secs => :resend)
+    UPDATE dispatches d SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL
     FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
     RETURNING d.tenant_id, d.queue, d.id
 """)
@@ -570,7 +722,8 @@ _PUT_BACK = text("""
 """Not sent more and more seldom, as what only waits in a queue is: it comes when it is due."""
 
 _FAILED = text("""
-    UPDATE dispatches SET status = cast(:status AS text), error = :error, lease = NULL,
+    UPDATE dispatches SET status = cast(:status AS text), error = :error, lease = NULL, turn = NULL,
+           overruns = overruns + CASE WHEN :overran THEN 1 ELSE 0 END,
            attempt = attempt - CASE WHEN :free THEN 1 ELSE 0 END,
            wake_at = CASE WHEN :status = 'retrying' THEN clock_timestamp() + make_interval(secs => :pause) END,
            ended_at = CASE WHEN :status = 'dead' THEN clock_timestamp() END
@@ -579,21 +732,42 @@ _FAILED = text("""
 """)
 
 _OWED = text("""
-    WITH due AS (
-        SELECT tenant_id, id, status = 'running' AND attempt >= :attempts AS hopeless FROM dispatches
-        WHERE status IN ('pending', 'running', 'retrying') AND wake_at <= clock_timestamp()
-        ORDER BY wake_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    WITH RECURSIVE moment AS MATERIALIZED (SELECT clock_timestamp() AS now), owing AS (
+        (SELECT tenant_id FROM dispatches
+         WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL ORDER BY tenant_id LIMIT 1)
+        UNION ALL
+        SELECT n.tenant_id FROM owing, LATERAL (
+            SELECT tenant_id FROM dispatches
+            WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL
+              AND tenant_id > owing.tenant_id
+            ORDER BY tenant_id LIMIT 1
+        ) AS n
+    ), due AS (
+        SELECT d.* FROM (SELECT tenant_id FROM owing ORDER BY random()) AS o, LATERAL (
+            SELECT tenant_id, id, status = 'running' AND wake_at >= deadline_at AS overran,
+                   status = 'running' AND attempt >= :attempts AS hopeless
+            FROM dispatches
+            WHERE tenant_id = o.tenant_id AND status IN ('pending', 'running', 'retrying')
+              AND wake_at <= (SELECT now FROM moment)
+            ORDER BY wake_at LIMIT :share FOR UPDATE SKIP LOCKED
+        ) AS d LIMIT :limit
+    ), judged AS (
+        SELECT due.tenant_id, due.id, due.overran, CASE
+            WHEN due.overran AND d.overruns + 1 >= :overruns THEN
+                d.target || ' took longer than it may, at each of ' || d.overruns + 1
+                || ' attempts, and its process had to be ended.'
+            WHEN due.hopeless THEN 'Its worker died or hung at each of ' || d.attempt || ' attempts.' END AS reason
+        FROM due JOIN dispatches d ON d.tenant_id = due.tenant_id AND d.id = due.id
     )
     UPDATE dispatches d SET
-        status = CASE WHEN due.hopeless THEN 'dead' ELSE 'pending' END,
-        ended_at = CASE WHEN due.hopeless THEN clock_timestamp() END,
-        error = CASE WHEN due.hopeless THEN 'Its worker died or hung at every attempt.' ELSE d.error END,
-        lease = NULL,
-        sends = d.sends + 1,
-        -- Twice as long each time: a queue that is merely long must not be filled with repeats.
-        wake_at = CASE WHEN NOT due.hopeless THEN clock_timestamp()
-                  + make_interval(secs => least(:resend * power(2, least(d.sends, 10)), :longest)) END
-    FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
+        status = CASE WHEN j.reason IS NULL THEN 'pending' ELSE 'dead' END,
+        turn = CASE WHEN j.reason IS NULL THEN 'ready' END,
+        ended_at = CASE WHEN j.reason IS NOT NULL THEN clock_timestamp() END,
+        error = coalesce(j.reason, d.error),
+        overruns = d.overruns + CASE WHEN j.overran THEN 1 ELSE 0 END,
+        lease = NULL, wake_at = NULL, sends = d.sends + 1
+    FROM judged j WHERE d.tenant_id = j.tenant_id AND d.id = j.id
     RETURNING d.*
 """)
-"""What the workers should have begun, finished or renewed by now; SKIP LOCKED lets several clocks share it."""
+"""What the workers should have begun, finished or renewed by now, some of each tenant; SKIP LOCKED lets several clocks
+share it. A lease that reached to the deadline of its attempt was renewed until the process was ended for it."""

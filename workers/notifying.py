@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
+from core import outlets
 from core.db import Tx
 from core.errors import Misconfigured, Never
 from core.types import Json
@@ -79,7 +80,7 @@ def _next(now: datetime, clock: str, zone: str) -> datetime:
 
 def _keep(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
     """Put it with what is due then, and have it sent at that time by an action of its own, which can be called off."""
-    _require_channel(tools, job.params["channel"])
+    _require_channel(tools, job)
     kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
     row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": words, "due": due, "event": job.event.id}
     sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
@@ -115,7 +116,7 @@ def _send_kept(tools: Tools, job: Job) -> Outcome:
 def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
     """Through the channel: the log, a mailbox, another package, or an address that takes `{"text": …}`, as Slack's."""
     channel, words = job.params["channel"], _together(said)
-    address = _require_channel(tools, channel)
+    address, signing = _require_channel(tools, job)
     result: Json = {"channel": channel, "delivered": len(said)}
     if address is None:
         log.info("notification", channel=channel, text=words)
@@ -138,7 +139,7 @@ def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
 
         return endpoints.reached(tools, job, channel, hand_over)
     content = {"text": words, "channel": channel, "event_id": job.event.id}
-    parcel = Parcel(f"The channel {channel!r}", channel, httpx.URL(address), content, {})
+    parcel = Parcel(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
     return posting.deliver(tools, job, parcel, result)
 
 
@@ -150,14 +151,20 @@ def _carrier(tools: Tools, address: str) -> Notifier | None:
         raise Never(str(error)) from error
 
 
-def _require_channel(tools: Tools, channel: str) -> str | None:
-    """The address of a channel; None: the log. Never: nobody has set it."""
-    if channel == LOG:
-        return None
-    address = tools.settings.notify_channels.get(channel)
+def _require_channel(tools: Tools, job: Job) -> tuple[str | None, str | None]:
+    """The address of a channel, None for the log, and what signs it. Never: the tenant has no such channel."""
+    name = job.params["channel"]
+    if name == LOG:
+        return None, None
+    with tools.db.tenant(job.tenant_id) as tx:
+        address = outlets.channel(tx, tools.settings, job.tenant_id, name)
+        signing = outlets.signing(tx, tools.settings, job.tenant_id)
     if address is None:
-        raise Never(f"There is no channel {channel!r}. Whoever runs this installation adds to IMPRINT_NOTIFY_CHANNELS.")
-    return str(address)
+        raise Never(
+            f"There is no channel {name!r} in this tenant, or it leads where IMPRINT_WEBHOOK_HOSTS no longer allows. "
+            f"An admin sets it by `PUT /v1/tenant/webhooks`; for the tenant `default` IMPRINT_NOTIFY_CHANNELS does."
+        )
+    return address, signing
 
 
 def _mailbox(address: str, subject: Any, words: str) -> tuple[str, str]:

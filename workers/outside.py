@@ -6,17 +6,17 @@ dispatch, by which the other side can tell.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import cache, partial
 from typing import Final
 
 import httpx
 from celery import Celery
 
+from core import hosts, outlets, tenant_secrets, vault
 from core.bell import BROKER_ERRORS, broker_url
-from core.config import Settings
 from core.errors import Later, Never
 from core.types import Event, Json
-from rules.standing import may_post
 from workers import posting
 from workers.ledger import Job, Outcome
 from workers.posting import Parcel
@@ -27,13 +27,32 @@ CONNECTION_SECONDS: Final = 5
 
 
 def send_webhook(tools: Tools, job: Job) -> Outcome:
-    """Post what the rule says, or the event, to a host that the settings allow; 2xx is done."""
-    url = _allowed(job.params["url"], tools.settings)
+    """Post what the rule says, or the event, to a host that the tenant may post to; 2xx is done."""
+    names = job.params.get("secrets") or {}
+    with tools.db.tenant(job.tenant_id) as tx:
+        allowed = outlets.of(tx, tools.settings, job.tenant_id)
+        signing = outlets.signing(tx, tools.settings, job.tenant_id)
+        key = partial(vault.opened, tools.settings)
+        known = tenant_secrets.reveal(tx, key, job.tenant_id, "header", list(names.values()))
+    url = _allowed(job.params["url"], allowed.hosts)
     given = job.params.get("payload")
     content = _told(job.event, job.params.get("gathered")) if given is None else given
     address = str(url.copy_with(query=None, fragment=None))
-    parcel = Parcel(f"The webhook at {url.host}", address, url, content, job.params.get("headers") or {})
+    headers = job.params.get("headers") or {}
+    secrets = _values(names, known)
+    parcel = Parcel(f"The webhook at {url.host}", address, url, content, headers, signing, secrets)
     return posting.deliver(tools, job, parcel, {})
+
+
+def _values(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
+    """The values of the headers that name secrets."""
+    missing = sorted(set(names.values()) - known.keys())
+    if missing:
+        raise Never(
+            f"There is no secret {missing[0]!r} in this tenant any more. Store it with `imprint tenant secrets set "
+            f"{missing[0]}`, then replay this dispatch."
+        )
+    return {header: known[name] for header, name in names.items()}
 
 
 def send_task(tools: Tools, job: Job) -> Outcome:
@@ -43,9 +62,10 @@ def send_task(tools: Tools, job: Job) -> Outcome:
     """
     settings = tools.settings
     task, queue = job.params["task"], job.params["queue"]
-    if queue not in settings.celery_queues:
+    if queue not in outlets.queues(settings, job.tenant_id):
         raise Never(
-            f"The queue {queue!r} is not allowed. Whoever runs this installation adds to IMPRINT_CELERY_QUEUES."
+            f"The queue {queue!r} is not allowed in this tenant. Whoever runs this installation gives it one by "
+            f"IMPRINT_CELERY_QUEUES."
         )
     own = settings.celery_broker_url
     app = _celery(own.get_secret_value() if own else broker_url(settings))
@@ -58,15 +78,16 @@ def send_task(tools: Tools, job: Job) -> Outcome:
     return Outcome(lambda _tx: {"task": task, "queue": queue, "task_id": str(job.id)})
 
 
-def _allowed(address: str, settings: Settings) -> httpx.URL:
-    """The address as it will be called; its host is looked at again, for the settings may have changed."""
+def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
+    """The address as it will be called; its host is looked at again, for what is allowed may have changed."""
     try:
         url = httpx.URL(address)
     except httpx.InvalidURL as error:
         raise Never(f"The address of the webhook cannot be read: {error}") from error
-    if not may_post(str(url), settings.webhook_hosts):
+    if not hosts.allows(allowed, str(url)):
         raise Never(
-            f"The host {url.host!r} is not allowed. Whoever runs this installation adds to IMPRINT_WEBHOOK_HOSTS."
+            f"`{hosts.shown(str(url))}` is not allowed. An admin of the tenant adds it to `PUT /v1/tenant/webhooks`, "
+            f"from what IMPRINT_WEBHOOK_HOSTS allows; http and other ports must stand in the entry."
         )
     return url
 

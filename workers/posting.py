@@ -7,11 +7,10 @@ import binascii
 import json
 import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
-from uuid import UUID
 
 import httpx
 from standardwebhooks import Webhook
@@ -19,6 +18,7 @@ from standardwebhooks import Webhook
 from core.config import Settings
 from core.errors import Later, Never
 from core.remote import retry_after
+from core.secret_names import MASK
 from core.types import Json
 from workers import addresses, endpoints
 from workers.ledger import Job, Outcome
@@ -29,6 +29,9 @@ RETRIABLE: Final = frozenset({408, 425, 429})
 
 OURS: Final = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 """Headers that a rule may not set, with all that begin with `webhook-`: they decide who gets it and who vouches."""
+
+CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+"""What may not stand in the value of a header (RFC 9110 §5.5)."""
 
 HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A name of a header (RFC 9110 §5.6.2)."""
@@ -42,20 +45,34 @@ NEVER_RIGHT = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.Invali
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What goes where. `who`: the receiver in words, without what may be secret. `address`: its name in `endpoints`."""
+    """What goes where.
+
+    `who`: the receiver in words, without what may be secret. `address`: its name in `endpoints`. `signing`: the keys
+    that sign it, with spaces between; None: it is not signed. `secrets`: headers whose values nobody may be shown.
+    """
 
     who: str
     address: str
     url: httpx.URL
     content: Any
     headers: Mapping[str, Any]
+    signing: str | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
 
 
 def deliver(tools: Tools, job: Job, parcel: Parcel, result: Json) -> Outcome:
     """Post it. Later: not now, with when. Never: refused for good, or given up after failing for days."""
     return endpoints.reached(
-        tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, job.id, parcel)}
+        tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, message_id(job), parcel)}
     )
+
+
+def message_id(job: Job) -> str:
+    """The `webhook-id`, the same at every attempt: the tenant and the dispatch. It is signed, as all of this header is.
+
+    No name of a tenant holds a colon, so what stands before the first one is the tenant.
+    """
+    return f"{job.tenant_id}:{job.id}"
 
 
 def signatures(secrets: str, message_id: str, at: datetime, body: bytes) -> str:
@@ -68,14 +85,15 @@ def _key(secret: str) -> bytes:
         return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except binascii.Error as error:
         raise Never(
-            "IMPRINT_WEBHOOK_SECRET is not base64. Set it to `whsec_` and 32 random bytes in base64."
+            "The signing secret is not base64. Set it (for the tenant `default` IMPRINT_WEBHOOK_SECRET) to `whsec_` "
+            "and 32 random bytes in base64."
         ) from error
 
 
-def _post(settings: Settings, dispatch_id: UUID, parcel: Parcel) -> int:
-    """The status of what was delivered. Neither failure names the whole address."""
+def _post(settings: Settings, message: str, parcel: Parcel) -> int:
+    """The status of what was delivered. No failure names the whole address or a secret."""
     body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
-    headers = {**_theirs(parcel.headers), **_signed(settings, dispatch_id, body)}
+    headers = {**_theirs(parcel), **_signed(parcel.signing, message, body)}
     timeout = settings.webhook_timeout_seconds
     try:
         with (
@@ -84,43 +102,58 @@ def _post(settings: Settings, dispatch_id: UUID, parcel: Parcel) -> int:
         ):
             if answer.is_success:
                 return answer.status_code
-            raise _refusal(parcel.who, answer, _beginning(answer, timeout))
+            raise _refusal(parcel.who, answer, _beginning(answer, timeout, parcel.secrets.values()))
     except NEVER_RIGHT as error:
         raise Never(f"{parcel.who} cannot be called: {error}") from error
     except httpx.TransportError as error:
         raise Later(f"{parcel.who} cannot be reached: {type(error).__name__} {error}".rstrip()) from error
 
 
-def _theirs(given: Mapping[str, Any]) -> dict[bytes, bytes]:
-    """The rule's headers; one whose template found nothing is left out."""
+def _theirs(parcel: Parcel) -> dict[bytes, bytes]:
+    """The rule's headers, with the values of the secrets it names; one whose template found nothing is left out."""
     headers = {b"content-type": b"application/json", b"user-agent": b"imprint"}
-    for name, value in given.items():
+    for name, value in {**parcel.headers, **parcel.secrets}.items():
         lower = name.lower()
         if not HEADER.fullmatch(name) or lower in OURS or lower.startswith("webhook-"):
             raise Never(f"A rule may not set the header {name!r}. Take it out of the rule.")
         if value is not None:
-            headers[lower.encode()] = as_text(value).encode()
+            headers[lower.encode()] = _header_value(name, as_text(value))
     return headers
 
 
-def _signed(settings: Settings, dispatch_id: UUID, body: bytes) -> dict[bytes, bytes]:
+def _header_value(name: str, value: str) -> bytes:
+    """The value as it is sent; checked here, for what would refuse it later would repeat it in its error."""
+    if CONTROL.search(value):
+        raise Never(f"The value of the header {name!r} holds a line break or another control character.")
+    return value.encode()
+
+
+def _signed(signing: str | None, message: str, body: bytes) -> dict[bytes, bytes]:
     """What Standard Webhooks asks for: the same id at every attempt, the time of this one, and who vouches for it."""
     at = datetime.now(UTC)
-    headers = {"webhook-id": str(dispatch_id), "webhook-timestamp": str(int(at.timestamp()))}
-    if settings.webhook_secret is not None:
-        secrets = settings.webhook_secret.get_secret_value()
-        headers["webhook-signature"] = signatures(secrets, str(dispatch_id), at, body)
+    headers = {"webhook-id": message, "webhook-timestamp": str(int(at.timestamp()))}
+    if signing is not None:
+        headers["webhook-signature"] = signatures(signing, message, at, body)
     return {name.encode(): value.encode() for name, value in headers.items()}
 
 
-def _beginning(answer: httpx.Response, seconds: float) -> str:
-    """The first of what a refusal says; who says it slowly is not listened to for longer than `seconds`."""
+def _beginning(answer: httpx.Response, seconds: float, secrets: Collection[str]) -> str:
+    """The first of what a refusal says; who says it slowly is not listened to for longer than `seconds`.
+
+    A receiver may repeat what it was sent: secrets are masked before anything is cut off, so that no half of one stays.
+    """
     until, said = time.monotonic() + seconds, b""
+    enough = SAID_CHARACTERS + max((len(secret) for secret in secrets), default=0)
     for part in answer.iter_raw():
         said += part
-        if len(said) >= SAID_CHARACTERS or time.monotonic() > until:
+        if len(said) >= enough or time.monotonic() > until:
             break
-    return " ".join(said.decode(errors="replace").split())[:SAID_CHARACTERS]
+    words = said[:enough].decode(errors="replace")
+    for secret in secrets:
+        # Without its scheme as well: who refuses `Bearer x` often says that it does not know `x`.
+        for shown in (secret, secret.rpartition(" ")[2]):
+            words = words.replace(shown, MASK)
+    return " ".join(words.split())[:SAID_CHARACTERS]
 
 
 def _refusal(who: str, answer: httpx.Response, said: str) -> Later | Never:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 import threading
 from collections.abc import Callable
 
@@ -24,8 +26,9 @@ from workers.watch import Watcher
 
 log = structlog.get_logger()
 
-CONCURRENCY = {"io": 4, "cpu": 2}
-"""Processes of a worker: waiting takes many, computing as many as there are cores on a small machine."""
+CONCURRENCY = {"io": 5, "cpu": 3}
+"""Processes of a worker: waiting takes many, computing as many as there are cores on a small machine; and one more, for
+no tenant gets all of them."""
 
 TROUBLE_SECONDS = 1.0
 """Pause after a lost database before the loop tries again."""
@@ -40,14 +43,15 @@ def run_router(settings: Settings) -> None:
     celery = celery_app.create(settings, url)
     woken = threading.Event()
     ear, heart, sweeper = Ear(url, woken.set), Heart(routing.db, "router"), Sweeper()
-    bus = BusConsumer(url, Intake(app, settings.bus_tenant, settings.batch_events, settings.event_bytes, woken.set))
+    limits = settings.batch_events, settings.event_bytes
+    bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, woken.set, settings.request_bytes))
 
     def turn() -> None:
         woken.clear()
         count, owed = router.route(routing)
         relay.send(celery, owed)
         relay.send(celery, router.fire_due(routing))
-        if count < routing.batch:
+        if not count:  # A batch that is not full may be one tenant's share of it.
             woken.wait(settings.poll_seconds)
 
     try:
@@ -65,8 +69,13 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     app.close()  # Before the fork: its children must not share a connection.
     beside: list[Heart | Watcher] = []
 
+    processes = concurrency or CONCURRENCY[queue]
+    if processes == 1:
+        log.warning("worker.alone", queue=queue, hint="One process serves all tenants in turn; start two or more.")
+
     def begin(**_: object) -> None:
         beside.append(Heart(app, f"worker-{queue}"))
+        beside.append(Heart(app, f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, processes))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(Watcher(app, settings.mirror_dir))
 
@@ -77,7 +86,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     celery = celery_app.with_task(celery_app.create(settings, broker_url(settings)), settings)
-    options = [f"--queues={queue}", f"--concurrency={concurrency or CONCURRENCY[queue]}", f"--hostname={queue}@%h"]
+    options = [f"--queues={queue}", f"--concurrency={processes}", f"--hostname={queue}@%h"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
     celery.worker_main(["worker", "--pool=prefork", *options, *quiet])
 

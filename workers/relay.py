@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from uuid import UUID
 
 import structlog
@@ -13,10 +12,7 @@ from celery import Celery
 from core.bell import BROKER_ERRORS
 
 TASK = "imprint.run"
-"""The one task there is: run these dispatches of a tenant, in order."""
-
-TOGETHER = 10
-"""Dispatches in one task: enough that Celery's own cost per task vanishes, few enough to share out among workers."""
+"""The one task there is: run these dispatches of a tenant, then what they make room for on the same queue."""
 
 log = structlog.get_logger()
 
@@ -36,16 +32,11 @@ def send(app: Celery, owed: Sequence[Owed]) -> bool:
         return True
     try:
         with app.producer_pool.acquire(block=True, timeout=5) as producer, producer.batch():
-            for tenant_id, queue, ids in _parcels(owed):
-                app.send_task(TASK, (tenant_id, ids), queue=queue, producer=producer, retry=False)
+            for one in owed:
+                # Each in a task of its own: two in one would be run one after the other, by one process.
+                args = (one.tenant_id, [str(one.id)], one.queue)
+                app.send_task(TASK, args, queue=one.queue, producer=producer, retry=False)
     except BROKER_ERRORS as error:
         log.warning("relay.unsent", dispatches=len(owed), error=str(error))
         return False
     return True
-
-
-def _parcels(owed: Iterable[Owed]) -> Iterable[tuple[str, str, list[str]]]:
-    for (tenant_id, queue), group in groupby(sorted(owed), key=lambda o: (o.tenant_id, o.queue)):
-        ids = [str(o.id) for o in group]
-        for start in range(0, len(ids), TOGETHER):
-            yield tenant_id, queue, ids[start : start + TOGETHER]

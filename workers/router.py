@@ -7,29 +7,37 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
+from typing import Final
 
 import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core import events, metrics, sessions
+from core import log as logs
 from core.db import Database, Tx, recordset
 from core.errors import ImprintError
 from core.types import DispatchStatus, Event, Json
 from rules import flow, lookups
 from rules.book import Book
+from rules.defaults import NAMES as DEFAULT_RULES
 from rules.facts import Lookup
 from rules.flow import Drop, Fire, Flushed, Match
 from rules.meaning import Meanings
 from rules.ruleset import Verdict
 from rules.schema import Rule
 from rules.stages import STAGES
-from workers import firing, ledger
+from workers import firing, ledger, turns
 from workers.firing import Occasion, Workshop
 from workers.ledger import NewDispatch
 from workers.relay import Owed
+from workers.turns import Key, Shares
 
 log = structlog.get_logger()
+
+OTHER_RULES: Final = "other"
+"""In metrics, all rules that are no default rule: names of tenants' rules would be shown to whoever reads the metrics,
+and each would stay there after its rule is gone."""
 
 INDEXER = "knowledge_indexer"
 """Runs for every message, whatever the rules say: what was accepted must be found."""
@@ -49,7 +57,7 @@ class Router:
     meanings: Meanings
     batch: int
     max_hops: int
-    resend_s: float
+    shares: Shares
 
 
 @dataclass(slots=True)
@@ -71,7 +79,7 @@ def route(router: Router) -> tuple[int, list[Owed]]:
     try:
         with router.db.queue() as tx:
             batch = _claim(tx, router, thought_over)
-            owed = _carry_out(tx, router, batch)
+            owed = turns.offer(tx, router.shares, _carry_out(tx, router, batch))
     except DBAPIError as error:
         if not _is_about_data(error):
             raise
@@ -80,8 +88,8 @@ def route(router: Router) -> tuple[int, list[Owed]]:
     return len(batch), owed
 
 
-def _carry_out(tx: Tx, router: Router, batch: Sequence[Event]) -> list[Owed]:
-    """Decide on these events and write down all that follows."""
+def _carry_out(tx: Tx, router: Router, batch: Sequence[Event]) -> list[Key]:
+    """Decide on these events and write down all that follows; for whom there is now something to send."""
     decided = decide(tx, router, batch, _now(tx))
     fires, drops = _flow(tx, decided)
     decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
@@ -92,18 +100,18 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event]) -> list[Owed]:
 
 def _one_by_one(router: Router, thought_over: Sequence[int] | None) -> tuple[list[Event], list[Owed]]:
     """Decide on each event alone, where the database refuses what follows from one of them; that one is set aside."""
-    owed: list[Owed] = []
+    keys: list[Key] = []
     with router.db.queue() as tx:
         batch = _claim(tx, router, thought_over)
         for event in batch:
             try:
                 with tx.begin_nested():
-                    owed += _carry_out(tx, router, [event])
+                    keys += _carry_out(tx, router, [event])
             except DBAPIError as error:
                 if not _is_about_data(error):
                     raise
-                ledger.insert(tx, [_parked(event, error)], router.resend_s)
-    return batch, owed
+                ledger.write(tx, [_parked(event, error)])
+        return batch, turns.offer(tx, router.shares, keys)
 
 
 def _is_about_data(error: DBAPIError) -> bool:
@@ -124,14 +132,15 @@ def fire_due(router: Router) -> list[Owed]:
         occasions = _occasions(tx, router, fires, {})
         try:
             with tx.begin_nested():
-                return _write(tx, router, Decided(now, occasions=occasions), [])
+                keys = _write(tx, router, Decided(now, occasions=occasions), [])
         except DBAPIError as error:
             if not _is_about_data(error):
                 raise
-            return [owed for occasion in occasions for owed in _write_alone(tx, router, occasion, now)]
+            keys = [key for occasion in occasions for key in _write_alone(tx, router, occasion, now)]
+        return turns.offer(tx, router.shares, keys)
 
 
-def _write_alone(tx: Tx, router: Router, occasion: Occasion, now: datetime) -> list[Owed]:
+def _write_alone(tx: Tx, router: Router, occasion: Occasion, now: datetime) -> list[Key]:
     """The dispatches of one rule that acts; it is set aside where the database refuses them."""
     try:
         with tx.begin_nested():
@@ -140,7 +149,7 @@ def _write_alone(tx: Tx, router: Router, occasion: Occasion, now: datetime) -> l
         if not _is_about_data(error):
             raise
         parked = _parked(occasion.event, error, occasion.rule.name, occasion.version)
-        return ledger.insert(tx, [parked], router.resend_s)
+        return ledger.write(tx, [parked])
 
 
 def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Decided:
@@ -184,7 +193,7 @@ def _take(decided: Decided, router: Router, event: Event, verdict: Verdict) -> N
 def _note(decided: Decided, event: Event, what: Verdict | Match, word: str, reason: str | None) -> None:
     """One row of the decision log."""
     rule = what.rule
-    metrics.DECISIONS.labels(rule.name, word).inc()
+    metrics.DECISIONS.labels(rule.name if rule.name in DEFAULT_RULES else OTHER_RULES, word).inc()
     row = {"tenant": event.tenant_id, "seq": event.seq, "rule": rule.name, "version": what.version}
     decided.decisions.append(row | {"verdict": word, "reason": reason})
 
@@ -197,14 +206,14 @@ def _flow(tx: Tx, decided: Decided) -> tuple[list[Fire], list[Drop]]:
     return fires, drops
 
 
-def _write(tx: Tx, router: Router, decided: Decided, more: Sequence[NewDispatch]) -> list[Owed]:
+def _write(tx: Tx, router: Router, decided: Decided, more: Sequence[NewDispatch]) -> list[Key]:
     """All dispatches in one statement; then what follows from their being there."""
     acting = _act(router, decided)
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
-    owed = ledger.insert(tx, [*decided.dispatches, *(d for d, _ in made), *more], router.resend_s)
+    keys = ledger.write(tx, [*decided.dispatches, *(d for d, _ in made), *more])
     firing.ask_for_approval(tx, made)
     firing.clear_lanes(tx, acting)
-    return owed
+    return keys
 
 
 def _act(router: Router, decided: Decided) -> list[tuple[Occasion, list[NewDispatch]]]:
@@ -354,7 +363,7 @@ def _think(router: Router) -> list[int] | None:
         router.meanings.warm({text for e in coming for text in _named(router.book.of(e.tenant_id).texts, e)})
     except ImprintError as error:
         # Events whose meaning stays unknown are set aside; the others must not wait for the embedder.
-        log.warning("router.unembedded", error=str(error))
+        log.warning("router.unembedded", **logs.fault(error))
     return [event.seq for event in coming]
 
 
@@ -363,7 +372,7 @@ def _named(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[st
     try:
         return ask(event)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up the others
-        log.warning("router.unasked", event_id=event.id, tenant=event.tenant_id, error=repr(error))
+        log.warning("router.unasked", event_id=event.id, tenant=event.tenant_id, **logs.fault(error))
         return frozenset()
 
 
@@ -426,17 +435,42 @@ def _count_fault(_field: str, operator: str) -> None:
     metrics.RULE_FAULTS.labels(operator).inc()
 
 
-_CLAIM = text(f"""
-    WITH fresh AS (
-        SELECT tenant_id, seq FROM events WHERE routed_at IS NULL ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
+_NEXT = """
+    WITH RECURSIVE heads AS (
+        (SELECT tenant_id, seq FROM events WHERE routed_at IS NULL ORDER BY tenant_id, seq LIMIT 1)
+        UNION ALL
+        SELECT n.tenant_id, n.seq FROM heads, LATERAL (
+            SELECT tenant_id, seq FROM events
+            WHERE routed_at IS NULL AND tenant_id > heads.tenant_id ORDER BY tenant_id, seq LIMIT 1
+        ) AS n
+    ), served AS MATERIALIZED (
+        SELECT tenant_id FROM heads ORDER BY random() LIMIT :limit
+    ), share AS MATERIALIZED (
+        SELECT ceil(:limit / greatest(count(*), 1)::float8)::int AS events FROM served
+    ), fresh AS (
+        SELECT one.tenant_id, one.seq FROM served, LATERAL (
+            SELECT tenant_id, seq FROM events
+            WHERE routed_at IS NULL AND tenant_id = served.tenant_id
+            ORDER BY seq LIMIT (SELECT events FROM share) {lock}
+        ) AS one
     )
+"""
+"""The oldest events of each tenant that has any, as many of each. Of more tenants than fit, any: by the age of their
+oldest events, those with the longest backlogs would always come first."""
+
+_CLAIM = text(f"""
+    {_NEXT.format(lock="FOR UPDATE SKIP LOCKED")}
     UPDATE events e SET routed_at = clock_timestamp() FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
     RETURNING {events.COLUMNS}
 """)
-"""The oldest events nobody has decided on; the mark is taken back if deciding fails, for it is one transaction."""
+"""The next events nobody has decided on; the mark is taken back if deciding fails, for it is one transaction."""
 
-_COMING = text(f"SELECT {events.COLUMNS} FROM events e WHERE routed_at IS NULL ORDER BY seq LIMIT :limit")
+_COMING = text(f"""
+    {_NEXT.format(lock="")}
+    SELECT {events.COLUMNS} FROM fresh JOIN events e ON e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
+    ORDER BY e.seq
+""")
 
 _CLAIM_THESE = text(f"""
     WITH fresh AS (

@@ -11,6 +11,7 @@ from pathlib import Path
 import structlog
 from sqlalchemy.exc import DBAPIError
 
+from core import log as logs
 from core.db import Database
 from core.errors import Later
 from core.mirror import edits, files
@@ -106,7 +107,7 @@ def _edit(path: Path) -> tuple[str | None, Edit | None]:
     try:
         seen = files.read(path)
     except (Later, Unreadable) as error:
-        log.warning("mirror.unreadable", file=str(path), reason=error.detail)
+        log.warning("mirror.unreadable", file=str(path), **logs.fault(error))
         return None, None
     tenant_id = files.named(path.parent.parent.name)
     user_id = edits.whose(path, seen) if seen else None

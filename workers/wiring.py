@@ -29,6 +29,7 @@ def policy(settings: Settings) -> Policy:
         retry_base=settings.retry_base_seconds,
         retry_max=settings.retry_max_seconds,
         attempts=settings.attempts,
+        running=settings.tenant_limits.running,
     )
 
 
@@ -38,7 +39,9 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
     tools = Tools(app, cached, _model(settings, app), settings)
     extractors.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
-    return Ledger(app, agents.bound(tools), agents.queues(settings), policy(settings), gate(settings))
+    return Ledger(
+        app, agents.bound(tools), agents.queues(settings), policy(settings), gate(settings), agents.seconds(settings)
+    )
 
 
 def gate(settings: Settings) -> Gate | None:
@@ -69,7 +72,7 @@ def router(settings: Settings) -> Router:
         meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,
         max_hops=settings.max_hops,
-        resend_s=settings.resend_seconds,
+        shares=policy(settings).shares,
     )
 
 

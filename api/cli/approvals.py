@@ -6,9 +6,9 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from api.cli.client import AsJson, connected, err, moment, out, read, short, show_json
+from api.cli.client import AsJson, connected, moment, read, short, show_json
+from api.terminal import err, escape, out
 
 commands = typer.Typer(help="What waits for somebody's word.", no_args_is_help=True, add_completion=False)
 
@@ -23,11 +23,15 @@ Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Kept besid
 
 @commands.command("list")
 def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None:
-    """What is held until someone approves it, newest first."""
-    items = read("/v1/dispatches", status="held", hold="approval", rule=rule, limit=limit)["items"]
+    """List the actions that wait for approval, newest first.
+
+    Example: imprint approvals list --rule careful
+    """
+    answer = read("/v1/dispatches", status="held", hold="approval", rule=rule, limit=limit)
     if as_json:
-        show_json(items)
+        show_json(answer)
         return
+    items = answer["items"]
     if not items:
         err.print("Nothing waits for approval.")
         return
@@ -41,14 +45,20 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
 
 @commands.command("approve")
 def approve(dispatch_id: Id, comment: Comment = None) -> None:
-    """Say yes: it is carried out now."""
+    """Approve an action: it is carried out now.
+
+    Example: imprint approvals approve 01a201d5-e5cb-7040-9e09-b43e1d5743a6 -m "checked"
+    """
     _decide(dispatch_id, "approve", comment)
     err.print(f"{dispatch_id} is approved.")
 
 
 @commands.command("reject")
 def reject(dispatch_id: Id, comment: Comment = None) -> None:
-    """Say no: neither it nor what was to come after it is done."""
+    """Reject an action: neither it nor what was to follow is done.
+
+    Example: imprint approvals reject 01a201d5-e5cb-7040-9e09-b43e1d5743a6 -m "too broad"
+    """
     _decide(dispatch_id, "reject", comment)
     err.print(f"{dispatch_id} is rejected.")
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from api.cli.client import AsJson, Client, Refused, connected, err, moment, out, short, show_json
+from api.cli.client import AsJson, Client, Refused, connected, moment, short, show_json
+from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Json
 
@@ -32,14 +31,16 @@ To = Annotated[str | None, typer.Option("--to", help="Events before this day or 
 Samples = Annotated[int, typer.Option(min=0, max=100, help="Acts to show: so many of the first and of the last.")]
 
 
-class NoDraft(ImprintError):
+class NoDraft(ImprintError, kind="No draft"):
     """There is no draft to try."""
 
 
 def backtest(given: Given, since: From = None, until: To = None, samples: Samples = 3, as_json: AsJson = False) -> None:
-    """What a draft would have done over the stored log: when, on what, instead of which rules, and at what cost.
+    """Show what a draft would have done over the stored log: when, on what, and at what cost.
 
     Nothing is written, and nothing comes into force.
+
+    Example: imprint rules backtest draft.json --from 2026-11-01
     """
     asked = {"from": _moment(since, "--from"), "to": _moment(until, "--to")}
     body: Json = {name: value for name, value in asked.items() if value is not None} | {"limit_samples": samples}
@@ -99,7 +100,7 @@ def _show(result: Json) -> None:
         f"{moment(result['to'])} [dim]({result['took_ms'] / 1000:.1f} s)[/]"
     )
     _say(
-        f"It meets {result['matched']:,} and acts [bold green]{result['fired']:,}[/] times, "
+        f"It matches {_many(result['matched'], 'event')} and acts [bold green]{_many(result['fired'], 'time')}[/], "
         f"for {_many(result['users'], 'user')} and {_many(result['keys'], 'key')}."
     )
     if result["held"]:
@@ -183,12 +184,12 @@ def _figures(of: Json) -> str:
 def _show_samples(samples: Sequence[Json]) -> None:
     if not samples:
         return
-    table = Table("at", "key", "events", "would do", title="First and last", title_justify="left")
+    _say("\nFirst and last")
     for one in samples:
         doing = "; ".join(json.dumps(action, ensure_ascii=False) for action in one["actions"])
         events = one["events"][-1] + (f" and {len(one['events']) - 1} before" if len(one["events"]) > 1 else "")
-        table.add_row(moment(one["at"]), escape(one["key"]), escape(events), escape(short(doing)))
-    out.print(table)
+        _say(f"  {moment(one['at'])} {escape(one['key'])} [dim]{escape(events)}[/]")
+        _say(f"    {escape(short(doing, 200))}")
 
 
 def _many(count: int, word: str, words: str | None = None) -> str:

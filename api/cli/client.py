@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
+from uuid import UUID
 
 import httpx
 import typer
-from rich.console import Console
 
+from api.terminal import as_json
 from core.config import Settings
 from core.errors import ImprintError, Misconfigured, Problem
 
@@ -23,18 +24,36 @@ TIMEOUT_SECONDS = 70
 SETTLE_STEP_SECONDS = 0.25
 """How long one question for what is still pending may take, so that a waiting command can show how it goes on."""
 
-out = Console()
-err = Console(stderr=True)
-
 AsJson = Annotated[bool, typer.Option("--json", help="Answer with JSON.")]
+
+
+def whole_id(given: str) -> str:
+    """An id as every list prints it. BadParameter: it is cut or mistyped."""
+    try:
+        return str(UUID(given))
+    except ValueError:
+        said = f"{given!r} is not a whole id; lists print ids in full, such as 01a201d5-e5cb-7040-9e09-b43e1d5743a6."
+        raise typer.BadParameter(said) from None
+
+
+MemoryId = Annotated[
+    str, typer.Argument(parser=whole_id, metavar="MEMORY_ID", help="As `imprint memory list` and `search` print it.")
+]
 
 
 class Refused(ImprintError):
     """The server did not do what was asked."""
 
-    def __init__(self, detail: str, problems: list[Problem] | None = None, retry_after_s: float | None = None) -> None:
-        """`problems` name the places in what was sent; `retry_after_s` is the pause that the server asks for."""
+    def __init__(
+        self,
+        detail: str,
+        problems: list[Problem] | None = None,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+    ) -> None:
+        """Name the places in what was sent, the pause that the server asks for, and its HTTP status."""
         self.title = detail
+        self.status = status
         self.problems = problems or []
         self.retry_after_s = retry_after_s
         super().__init__("\n".join([detail, *(f"  {p.pointer or '/'}: {p.detail}" for p in self.problems)]))
@@ -45,7 +64,8 @@ class Client:
 
     def __init__(self, settings: Settings, key: str | None = None) -> None:
         url = settings.url or settings.stack.get("http_url") or f"http://127.0.0.1:{settings.http_port}"
-        headers = {"Authorization": f"Bearer {key or _key(settings)}"}
+        self.key = key or _key(settings)
+        headers = {"Authorization": f"Bearer {self.key}"}
         self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS)
         self.url = url
 
@@ -57,11 +77,23 @@ class Client:
         headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
         return self._ask("POST", path, json=body, headers=headers)
 
-    def delete(self, path: str) -> Any:
-        return self._ask("DELETE", path)
+    def delete(self, path: str, **params: Any) -> Any:
+        return self._ask("DELETE", path, params=params)
+
+    def put(self, path: str, body: object) -> Any:
+        return self._ask("PUT", path, json=body)
 
     def patch(self, path: str, body: object) -> Any:
         return self._ask("PATCH", path, json=body)
+
+    def find(self, path: str, **params: Any) -> Any:
+        """The same as `get`, but None where there is nothing of that name."""
+        try:
+            return self.get(path, **params)
+        except Refused as refused:
+            if refused.status != httpx.codes.NOT_FOUND:
+                raise
+            return None
 
     def lines(self, path: str, body: object) -> Iterator[Any]:
         """What a POST answers piece by piece (NDJSON), each as it comes."""
@@ -114,12 +146,17 @@ def read(path: str, **params: Any) -> Any:
 
 def show_json(value: object) -> None:
     """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(as_json(value, indent=2) + "\n")
+
+
+def show_items(items: Sequence[Any], following: str | None = None) -> None:
+    """A list on standard output; every command that lists has this shape. `following`: the cursor of the next page."""
+    show_json({"items": items, "next": following})
 
 
 def show_json_line(value: object) -> None:
     """One JSON document as one line, for what comes piece by piece (NDJSON)."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(as_json(value) + "\n")
     sys.stdout.flush()
 
 
@@ -158,7 +195,7 @@ def _refusal(answer: httpx.Response) -> Refused:
     try:
         problem = answer.json()
         faults = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
-        said = problem["title"] if faults else f"{problem['title']}: {problem['detail']}"
+        said = "What was sent does not fit:" if faults else str(problem["detail"])
     except (ValueError, KeyError, TypeError):
-        return Refused(f"{answer.status_code} {answer.text[:500]}", retry_after_s=retry_after_s)
-    return Refused(said, faults, retry_after_s)
+        return Refused(f"{answer.status_code} {answer.text[:500]}", None, retry_after_s, answer.status_code)
+    return Refused(said, faults, retry_after_s, answer.status_code)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.markup import escape
 from rich.tree import Tree
 
 from api.cli.client import short
+from api.terminal import escape
 from core.types import Json
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import typer
-from rich.markup import escape
 
-from api.cli.client import AsJson, connected, out, show_json
+from api.cli.client import AsJson, connected, show_json
+from api.terminal import escape, out
 from core.types import Json
 
 User = Annotated[str | None, typer.Option(help="Whose context.")]
@@ -32,7 +32,10 @@ def context(
     why: Why = False,
     as_json: AsJson = False,
 ) -> None:
-    """What an agent should see now: instructions, profile, memories, knowledge, summary, plan, recent messages."""
+    """Show what an agent should see now: instructions, profile, memories, knowledge, summary, plan, recent messages.
+
+    Example: imprint context "What should I cook?" --user ada --max-tokens 2000
+    """
     if user is None and group is None:
         raise typer.BadParameter("Say whose context to build: --user, --group or both.")
     asked: Json = {"user_id": user, "group_id": group, "session_id": session, "query": query}

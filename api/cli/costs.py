@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from api.cli.client import AsJson, out, read, show_json
+from api.cli.client import AsJson, read, show_json
+from api.terminal import escape, out
 from core.costs import KINDS
 from core.types import Json
 
@@ -19,7 +19,10 @@ def costs(
     until: Annotated[str | None, typer.Option("--to", help="Before this time.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What models have cost, by rule, agent, user or model; the dearest first."""
+    """Show what models have cost, by rule, agent, user or model; the dearest first.
+
+    Example: imprint costs --by rule --from 2026-11-01T00:00:00Z
+    """
     if by not in KINDS:
         raise typer.BadParameter(f"{by!r} is none of {', '.join(KINDS)}.", param_hint="--by")
     told = read("/v1/costs", **{"by": by, "from": since, "to": until})

@@ -5,39 +5,55 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.pretty import Pretty
-from rich.table import Table
 
-from api.cli.client import AsJson, connected, err, moment, out, read, short, show_json
+from api.cli.client import AsJson, Client, connected, moment, read, short, show_items, show_json, whole_id
+from api.terminal import err, escape, out
 
-commands = typer.Typer(help="What was given up, with its reason.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(
+    help="Dead letters: dispatches that failed for good, and trying them again.", no_args_is_help=True
+)
 
+Id = Annotated[str, typer.Argument(parser=whole_id, metavar="ID", help="As `imprint dead list` prints it.")]
 Rule = Annotated[str | None, typer.Option(help="Only what this rule wanted.")]
 Target = Annotated[str | None, typer.Option(help="Only what this agent should have done.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
+All = Annotated[bool, typer.Option("--all", help="All dead letters, or all that --rule and --target leave.")]
+
+PAGE = 1_000
+"""Dead letters replayed in one request: as many as the server takes."""
 
 
 @commands.command("list")
 def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: AsJson = False) -> None:
-    """Dispatches that were given up, newest first."""
-    items = read("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit)["items"]
+    """List dispatches that failed for good, newest first, with the reason.
+
+    Example: imprint dead list --target webhook_sender
+    """
+    answer = read("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit)
     if as_json:
-        show_json(items)
+        show_json(answer)
         return
+    items = answer["items"]
     if not items:
-        err.print("Nothing was given up.")
+        err.print("There are no dead letters.")
         return
-    table = Table("id", "rule", "target", "attempts", "ended", "reason")
     for item in items:
-        reason = escape(short(item["error"] or ""))
-        table.add_row(item["id"], item["rule"], item["target"], str(item["attempt"]), moment(item["ended_at"]), reason)
-    out.print(table)
+        # Lines and not a table: an id that is cut off cannot be replayed.
+        ended = f"attempt {item['attempt']}, {moment(item['ended_at'])}"
+        out.print(
+            f"[bold]{item['id']}[/]  {escape(item['target'])} [dim]{escape(item['rule'] or '–')}, {ended}[/]",
+            soft_wrap=True,
+        )
+        out.print(f"  {escape(short(item['error'] or 'no reason kept', 300))}", soft_wrap=True, highlight=False)
 
 
 @commands.command("show")
-def show(dispatch_id: str, as_json: AsJson = False) -> None:
-    """One dispatch, with its parameters and its reason."""
+def show(dispatch_id: Id, as_json: AsJson = False) -> None:
+    """Show one dispatch, with its parameters and its reason.
+
+    Example: imprint dead show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
     item = read(f"/v1/dispatches/{dispatch_id}")
     if as_json:
         show_json(item)
@@ -48,9 +64,46 @@ def show(dispatch_id: str, as_json: AsJson = False) -> None:
 
 
 @commands.command("replay")
-def replay(dispatch_ids: Annotated[list[str], typer.Argument(help="Ids, as `imprint dead list` shows them.")]) -> None:
-    """Try dead letters again, from their first attempt on."""
+def replay(
+    dispatch_ids: Annotated[
+        list[str] | None, typer.Argument(parser=whole_id, metavar="ID", help="As `imprint dead list` prints them.")
+    ] = None,
+    everything: All = False,
+    rule: Rule = None,
+    target: Target = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try dead letters again, from their first attempt on: those named, or all that fit.
+
+    Examples: imprint dead replay 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    imprint dead replay --all --target webhook_sender
+    """
+    if bool(dispatch_ids) == everything:
+        raise typer.BadParameter("Name dead letters by their ids, or give --all.")
     with connected() as client:
-        for dispatch_id in dispatch_ids:
-            client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
-        err.print(f"{dispatch_id} is tried again.")
+        replayed = _all(client, rule, target) if everything else _named(client, dispatch_ids or [])
+    if as_json:
+        show_items(replayed)
+        return
+    for dispatch_id in replayed:
+        err.print(f"{dispatch_id} is tried again.", highlight=False)
+    if not replayed:
+        err.print("There is no such dead letter.")
+
+
+def _named(client: Client, dispatch_ids: list[str]) -> list[str]:
+    for dispatch_id in dispatch_ids:
+        client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
+    return dispatch_ids
+
+
+def _all(client: Client, rule: str | None, target: str | None) -> list[str]:
+    """Page by page; what is dead again meanwhile is not tried twice."""
+    wanted = {name: value for name, value in {"rule": rule, "target": target}.items() if value is not None}
+    found: list[str] = []
+    while True:
+        answer = client.post("/v1/dispatches/replay", {"filter": wanted, "limit": PAGE})
+        fresh = [one for one in answer["ids"] if one not in found]
+        found += fresh
+        if not fresh or answer["matched"] <= len(answer["ids"]):
+            return found

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from api.cli.client import AsJson, connected, err, moment, out, read, short, show_json
+from api.cli.client import AsJson, MemoryId, connected, moment, read, short, show_json, whole_id
+from api.terminal import err, escape, out
 from core.types import Json
 
 User = Annotated[str | None, typer.Option(help="Only of this user.")]
@@ -17,7 +16,9 @@ Memory = Annotated[str | None, typer.Option(help="Only about this memory.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
 Near = Annotated[int, typer.Option(min=1, max=100)]
 Depth = Annotated[int, typer.Option(min=1, max=2, help="How many steps away.")]
-MemoryId = Annotated[str | None, typer.Argument(help="The memory whose latest change is taken back.")]
+Undone = Annotated[
+    str | None, typer.Argument(parser=whole_id, metavar="[MEMORY_ID]", help="The memory whose latest change is undone.")
+]
 ChangeId = Annotated[str | None, typer.Option("--change", help="Or a change, as `decisions` shows it.")]
 Version = Annotated[int | None, typer.Option(help="Of the memory: the change that made this version.")]
 Reason = Annotated[str, typer.Option(help="Kept in the history.")]
@@ -27,31 +28,36 @@ Keep = Annotated[bool, typer.Option("--keep", help="Of a change: keep what was t
 def decisions(
     user: User = None, kind: Kind = None, memory: Memory = None, limit: Limit = 50, as_json: AsJson = False
 ) -> None:
-    """What was made of each statement that met something known or was not kept, newest first."""
-    items = read("/v1/memories/decisions", user_id=user, kind=kind, memory_id=memory, limit=limit)["items"]
+    """List what was decided about each statement that met something known or was not kept, newest first.
+
+    Example: imprint memory decisions --user ada --kind merge
+    """
+    answer = read("/v1/memories/decisions", user_id=user, kind=kind, memory_id=memory, limit=limit)
     if as_json:
-        show_json(items)
+        show_json(answer)
         return
+    items = answer["items"]
     if not items:
         err.print("Nothing was decided.")
         return
-    table = Table("change", "when", "verdict", "said", "reason")
     for item in items:
         verdict = item["kind"] + (" (undone)" if item["undone_by"] else "")
-        said, reason = escape(short(item["said"] or "–")), escape(short(item["reason"]))
-        table.add_row(item["change_id"], moment(item["at"]), verdict, said, reason)
-    out.print(table)
+        out.print(f"{item['change_id'] or '–'} [cyan]{verdict}[/] [dim]{moment(item['at'])}[/]", highlight=False)
+        out.print(f"  “{escape(short(item['said'] or '–', 200))}” [dim]{escape(item['reason'])}[/]", soft_wrap=True)
 
 
 def undo(
-    memory_id: MemoryId = None,
+    memory_id: Undone = None,
     change: ChangeId = None,
     version: Version = None,
     reason: Reason = "",
     keep: Keep = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take back a memory's latest change, or any change by its id."""
+    """Undo a memory's latest change, or any change by its id.
+
+    Example: imprint memory undo --change 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
     if (memory_id is None) == (change is None):
         raise typer.BadParameter("Name a memory, or a change with --change.")
     with connected() as client:
@@ -67,12 +73,16 @@ def undo(
     err.print(f"Undone. `imprint memory undo --change {done['change_id']}` takes this back.")
 
 
-def related(memory_id: str, depth: Depth = 1, limit: Near = 20, as_json: AsJson = False) -> None:
-    """What has to do with a memory, most first, and how."""
-    items = read(f"/v1/memories/{memory_id}/related", depth=depth, limit=limit)["items"]
+def related(memory_id: MemoryId, depth: Depth = 1, limit: Near = 20, as_json: AsJson = False) -> None:
+    """List the memories that are related to one, closest first, and how.
+
+    Example: imprint memory related 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
+    answer = read(f"/v1/memories/{memory_id}/related", depth=depth, limit=limit)
     if as_json:
-        show_json(items)
+        show_json(answer)
         return
+    items = answer["items"]
     if not items:
         err.print("Nothing has to do with it.")
     for item in items:

@@ -14,10 +14,11 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import demo_view, talks
-from api.cli.client import AsJson, Client, Refused, err, show_json
+from api.cli.client import AsJson, Client, Refused, show_json
 from api.cli.demo_view import View
 from api.cli.service import stack
 from api.cli.talks import Asked, Talk
+from api.terminal import err
 from core.config import Settings
 from core.types import Json
 
@@ -36,7 +37,10 @@ Keep = Annotated[bool, typer.Option("--keep", help="Leave the data, to look arou
 
 
 def demo(file: File = None, conversation: Conversation = None, keep: Keep = False, as_json: AsJson = False) -> None:
-    """Start everything in a temporary folder, publish a conversation, ask five questions, and clear up."""
+    """Start everything in a temporary folder, publish a conversation, ask five questions, and clear up.
+
+    Example: imprint demo --keep
+    """
     talk = talks.of_locomo(file, conversation) if file else talks.shipped()
     with _home(keep=keep) as home:
         report = _on_own_stack(home, talk, demo_view.view(as_json=as_json))

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 
-from api.cli.client import err, out, short
+from api.cli.client import short
 from api.cli.talks import Asked, Talk, Turn
+from api.terminal import err, escape, out
 from core.types import Json
 
 SHOWN = 3

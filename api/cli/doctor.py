@@ -5,50 +5,35 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import typer
-from rich.markup import escape
-from sqlalchemy import create_engine
-from sqlalchemy.exc import DBAPIError
 
-from api.cli.client import AsJson, out, show_json
-from api.stack import machine, run_files
-from api.stack.servers import External
-from core import db, embed, embedders, heartbeat, schema
+from api.cli import config, endpoints, running
+from api.cli.client import AsJson, show_json
+from api.cli.finding import COLOURS, Finding
+from api.cli.finding import checked as _checked
+from api.stack import machine
+from api.terminal import escape, out
+from core import embed, embedders, receipts
 from core.config import Settings
-from core.errors import ImprintError, Misconfigured
-from core.types import Json
+from core.errors import Misconfigured
+from core.extract import extractors
 
 OLDEST_PYTHON = (3, 11)
 COMFORTABLE_DISK_BYTES = 2 * 1024**3
 """Below it PostgreSQL still works, but not for long under load."""
 
-State = Literal["ok", "warn", "fail"]
-COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was looked at, how it is, and where it is not well, what to do."""
-
-    name: str
-    state: State
-    said: str
-
-    def as_json(self) -> Json:
-        return {"name": self.name, "state": self.state, "detail": self.said}
-
 
 def doctor(as_json: AsJson = False) -> None:
-    """Look at everything Imprint needs, and say the way out; exit code 1 if something fails."""
-    settings = Settings()
+    """Check the machine, the settings and the running installation; exit code 1 if something fails.
+
+    Example: imprint doctor --json
+    """
     findings = []
-    for finding in _findings(settings):
+    for finding in _findings():
         findings.append(finding)
         if not as_json:
             state = f"[{COLOURS[finding.state]}]{finding.state:<4}[/]"
@@ -60,13 +45,32 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _findings(settings: Settings) -> Iterator[Finding]:
+def _findings() -> Iterator[Finding]:
     yield _python()
+    errors, warnings = config.faults()
+    yield _settings(errors, warnings)
+    try:
+        settings = Settings()
+    except Misconfigured:  # Said above; nothing else can be looked at.
+        return
     yield from _wheels(settings)
     yield _checked("model", partial(_model, settings))
+    yield _checked("extractor", partial(_extractor, settings))
+    if settings.llm_base_url is not None:
+        key = settings.llm_api_key.get_secret_value()
+        yield _checked("llm", partial(endpoints.reached, str(settings.llm_base_url), key, "IMPRINT_LLM_BASE_URL"))
+    if settings.embedding == "openai" and settings.embedding_base_url is not None:
+        key, url = settings.embedding_api_key.get_secret_value(), str(settings.embedding_base_url)
+        yield _checked("embedding", partial(endpoints.reached, url, key, "IMPRINT_EMBEDDING_BASE_URL"))
     yield _disk(settings.home)
-    yield _port(settings)
-    yield from _servers(settings)
+    yield _checked("receipts", partial(_receipts, settings))
+    yield from running.findings(settings)
+
+
+def _settings(errors: list[str], warnings: list[str]) -> Finding:
+    if errors or warnings:
+        return Finding("settings", "fail" if errors else "warn", " ".join([*errors, *warnings]))
+    return Finding("settings", "ok", "every value fits, and every name is known")
 
 
 def _python() -> Finding:
@@ -98,8 +102,9 @@ def _wheel(package: str, pattern: str) -> str:
 def _model(settings: Settings) -> str:
     """The embedding model: its files are the published ones and it makes vectors; an endpoint is not asked."""
     if settings.embedding != "local":
+        embedders.require_model(settings)
         name, dimension = embedders.identity(settings)
-        return f"{name} ({dimension} dimensions) by IMPRINT_EMBEDDING={settings.embedding}; not asked here"
+        return f"{name} ({dimension} dimensions) by IMPRINT_EMBEDDING={settings.embedding}"
     vectors = embed.LocalEmbedder().embed(["Is anybody there?"])
     return f"{embed.LOCAL_MODEL} at {embed.local_model_path()}, sha256 as published, {vectors.shape[1]} dimensions"
 
@@ -119,125 +124,19 @@ def _disk(home: Path) -> Finding:
     return Finding("disk", "ok", said)
 
 
-def _port(settings: Settings) -> Finding:
-    """The HTTP port: free for a stack to come, or taken by the one that runs on this home."""
-    place = f"{settings.http_host}:{settings.http_port}"
-    url = settings.stack.get("http_url")
-    if url and url.endswith(f":{settings.http_port}"):
-        return Finding("port", "ok", f"{place} is in use by the stack on this home")
-    try:
-        free = run_files.is_free(settings.http_host, settings.http_port)
-    except OSError as error:
-        said = f"Cannot listen on {place}: {error.strerror or error}. Set IMPRINT_HTTP_HOST and IMPRINT_HTTP_PORT."
-        return Finding("port", "fail", said)
-    if not free:
-        return Finding(
-            "port", "warn", f"{place} is taken by something else. Stop it, or set IMPRINT_HTTP_PORT to a free one."
-        )
-    return Finding("port", "ok", f"{place} is free")
+def _extractor(settings: Settings) -> str:
+    """Who reads what was said: the rules, a model, or a package that is installed."""
+    extractors.require(settings)
+    if settings.extractor != extractors.AUTO:
+        return settings.extractor
+    return f"llm, {settings.llm_model}" if settings.llm_base_url else "offline: rules alone, no model is configured"
 
 
-def _servers(settings: Settings) -> Iterator[Finding]:
-    """Database, broker and processes, if there are any now."""
-    if settings.database_url is None and not settings.stack:
-        said = f"nothing runs on {settings.home.absolute()} now. Start it with `imprint up`, or set IMPRINT_HOME."
-        yield Finding("stack", "warn", said)
-        return
-    reached = _checked("database", partial(_reached, settings))
-    yield reached
-    if reached.state == "ok":
-        yield from _inside(settings)
-    yield _checked("broker", partial(_broker, settings))
-
-
-def _inside(settings: Settings) -> Iterator[Finding]:
-    """What only the database knows; none of it makes sense before the migration is the newest."""
-    migrated = _checked("migration", partial(_migration, settings))
-    yield migrated
-    if migrated.state != "ok":
-        return
-    yield _checked("tenancy", partial(_bound, settings))
-    yield _checked("vectors", partial(_vectors, settings))
-    yield _processes(settings)
-
-
-def _reached(settings: Settings) -> str:
-    external = External(
-        "postgres", db.owner_url(settings).set(drivername="postgresql").render_as_string(hide_password=False)
-    )
-    external.start()
-    return f"answers at {external.where}"
-
-
-def _broker(settings: Settings) -> str:
-    url = settings.broker_url.get_secret_value() if settings.broker_url else settings.stack.get("broker_url")
-    if url is None:
-        raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")
-    external = External("broker", url)
-    external.start()
-    return f"answers at {external.where}"
-
-
-def _migration(settings: Settings) -> str:
-    engine = create_engine(db.owner_url(settings))
-    try:
-        with engine.connect() as connection:
-            found, newest = schema.version(connection)
-    finally:
-        engine.dispose()
-    if found != newest:
-        raise Misconfigured(
-            f"The database is at {found or 'nothing'}, this version needs {newest}. Run `imprint db upgrade`."
-        )
-    return f"at {found}, the newest"
-
-
-def _bound(settings: Settings) -> str:
-    for url in (db.app_url(settings), db.router_url(settings)):
-        database = db.connect(url, 1)
-        try:
-            db.require_bound(database)
-        finally:
-            database.close()
-    return "both roles own nothing and cannot bypass row-level security"
-
-
-def _vectors(settings: Settings) -> str:
-    identity = embedders.identity(settings)
-    database = db.connect(db.app_url(settings), 1)
-    try:
-        schema.require_current(database, identity)
-    finally:
-        database.close()
-    return f"made by {identity[0]} ({identity[1]} dimensions), as configured"
-
-
-def _processes(settings: Settings) -> Finding:
-    """Who has said in the last seconds that they are at work."""
-    database = db.connect(db.app_url(settings), 1)
-    try:
-        with database.queue() as tx:
-            missing = heartbeat.missing(tx)
-    except DBAPIError as error:
-        return Finding("processes", "fail", _first_line(error))
-    finally:
-        database.close()
-    if missing:
-        said = f"not at work: {', '.join(missing)}. Start them with `imprint up`; their logs say why they ended."
-        return Finding("processes", "fail", said)
-    return Finding("processes", "ok", f"at work: {', '.join(heartbeat.WORKING)}")
-
-
-def _checked(name: str, look: Callable[[], str]) -> Finding:
-    """What a look says, or what it found wrong: errors of this project carry their way out."""
-    try:
-        return Finding(name, "ok", look())
-    except ImprintError as error:
-        return Finding(name, "fail", " ".join(error.detail.split()))
-    except DBAPIError as error:
-        return Finding(name, "fail", _first_line(error))
-
-
-def _first_line(error: DBAPIError) -> str:
-    lines: Sequence[str] = str(error.orig).splitlines()
-    return f"The database refuses: {lines[0] if lines else error}. Look at IMPRINT_DATABASE_URL and the server's log."
+def _receipts(settings: Settings) -> str:
+    """The key that signs receipts. Nothing is made here: the first start makes one in the home."""
+    if settings.receipt_key is not None:
+        return f"signed with IMPRINT_RECEIPT_KEY, key {receipts.signer(settings).key_id}"
+    path = settings.home.absolute() / receipts.KEY_FILE
+    if path.exists():
+        return f"signed with {path}, key {receipts.signer(settings).key_id}; it belongs into every backup"
+    return f"{path} will be made with the first start"

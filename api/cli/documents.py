@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from api.cli.client import AsJson, Client, connected, err, moment, out, read, short, show_json
+from api.cli.client import AsJson, Client, connected, moment, read, short, show_items, show_json
+from api.terminal import err, escape, out, write
 from core.errors import ImprintError
 from core.types import Json
 
@@ -32,7 +32,7 @@ Limit = Annotated[int, typer.Option(min=1, max=200)]
 Passages = Annotated[bool, typer.Option("--passages", help="Show where it was cut.")]
 
 
-class NotText(ImprintError):
+class NotText(ImprintError, kind="No text"):
     """The file cannot be read as text."""
 
 
@@ -40,7 +40,10 @@ class NotText(ImprintError):
 def add(
     files: Files, user: User = None, group: Group = None, title: Title = None, uri: Uri = None, as_json: AsJson = False
 ) -> None:
-    """Add files; one that was added before is brought up to date, and stays as it is if nothing has changed."""
+    """Add files; one that was added before is brought up to date, and stays as it is if nothing has changed.
+
+    Example: imprint documents add handbook.md notes.txt --user ada
+    """
     if len(files) > 1 and (title is not None or uri is not None):
         raise typer.BadParameter("--title and --uri are for one file.")
     named = {"user_id": user, "group_id": group, "title": title, "uri": uri}
@@ -49,7 +52,7 @@ def add(
     with connected() as client:
         answers = [_send(client, file, content, given) for file, content in texts]
     if as_json:
-        show_json(answers)
+        show_items(answers)
         return
     for answer in answers:
         _say(f"{answer['fate']:<9} {answer['id']} {escape(answer['title'])} [dim]{_about(answer)}[/]")
@@ -61,7 +64,10 @@ def add(
 def list_documents(
     user: Only = None, group: OnlyGroup = None, after: After = None, limit: Limit = 50, as_json: AsJson = False
 ) -> None:
-    """What there is, newest first."""
+    """List documents, newest first.
+
+    Example: imprint documents list --user ada
+    """
     answer = read("/v1/documents", user_id=user, group_id=group, after=after, limit=limit)
     if as_json:
         show_json(answer)
@@ -74,13 +80,16 @@ def list_documents(
 
 @commands.command("show")
 def show(document_id: str, passages: Passages = False, as_json: AsJson = False) -> None:
-    """One document: its text, or its passages."""
+    """Show one document: its text, or its passages.
+
+    Example: imprint documents show 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --passages
+    """
     answer = read(f"/v1/documents/{document_id}", passages=passages)
     if as_json:
         show_json(answer)
         return
     if not passages:
-        sys.stdout.write(answer["content"].rstrip("\n") + "\n")
+        write(answer["content"].rstrip("\n") + "\n")
         return
     for one in answer["passages"]:
         hidden = "" if one["served"] else " [red]not shown[/]"
@@ -90,7 +99,10 @@ def show(document_id: str, passages: Passages = False, as_json: AsJson = False) 
 
 @commands.command("delete")
 def delete(document_id: str, as_json: AsJson = False) -> None:
-    """Erase a document for good."""
+    """Erase a document for good.
+
+    Example: imprint documents delete 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
     with connected() as client:
         answer = client.delete(f"/v1/documents/{document_id}")
     if as_json:

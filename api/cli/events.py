@@ -9,11 +9,11 @@ from contextlib import suppress
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.tree import Tree
 
 from api.cli import conditions
-from api.cli.client import AsJson, Client, connected, moment, out, read, short, show_json, show_json_line
+from api.cli.client import AsJson, Client, connected, moment, read, short, show_json, show_json_line
+from api.terminal import escape, out
 from core.types import Json
 
 commands = typer.Typer(help="The log: follow it live, trace one event.", no_args_is_help=True, add_completion=False)
@@ -87,7 +87,10 @@ class Follower:
 def tail(
     types: Types = "", session: Session = None, user: User = None, last: Last = 10, as_json: AsJson = False
 ) -> None:
-    """Follow the log live; Ctrl-C ends it. With --json an event a line."""
+    """Follow the log live; Ctrl-C ends it. With --json an event a line.
+
+    Example: imprint events tail --user ada
+    """
     wanted = [word.strip() for word in types.split(",") if word.strip()]
     show = show_json_line if as_json else _show
     with connected() as client, suppress(KeyboardInterrupt):
@@ -102,7 +105,10 @@ def tail(
 
 @commands.command("trace")
 def trace(event_id: str, as_json: AsJson = False) -> None:
-    """Everything an event set off: rules with their conditions, dispatches, changes, and the events that followed."""
+    """Show everything that followed from an event: rules with their conditions, dispatches, changes, further events.
+
+    Example: imprint events trace 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
     answer = read(f"/v1/events/{event_id}/trace")
     if as_json:
         show_json(answer)

@@ -7,10 +7,10 @@ from itertools import zip_longest
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from api.cli.client import AsJson, moment, out, read, short, show_json
+from api.cli.client import AsJson, moment, read, short, show_json
+from api.terminal import escape, out
 from core.types import Json
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -19,7 +19,10 @@ BARS = "▁▂▃▄▅▆▇█"
 def stats(
     user: Annotated[str | None, typer.Option(help="Of this user alone.")] = None, as_json: AsJson = False
 ) -> None:
-    """How the memory does: how much there is, how it grows, what fades next, what it costs."""
+    """Show how much is remembered, how it grows, what fades next, what it costs.
+
+    Example: imprint memory stats --user ada
+    """
     told = read("/v1/stats", **({"user_id": user} if user else {}))["memory"]
     if as_json:
         show_json(told)

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Any
+from importlib import import_module, metadata
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from typer.core import TyperGroup
+from typer.exceptions import Abort, TyperException
 
+from api.terminal import as_json, err, escape, out
 from core.errors import ImprintError
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "up": ("api.cli.service:up", "The whole stack on this machine; Ctrl-C ends all of it, the data stays."),
     "demo": ("api.cli.demo:demo", "From nothing to the answer: a conversation, memories, five questions."),
     "publish": ("api.cli.publish:publish", "Publish events: from arguments, a file or standard input."),
-    "search": ("api.cli.search:search", "Ask what is known."),
+    "search": ("api.cli.search:search", "Search memories, messages and documents."),
     "context": ("api.cli.context:context", "What an agent should see now, within a limit of tokens."),
     "documents": ("api.cli.documents:commands", "The knowledge base: documents."),
     "events": ("api.cli.events:commands", "The log: follow it live, trace one event."),
     "rules": ("api.cli.rules:commands", "The rules in force: read them, change them."),
-    "memory": ("api.cli.memory:commands", "One memory, and why it exists."),
+    "memory": ("api.cli.memory:commands", "Memories: list, edit, forget, and why each exists."),
+    "session": ("api.cli.session:commands", "Sessions: which there are, what was said in one."),
     "mirror": ("api.cli.mirror:commands", "The Markdown files of what is remembered: where they are, how they stand."),
-    "user": ("api.cli.user:commands", "Everything that is held of one user."),
-    "approvals": ("api.cli.approvals:commands", "What waits for somebody's word: see it, say yes or no."),
-    "dead": ("api.cli.dead:commands", "What was given up, with its reason."),
+    "user": ("api.cli.user:commands", "One user: profile, erasing everything, checking a receipt."),
+    "tenant": ("api.cli.tenant:commands", "A tenant's own settings: webhooks, channels, secrets, limits."),
+    "approvals": ("api.cli.approvals:commands", "Actions that wait for approval: list, approve, reject."),
+    "dead": ("api.cli.dead:commands", "Dead letters: dispatches that failed for good, and trying them again."),
     "costs": ("api.cli.costs:costs", "What models have cost, by rule, agent, user or model."),
-    "doctor": ("api.cli.doctor:doctor", "Look at everything Imprint needs, and say the way out."),
-    "serve": ("api.cli.serve:serve", "The HTTP door (one process)."),
+    "status": ("api.cli.status:status", "Whether the service is ready, and how much waits."),
+    "doctor": ("api.cli.doctor:doctor", "Check the machine, the settings and the running installation."),
+    "config": ("api.cli.config:commands", "The settings: check them, show them."),
+    "backup": ("api.cli.backup:backup", "Write a copy of this home: database, keys."),
+    "restore": ("api.cli.backup:restore", "Fill an empty home from a backup."),
+    "serve": ("api.cli.serve:serve", "The HTTP API (one process)."),
     "router": ("api.cli.service:router", "The router (one process): rules decide on what is new."),
     "worker": ("api.cli.service:worker", "A Celery worker for one queue."),
     "clock": ("api.cli.service:clock", "The clock (one process): sends again what is owed."),
@@ -41,11 +47,19 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 """What each command is called, where it is, and its line in the overview."""
 
 
+LOGGING = ("serve", "router", "worker", "clock")
+"""Processes, which write their warnings to their own log."""
+
+DISTRIBUTION = "imprint-server"
+
+
 class Commands(TyperGroup):
     """Loads only the command that is called: with all of them, `imprint --help` would take ten times as long."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
+        if name and name not in LOGGING and "--help" not in rest:
+            _warn_of_unknown_settings()
         return name, _load(*COMMANDS[name]) if name else None, rest
 
 
@@ -59,14 +73,56 @@ app = typer.Typer(
 )
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        out.print(f"imprint {metadata.version(DISTRIBUTION)}", highlight=False)
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+]
+
+
+@app.callback()
+def about(version: Version = False) -> None:
+    """Hold the options of the program itself."""
+
+
 def main() -> None:
-    """Exit code 0: fine, 1: failed, 2: wrong usage."""
+    """Exit code 0: fine, 1: failed, 2: wrong usage. With `--json` an error is one JSON object on standard error."""
+    program = "--json" in sys.argv
     try:
-        app()
+        code = app(standalone_mode=not program)
     except ImprintError as error:
-        said = Console(stderr=True, highlight=False)
-        said.print(f"[red]{type(error).__name__}[/]: {escape(error.detail)}", soft_wrap=True)
+        sys.exit(_failed(error, as_program=program))
+    except Abort:
         sys.exit(1)
+    except TyperException as error:  # Only with --json: else Typer has shown it and ended.
+        said, code = getattr(error, "format_message", error.__str__)(), getattr(error, "exit_code", 2)
+        sys.stderr.write(as_json({"error": {"detail": said, "errors": []}}) + "\n")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _failed(error: ImprintError, *, as_program: bool) -> int:
+    if not as_program:
+        err.print(f"[red]Error:[/] {escape(error.detail)}", soft_wrap=True, highlight=False)
+        return 1
+    faults = [{"pointer": one.pointer, "detail": one.detail} for one in getattr(error, "problems", None) or []]
+    detail = getattr(error, "title", error.detail)
+    sys.stderr.write(as_json({"error": {"detail": detail, "errors": faults}}) + "\n")
+    return 1
+
+
+def _warn_of_unknown_settings() -> None:
+    """Name what looks like a setting and is none; settings that cannot be read at all the command itself reports."""
+    config = import_module("core.config")
+    try:
+        names = config.unknown()
+    except ImprintError:
+        return
+    for sentence in names:
+        err.print(f"[yellow]Warning:[/] {escape(sentence)}", soft_wrap=True, highlight=False)
 
 
 def _load(place: str, line: str) -> Any:

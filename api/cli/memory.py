@@ -1,24 +1,41 @@
-"""One memory: what it says, what it rests on, why it is there."""
+"""Memories from the command line: list, look at one, write, edit, forget, and why each is there."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
-from rich.markup import escape
 from rich.tree import Tree
 
-from api.cli import decisions, figures
-from api.cli.client import AsJson, moment, out, read, short, show_json
+from api.cli import decisions, editing, figures
+from api.cli.client import AsJson, MemoryId, moment, read, short, show_json
 from api.cli.rebuild import rebuild
 from api.cli.reembed import reembed
-from core.types import Json
+from api.terminal import err, escape, out
+from core.types import Category, Json, Status
 
-commands = typer.Typer(help="One memory, and why it exists.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(
+    help="Memories: list, edit, forget, and why each exists.", no_args_is_help=True, add_completion=False
+)
+commands.command("add")(editing.add)
+commands.command("edit")(editing.edit)
+commands.command("pin")(editing.pin)
+commands.command("forget")(editing.forget)
 commands.command("rebuild")(rebuild)
 commands.command("reembed")(reembed)
 commands.command("decisions")(decisions.decisions)
 commands.command("undo")(decisions.undo)
 commands.command("related")(decisions.related)
 commands.command("stats")(figures.stats)
+
+User = Annotated[str | None, typer.Option(help="Only those of this user.")]
+Group = Annotated[str | None, typer.Option(help="Only those of this group.")]
+Session = Annotated[str | None, typer.Option(help="Only those that rest on what was said in this session.")]
+Of = Annotated[Category | None, typer.Option(help="Only those of this category.")]
+Standing = Annotated[Status | None, typer.Option(help="Default: active.")]
+Containing = Annotated[str | None, typer.Option("--contains", help="Letters in a row of the text; needs --user.")]
+After = Annotated[str | None, typer.Option(help="The cursor that the page before has shown.")]
+Limit = Annotated[int, typer.Option(min=1, max=500, help="Memories a page.")]
 
 SHOWN = (
     *("user_id", "subject", "kind", "category", "topic", "attribute", "value"),
@@ -27,9 +44,41 @@ SHOWN = (
 )
 
 
+@commands.command("list")
+def list_(
+    user: User = None,
+    group: Group = None,
+    session: Session = None,
+    category: Of = None,
+    status: Standing = None,
+    contains: Containing = None,
+    after: After = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List memories, newest first, each with its id.
+
+    Example: imprint memory list --user ada --category preference
+    """
+    wanted = {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
+    answer = read("/v1/memories", **wanted, category=category, status=status, limit=limit)
+    if as_json:
+        show_json(answer)
+        return
+    for memory in answer["items"]:
+        out.print(f"{memory['id']} {escape(short(memory['content'], 200))} [dim]{_about(memory)}[/]", soft_wrap=True)
+    if not answer["items"]:
+        err.print("No memory fits.")
+    if answer["next"]:
+        err.print(f"More: --after {answer['next']}", highlight=False, soft_wrap=True)
+
+
 @commands.command("show")
-def show(memory_id: str, as_json: AsJson = False) -> None:
-    """One memory with its evidence."""
+def show(memory_id: MemoryId, as_json: AsJson = False) -> None:
+    """Show one memory with its evidence.
+
+    Example: imprint memory show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
     memory = read(f"/v1/memories/{memory_id}")
     if as_json:
         show_json(memory)
@@ -43,9 +92,28 @@ def show(memory_id: str, as_json: AsJson = False) -> None:
         out.print(f"  [dim]“{escape(source['quote'])}” {escape(_place(source))}[/]", soft_wrap=True, highlight=False)
 
 
+@commands.command("history")
+def history(memory_id: MemoryId, as_json: AsJson = False) -> None:
+    """Show every version of a memory, oldest first: what changed, by whom, and why.
+
+    Example: imprint memory history 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
+    answer = read(f"/v1/memories/{memory_id}/history")
+    if as_json:
+        show_json(answer)
+        return
+    for version in answer["items"]:
+        line = f"[cyan]{version['change']}[/] v{version['version']}, {moment(version['at'])} by {_author(version)}"
+        out.print(f"{line}: {escape(version['reason'])}", soft_wrap=True, highlight=False)
+        out.print(f"  {escape(str(version['snapshot'].get('content', '')))}", soft_wrap=True, highlight=False)
+
+
 @commands.command("why")
-def why(memory_id: str, as_json: AsJson = False) -> None:
-    """Why a memory exists: for each change the event, the rule and the agent behind it."""
+def why(memory_id: MemoryId, as_json: AsJson = False) -> None:
+    """Say why a memory exists: for each change the event, the rule and the agent, or the person, behind it.
+
+    Example: imprint memory why 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
     answer = read(f"/v1/memories/{memory_id}/why")
     if as_json:
         show_json(answer)
@@ -61,19 +129,31 @@ def why(memory_id: str, as_json: AsJson = False) -> None:
 
 
 def _add_step(tree: Tree, step: Json) -> None:
-    line = f"[cyan]{step['change']}[/] v{step['version']}, {moment(step['at'])}: {escape(step['reason'])}"
+    by = f" by {_author(step)}" if "author" in step else ""
+    line = f"[cyan]{step['change']}[/] v{step['version']}, {moment(step['at'])}{by}: {escape(step['reason'])}"
     branch = tree.add(line)
     if "dispatch" not in step:
         return
     event, dispatch = step["event"], step["dispatch"]
     if event:
-        branch.add(f"event {event['event_type']} [dim]{escape(event['id'])}[/]")
-    branch.add(f"rule {step['rule']['name']} v{step['rule']['version']}")
+        branch.add(f"event {escape(event['event_type'])} [dim]{escape(event['id'])}[/]")
+    branch.add(f"rule {escape(step['rule']['name'])} v{step['rule']['version']}")
     branch.add(f"agent {dispatch['target']} [dim]dispatch {dispatch['id']}, attempt {dispatch['attempt']}[/]")
     for call in step["model_calls"]:
         tokens = f"{call['input_tokens']} + {call['output_tokens']} tokens"
         asked = f"model {escape(call['model'])}, prompt {escape(call['prompt'])}"
         branch.add(f"{asked}, {tokens}: {escape(short(call['outcome']))}")
+
+
+def _author(step: Json) -> str:
+    """Who made a change: an agent, a key, a file."""
+    return escape(str(step["author"]["name"]))
+
+
+def _about(memory: Json) -> str:
+    marks = [memory["category"], memory["topic"], escape(memory["user_id"])]
+    marks += [memory["status"]] if memory["status"] != Status.ACTIVE else []
+    return ", ".join(marks)
 
 
 def _place(source: Json) -> str:

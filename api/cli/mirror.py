@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from api.cli.client import AsJson, err, moment, out, show_json
+from api.cli.client import AsJson, moment, show_items, show_json
+from api.terminal import err, escape, out
 from core import db, events
 from core.config import Settings
 from core.db import Tx
@@ -38,7 +38,10 @@ User = Annotated[str | None, typer.Option("--user", help="One user; else all tha
 
 @commands.command("where")
 def where(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
-    """Where the files are: the folder of all, or that of one user."""
+    """Show where the files are: the folder of all, or that of one user.
+
+    Example: imprint mirror where --user ada
+    """
     settings = Settings()
     root = _root(settings)
     path = root if user is None else Mirror(root, tenant, user).folder
@@ -50,12 +53,15 @@ def where(user: User = None, tenant: Tenant = "default", as_json: AsJson = False
 
 @commands.command("show")
 def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
-    """How the files stand: level, edited, refused with its reason, missing, or none yet."""
+    """Show how the files stand: level, edited, refused with its reason, missing, or none yet.
+
+    Example: imprint mirror show
+    """
     root = _root(Settings())
     with _tenant(tenant) as tx:
         rows = [row for one in _users(tx, user) for row in _standing(tx, Mirror(root, tenant, one))]
     if as_json:
-        show_json(rows)
+        show_items(rows)
         return
     table = Table("user", "file", "memories", "level since", "stands")
     for row in rows:
@@ -66,7 +72,10 @@ def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
 
 @commands.command("sync")
 def sync(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
-    """Have edits read and files written now, by the workers; edits are noticed without this, too."""
+    """Have edits read and files written now, by the workers; edits are noticed without this, too.
+
+    Example: imprint mirror sync --user ada
+    """
     root = _root(Settings())
     with _tenant(tenant) as tx:
         users = _users(tx, user)

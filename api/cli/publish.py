@@ -13,12 +13,17 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from api.cli.client import AsJson, Client, Refused, connected, err, out, show_json, wait_politely
+from api.cli.client import AsJson, Client, Refused, connected, moment, short, show_json, wait_politely
+from api.terminal import err, out
 from core.errors import ImprintError, Problem
 from core.types import Json
 
 BATCH = 500
 """Events sent in one request: half of what a server takes unless it is set otherwise."""
+
+WAITING = ("running", "retrying", "pending", "held")
+NAMED = 5
+"""Dispatches named where settling takes too long."""
 
 STDIN = Path("-")
 SESSION_TYPES = ("message.added", "session.started", "session.ended")
@@ -37,7 +42,11 @@ Settle = Annotated[bool, typer.Option("--settle", help="Wait until all that foll
 Timeout = Annotated[float, typer.Option(help="Longest wait of --settle, seconds.")]
 
 
-class NotEvents(ImprintError):
+class Unsettled(ImprintError):
+    """What follows from the events has not ended in the time given."""
+
+
+class NotEvents(ImprintError, kind="No events"):
     """What was given cannot be read as events."""
 
 
@@ -56,7 +65,10 @@ def publish(
     timeout: Timeout = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Publish events: one from --type and the other options, or those of a file or of standard input."""
+    """Publish events: one from --type and the other options, or those of a file or of standard input.
+
+    Example: imprint publish --session s1 --user ada --content "I moved to Lisbon." --settle
+    """
     fields = {"session_id": session, "user_id": user, "role": role, "speaker": speaker, "content": content}
     if type_ or content is not None:
         if file is not None:
@@ -67,9 +79,11 @@ def publish(
     with connected() as client:
         answer = _send(client, events)
         pending = _settle(client, answer["settle_token"], timeout) if settle and events else None
+        waiting = _waiting(client) if pending else []
     _report(answer, pending, as_json=as_json)
     if pending:
-        raise Refused(f"Not settled after {timeout:g} s: {pending} still pending. What was accepted stays accepted.")
+        said = f"Not settled after {timeout:g} s: {pending} still pending. What was accepted stays accepted."
+        raise Unsettled("\n".join([said, *waiting]))
 
 
 def _event(event_type: str, source: str, event_id: str | None, fields: Json, extra: str | None) -> Json:
@@ -167,6 +181,20 @@ def _settle(client: Client, token: str, timeout: float) -> int:
             most = max(most, pending)
             bar.update(task, total=most, completed=most - pending)
     return pending
+
+
+def _waiting(client: Client) -> list[str]:
+    """The dispatches that have not ended, each with what it waits for; without any, events wait for the router."""
+    found = [
+        _why(item) for status in WAITING for item in client.get("/v1/dispatches", status=status, limit=NAMED)["items"]
+    ]
+    return [f"  {line}" for line in found[:NAMED]] or ["  The router has not decided on all events; is it at work?"]
+
+
+def _why(item: Json) -> str:
+    since = f"attempt {item['attempt']}, since {moment(item['created_at'])}"
+    reason = item["error"] or {"approval": "waits for `imprint approvals approve`"}.get(item["hold"] or "", "")
+    return f"{item['target']} is {item['status']} ({since}){': ' if reason else ''}{short(reason, 200)}"
 
 
 def _bar() -> Progress:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from api.cli.client import AsJson, Client, Refused, connected, out, show_json
+from api.cli.client import AsJson, Client, Refused, connected, show_json
+from api.terminal import escape, out
 from core.errors import ImprintError
 from core.types import Json
 
@@ -46,7 +46,10 @@ def rebuild(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """A user's memories anew from the log, beside those that stand: see what would change, then take it over or not."""
+    """Rebuild a user's memories from the log, beside those in force; show what would change, then apply it or not.
+
+    Example: imprint memory rebuild --user ada
+    """
     if sum(value is not None for value in (user, apply, drop)) != 1:
         raise typer.BadParameter("give one of --user, --apply and --drop")
     with connected() as client:

@@ -8,7 +8,7 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 
-from api.cli.client import err, out
+from api.terminal import err, out
 from core import db, places, tenants
 from core.config import Settings
 from core.db import Database
@@ -29,6 +29,8 @@ def reembed(finish: Finish = False) -> None:
 
     Searching and writing go on. Then start every process anew with that setting, one after another, and run this with
     --finish.
+
+    Example: IMPRINT_EMBEDDING=openai imprint memory reembed
     """
     settings = Settings()
     require_model(settings)

@@ -8,16 +8,17 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
-from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.tree import Tree
 
 from api.cli import conditions
 from api.cli.backtest import backtest
-from api.cli.client import AsJson, Client, Refused, connected, err, moment, out, read, show_json
+from api.cli.client import AsJson, Client, Refused, connected, moment, read, short, show_items, show_json
+from api.terminal import err, escape, json_escaped, out
 from core.errors import ImprintError
 from core.types import Json
 from rules import formatting
@@ -33,7 +34,7 @@ Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Why, for t
 Event = Annotated[str, typer.Option("--event", "-e", help="A file with an event as JSON; - for standard input.")]
 
 
-class NotRules(ImprintError):
+class NotRules(ImprintError, kind="Refused"):
     """The files cannot be put in force as they are; nothing was changed."""
 
 
@@ -44,36 +45,43 @@ class Switch(StrEnum):
 
 @commands.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """All rules in force."""
-    items = read("/v1/rules")["items"]
+    """List the rules in force, one a line.
+
+    Example: imprint rules list
+    """
+    answer = read("/v1/rules")
     if as_json:
-        show_json(items)
+        show_json(answer)
         return
-    table = Table("rule", "version", "when", "then", "mode")
-    table.columns[0].no_wrap = True
-    for column in table.columns[2:]:
-        column.overflow = "fold"
+    items = answer["items"]
+    widest = max((len(item["name"]) for item in items), default=0)
     for item in items:
-        rule = item["rule"]
-        mode = rule.get("action_mode", "auto") if rule.get("enabled", True) else "disabled"
-        table.add_row(item["name"], str(item["version"]), escape(_when(rule)), escape(_then(rule)), mode)
-    out.print(table)
+        out.print(_line(item, widest, out.width), soft_wrap=True, highlight=False)
 
 
 @commands.command("show")
 def show(name: str, as_json: AsJson = False) -> None:
-    """One rule in force, in its canonical form."""
-    item = read(f"/v1/rules/{name}")
+    """Print one rule in force, in its canonical form: JSON that can be saved and applied again.
+
+    Example: imprint rules show decay > decay.json
+    """
+    item = read(f"/v1/rules/{quote(name, safe='')}")
     if as_json:
         show_json(item)
         return
-    out.print(f"[bold]{escape(item['name'])}[/] version {item['version']}", highlight=False)
-    out.print(Syntax(formatting.formatted(item["rule"]), "json", background_color="default", word_wrap=True))
+    err.print(f"[dim]{escape(item['name'])}, version {item['version']}[/]", highlight=False)
+    written = json_escaped(formatting.formatted(item["rule"]))
+    colours = Syntax("", "json", background_color="default")
+    # Wrapped by the terminal and not here: a line that is broken is no JSON any more.
+    out.print(colours.highlight(written), soft_wrap=True, end="")
 
 
 @commands.command("export")
 def export(place: Annotated[Path, typer.Argument(help="The folder; it is made if it is not there.")]) -> None:
-    """Write all rules in force into a folder, one file each; other files there stay as they are."""
+    """Write all rules in force into a folder, one file each; other files there stay as they are.
+
+    Example: imprint rules export ./rules
+    """
     files = read("/v1/rules/export")["files"]
     place.mkdir(parents=True, exist_ok=True)
     for name, written in files.items():
@@ -88,6 +96,8 @@ def apply(
     """Put files in force, all or none: shows what would change, asks, and saves. Rules in no file stay as they are.
 
     With --json and without --yes it answers the plan and changes nothing.
+
+    Example: imprint rules apply ./rules --comment "quieter nights"
     """
     files = _files(place)
     asked = {"files": {name: written for name, (_, written) in files.items()}, "prune": prune, "comment": comment}
@@ -113,30 +123,70 @@ def try_out(
     event: Event,
     as_json: AsJson = False,
 ) -> None:
-    """What a rule would make of an event: each condition with the value that was there, and the actions.
+    """Show what a rule would make of an event: each condition with the value that was there, and the actions.
 
     Nothing is done.
+
+    Example: imprint rules test notify_important --event event.json
     """
     happened = _object(event, _json(event, sys.stdin.read() if event == "-" else _read(Path(event))))
     happened.setdefault("source", "imprint rules test")
     file = Path(rule)
     draft = {"rule": _object(rule, _json(rule, _read(file)))} if file.is_file() else {"names": [rule]}
     with connected() as client:
-        answer = client.post("/v1/rules/test", {**draft, "event": happened})
+        try:
+            answer = client.post("/v1/rules/test", {**draft, "event": happened})
+        except Refused as refused:
+            raise _with_files(refused, {"/rule": rule, "/event": event}, "Nothing was tried:") from None
     told = answer[0] if isinstance(answer, list) else answer
     if as_json:
         show_json(told)
     else:
         out.print(_told(told))
+        _show_warnings(told | {"name": told["rule"]})
+
+
+@commands.command("run")
+def run(
+    name: str,
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", help="One user of a rule that runs for each user.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scheduled rule now, as if its time had come; its time table stays as it is.
+
+    Example: imprint rules run forget_nightly
+    """
+    emitted: list[Json] = []
+    body: Json = {} if user is None else {"user_id": user}
+    with connected() as client:
+        while True:
+            answer = client.post(f"/v1/rules/{name}/run", body)
+            emitted += answer["events"]
+            if answer["next"] is None:
+                break
+            body = {"after": answer["next"]}
+    if as_json:
+        show_json(answer | {"events": emitted})
+        return
+    several = f"{len(emitted)} events" if len(emitted) != 1 else "1 event"
+    out.print(f"{name} v{answer['version']} runs: {several} emitted.", highlight=False)
+    if emitted:
+        out.print(f"imprint events trace {emitted[0]['id']}", highlight=False, soft_wrap=True)
 
 
 @commands.command("history")
 def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
-    """The versions of a rule, newest first: who, when, why, and what it changed."""
-    items = read(f"/v1/rules/{name}/versions", limit=limit)["items"]
+    """Show the versions of a rule, newest first: who, when, why, and what it changed.
+
+    Example: imprint rules history decay
+    """
+    answer = read(f"/v1/rules/{name}/versions", limit=limit)
     if as_json:
-        show_json(items)
+        show_json(answer)
         return
+    items = answer["items"]
     for item in items:
         said = f": {item['comment']}" if item["comment"] else ""
         line = f"[bold]v{item['version']}[/] {moment(item['at'])} {escape(item['author'])}{escape(said)}"
@@ -146,7 +196,10 @@ def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
 
 @commands.command("rollback")
 def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None) -> None:
-    """Put an earlier version of a rule in force again, as a new version; shows the difference and asks."""
+    """Put an earlier version of a rule in force again, as a new version; shows the difference and asks.
+
+    Example: imprint rules rollback decay 3
+    """
     with connected() as client:
         found = client.get(f"/v1/rules/{name}/versions", limit=1)["items"][0]
         wanted = client.get(f"/v1/rules/{name}/versions", after=version + 1, limit=1)["items"]
@@ -172,19 +225,28 @@ def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None)
 def stats(
     name: Annotated[str | None, typer.Argument(help="One rule; default: all.")] = None, as_json: AsJson = False
 ) -> None:
-    """What rules have done and at what cost; the rules of one group stand side by side."""
+    """Show what rules have done and at what cost; the rules of one group stand side by side.
+
+    Example: imprint rules stats decay
+    """
     with connected() as client:
         names = [name] if name else [item["name"] for item in client.get("/v1/rules")["items"]]
         found = [client.get(f"/v1/rules/{one}/stats") for one in names]
     if as_json:
-        show_json(found[0] if name else found)
+        if name:
+            show_json(found[0])
+        else:
+            show_items(found)
         return
     out.print(_beside([*found, *found[0]["beside"]]) if name else _overview(found))
 
 
 @commands.command("allow-high-risk")
 def allow_high_risk(switch: Switch) -> None:
-    """Let rules of high risk run without anyone's approval in this tenant (on), or no longer (off)."""
+    """Let rules of high risk run without anyone's approval in this tenant (on), or no longer (off).
+
+    Example: imprint rules allow-high-risk off
+    """
     with connected() as client:
         answer = client.patch("/v1/tenant", {"allow_high_risk": switch is Switch.ON})
     said = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
@@ -213,6 +275,18 @@ def _import(client: Client, files: Files, body: Json) -> Any:
             raise
         lines = [f"{_place(files, problem.pointer)}: {problem.detail}" for problem in refused.problems]
         raise NotRules("Nothing was changed:\n" + "\n".join(lines)) from None
+
+
+def _with_files(refused: Refused, files: Mapping[str, str], said: str) -> ImprintError:
+    """The refusal with the file that each part of the request came from in place of the part's pointer."""
+    if not refused.problems:
+        return refused
+    lines = []
+    for problem in refused.problems:
+        part = next((part for part in files if f"{problem.pointer}/".startswith(f"{part}/")), "")
+        place = f"{files.get(part, '')}{problem.pointer.removeprefix(part)}"
+        lines.append(f"{place or '/'}: {problem.detail}")
+    return NotRules("\n".join([said, *lines]))
 
 
 def _place(files: Files, pointer: str) -> str:
@@ -347,9 +421,24 @@ def _rules(count: int) -> str:
     return "rule" if count == 1 else "rules"
 
 
+def _line(item: Json, widest: int, width: int) -> str:
+    """A rule on one line; what does not fit behind its name is cut."""
+    rule = item["rule"]
+    mode = rule.get("action_mode", "auto") if rule.get("enabled", True) else "disabled"
+    name, version = f"{item['name']:<{widest}}", f"v{item['version']}"
+    said = short(f"{_when(rule)} → {_then(rule)}", max(20, width - len(f"{name} {version}  {mode}")))
+    return f"[bold]{escape(name)}[/] {version} {escape(said)} [dim]{mode}[/]"
+
+
 def _when(rule: Json) -> str:
-    found = rule.get("event_type") or rule.get("schedule")
-    return ", ".join(found) if isinstance(found, list) else str(found)
+    found = rule.get("event_type")
+    if isinstance(found, list):
+        return found[0] if len(found) == 1 else f"{len(found)} types"
+    if found:
+        return str(found)
+    schedule = rule["schedule"]
+    each = f" for each {schedule['for_each']}" if schedule.get("for_each") else ""
+    return (f"cron {schedule['cron']}" if "cron" in schedule else f"every {schedule.get('every_seconds')} s") + each
 
 
 def _then(rule: Json) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.cli.client import err
+from api.terminal import err
 from core import scrub
 from core.config import Settings
 from core.scrub import Scrubbed

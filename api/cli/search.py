@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import typer
-from rich.markup import escape
 
-from api.cli.client import AsJson, connected, moment, out, short, show_json
+from api.cli.client import AsJson, connected, moment, short, show_json
+from api.terminal import escape, out
 from core.search import recipes
 from core.types import Json
 
@@ -38,7 +38,10 @@ def search(
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask what is known: memories and messages, each with its evidence."""
+    """Search memories, messages and documents; each result has its id and its evidence.
+
+    Example: imprint search "Where does Ada live?" --user ada
+    """
     if user is None and group is None:
         raise typer.BadParameter("Say whose memory to search: --user, --group or both.")
     asked = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
@@ -72,6 +75,7 @@ def _show(number: int, result: Json) -> None:
     colour = "green" if result["type"] == "memory" else "blue"
     said = escape(short(result["content"], QUOTE_LENGTH))
     _say(f"[bold]{number:2}[/] [{colour}]{result['type']}[/] {said} [dim]{_about(result)}[/]")
+    _say(f"      [dim]id {escape(str(result['id']))}[/]")
     for source in result["sources"] if result["type"] == "memory" else []:
         _say(f"      [dim]“{escape(short(source['quote'], QUOTE_LENGTH))}” {escape(source['session_id'])}[/]")
     parts = result["scores"].get("parts")

@@ -2,21 +2,63 @@
 
 from __future__ import annotations
 
+import resource
+from typing import Final
+
+import structlog
 import uvicorn
 
 from api.http import app as http
+from api.http.protocol import Config
 from core import log, metrics
 from core.bell import broker_url
-from core.config import Settings
+from core.config import Settings, unknown
+from core.embedders import require_model
+from core.errors import Misconfigured
+from core.extract import extractors
+
+logger = structlog.get_logger()
+
+OTHER_FILES: Final = 100
+"""Files that the process opens beside its connections: database, broker, log, model."""
 
 
 def serve() -> None:
-    """The HTTP door (one process)."""
+    """Run the HTTP API (one process).
+
+    Example: imprint serve
+    """
     settings = Settings()
     log.configure(settings.log_level, settings.log_format, "api")
+    for sentence in unknown():
+        logger.warning("settings.unknown", detail=sentence)
+    require_model(settings)
+    extractors.require(settings)
     if settings.metrics_port:
         metrics.listen(settings.metrics_host, settings.metrics_port)
     application = http.create(settings, broker_url(settings))
-    uvicorn.run(
-        application, host=settings.http_host, port=settings.http_port, log_config=None, access_log=False, lifespan="on"
+    config = Config(
+        application,
+        connections=connections(settings.http_connections),
+        header_seconds=settings.http_header_seconds,
+        timeout_keep_alive=settings.http_idle_seconds,
+        host=settings.http_host,
+        port=settings.http_port,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
     )
+    server = uvicorn.Server(config)
+    server.run()
+    if not server.started:
+        raise Misconfigured(f"The API could not listen on {settings.http_host}:{settings.http_port}; see the log.")
+
+
+def connections(wanted: int) -> int:
+    """As many connections as are wanted, or as the process may open files for."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY or wanted <= files - OTHER_FILES:
+        return wanted
+    most = max(1, files - OTHER_FILES)
+    structlog.get_logger().warning("http.connections", wanted=wanted, most=most, reason="ulimit -n")
+    return most

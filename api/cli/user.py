@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
-from rich.markup import escape
 
-from api.cli.client import AsJson, connected, err, out, read, show_json
+from api.cli.client import AsJson, connected, moment, read, show_json
 from api.cli.scrubbing import scrub_all
+from api.terminal import err, escape, out
 from core import receipts
 from core.config import Settings
 from core.errors import ImprintError
 from core.types import Json
 
-commands = typer.Typer(help="Everything that is held of one user.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(
+    help="One user: profile, erasing everything, checking a receipt.", no_args_is_help=True, add_completion=False
+)
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Scrub = Annotated[bool, typer.Option("--scrub", help="Then have the files written anew, as `imprint db scrub` does.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Build it now.")]
 Key = Annotated[str | None, typer.Option("--key", help="The public key in base64; default: the server's.")]
 
 
-class Unconfirmed(ImprintError):
+class Unconfirmed(ImprintError, kind="Not confirmed"):
     """Nothing was erased. Answer with the user's name, or give `--yes`."""
 
 
@@ -33,9 +37,46 @@ class NotGenuine(ImprintError):
     """The signature is not that of this receipt, or of another key: it was changed, or is not from there."""
 
 
+@commands.command("profile")
+def profile(user: str, fresh: Fresh = False, as_json: AsJson = False) -> None:
+    """Show what is known of a user, by section, with the memories that each entry rests on (`--json`).
+
+    Example: imprint user profile ada --fresh
+    """
+    found = read(f"/v1/users/{quote(user, safe='')}/profile", fresh=fresh)
+    if as_json:
+        show_json(found)
+        return
+    out.print(f"[bold]{escape(user)}[/] [dim]version {found['version']}, {moment(found['built_at'])}[/]")
+    for name, value in found["attributes"].items():
+        out.print(f"[cyan]{escape(name)}[/]", highlight=False)
+        for line in _entries(value):
+            out.print(f"  {escape(line)}", soft_wrap=True, highlight=False)
+
+
+def _entries(value: Any, name: str = "") -> Iterator[str]:
+    """What a section of a profile says, a line for each value or statement."""
+    if isinstance(value, dict) and ("value" in value or "content" in value):
+        said = value.get("content") or value["value"]
+        yield f"{name}: {said}" if name else str(said)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(inner, dict | list):
+                yield from _entries(inner, f"{name}.{key}".strip("."))
+    elif isinstance(value, list):
+        for inner in value:
+            if isinstance(inner, dict | list):
+                yield from _entries(inner, name)
+            else:
+                yield f"{name}: {inner}" if name else str(inner)
+
+
 @commands.command("erase")
 def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = False) -> None:
-    """Erase a user for good: messages, memories, files and the log. The answer is a signed receipt."""
+    """Erase a user for good: messages, memories, files and the log. The answer is a signed receipt.
+
+    Example: imprint user erase ada --yes --json > receipt.json
+    """
     if not yes:
         _confirm(user)
     with connected() as client:
@@ -55,7 +96,10 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
 
 @commands.command("verify-receipt")
 def verify_receipt(file: Path, key: Key = None) -> None:
-    """Check a receipt's signature: with the server's key, or with one that you have kept."""
+    """Check a receipt's signature: with the server's key, or with one that you have kept.
+
+    Example: imprint user verify-receipt receipt.json
+    """
     receipt = _read(file)
     if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
         raise NotGenuine

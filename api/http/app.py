@@ -5,40 +5,49 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final
 
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.responses import JSONResponse
-from sqlalchemy.exc import DBAPIError
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import iter_route_contexts
 
 from api.http import (
     backtest,
     context,
     costs,
     decisions,
+    described,
     dispatches,
     documents,
-    door,
     endpoints,
     erasure,
     events,
+    gate,
     memories,
     profiles,
     rebuilds,
+    reference,
     rules,
+    running,
     search,
+    service,
     sessions,
+    sessions_by_query,
     stats,
     summaries,
     tenant,
     units,
     writing,
 )
+from api.http.bounds import Table
+from api.http.content import JsonByDefault
 from api.http.door import Door
 from api.http.gathered import GatheredEmbedder
 from api.http.recalls import Recalls
+from api.http.reference import Manual
+from api.http.settling import Settling
 from api.mcp import door as mcp
-from core import db, heartbeat, places, recent, retrievers, schema
+from core import db, places, recent, retrievers, schema, settle_tokens
 from core.bell import Bell
 from core.config import Settings
 from core.db import Database
@@ -53,12 +62,14 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     documents.router,
     backtest.router,
     rules.router,
+    running.router,
     decisions.router,
     writing.router,
     memories.router,
     units.router,
     summaries.router,
     sessions.router,
+    sessions_by_query.router,
     profiles.router,
     dispatches.router,
     endpoints.router,
@@ -68,6 +79,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     costs.router,
     tenant.router,
     mcp.router,
+    service.router,
+    reference.router,
 )
 """In this order: what has a name of its own comes before what takes any id in its place."""
 
@@ -83,6 +96,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         sweeper = Sweeper()
         async with app.state.mcp.run():
             yield
+        opened.settling.close()
         sweeper.close()
         opened.recalls.close()
         opened.recent.close()
@@ -94,38 +108,26 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         description="Long-term memory for AI agents: events in, rules decide, workers remember.",
         version="0.1.0",
         lifespan=lifespan,
+        # `api.http.reference` serves both, without scripts of others.
+        openapi_url=None,
+        docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
     )
     app.state.door = opened
+    app.state.manual = Manual()
     app.state.mcp = mcp.opened(app.version)
-    door.install(app)
+    app.add_middleware(JsonByDefault)
     for router in ROUTERS:
+        described.summarise(router.routes)
         app.include_router(router)
-    app.add_api_route("/healthz", healthz, tags=["service"])
-    app.add_api_route("/readyz", readyz, tags=["service"])
+    gate.install(app, opened, Table(iter_route_contexts(app.routes), settings))
     return app
 
 
-def healthz() -> dict[str, str]:
-    """This process is alive."""
-    return {"status": "alive"}
-
-
-def readyz(request: Request) -> Response:
-    """200 once events are accepted *and* worked: the database answers, and router, clock and workers are at work."""
-    at: Door = request.app.state.door
-    try:
-        with at.db.queue() as tx:
-            missing = heartbeat.missing(tx)
-    except DBAPIError:
-        missing = ["postgres"]
-    if missing:
-        return door.problem(503, "Not ready", f"Not at work: {', '.join(missing)}.")
-    return JSONResponse({"status": "ready"})
-
-
 def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door:
-    database: Database = places.opened(settings, settings.database_pool)
+    opened = places.opened(settings, settings.database_pool)
+    database: Database = replace(opened, statement_seconds=settings.http_statement_seconds)
     try:
         db.require_bound(database)
         schema.require_current(database, identity(settings))
@@ -139,4 +141,5 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
     cached = CachedEmbedder(model, settings.embedding_cache)
     bell = Bell(broker_url)
     found, recalls, kept = retrievers.opened(settings), Recalls(database, bell), recent.usual(settings)
-    return Door(settings, database, cached, bell, recalls, kept, {}, {}, retrievers=found)
+    settling, tokens = Settling(database, bell), settle_tokens.opened(settings)
+    return Door(settings, database, cached, bell, recalls, kept, tokens, {}, {}, settling, retrievers=found)

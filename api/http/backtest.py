@@ -14,9 +14,10 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.exc import OperationalError
 
+from api.http.bounds import Bounds, bounded
 from api.http.door import At, Door, Reader
-from core import tenants
-from core.errors import ImprintError, Invalid, Problem
+from api.http.large_json import Route
+from core.errors import ImprintError, Invalid
 from core.tenants import Caller
 from core.types import Json
 from rules import store
@@ -27,7 +28,7 @@ from rules.standing import Allowed
 
 log = structlog.get_logger()
 
-router = APIRouter(prefix="/v1/rules/backtest", tags=["rules"])
+router = APIRouter(prefix="/v1/rules/backtest", tags=["rules"], route_class=Route)
 
 NDJSON = "application/x-ndjson"
 
@@ -48,6 +49,7 @@ class Trial(BaseModel):
     "",
     responses={200: {"content": {"application/json": {}, NDJSON: {}}, "description": "The result, or lines up to it"}},
 )
+@bounded(Bounds(counted="backtests"))
 async def post_backtest(at: At, who: Reader, trial: Trial, request: Request) -> Response:
     """What a draft would have done over the stored log, against the rules in force; nothing is written.
 
@@ -70,18 +72,19 @@ async def post_backtest(at: At, who: Reader, trial: Trial, request: Request) -> 
 def _prepared(at: Door, who: Caller, trial: Trial) -> Backtest:
     """Everything that can be refused is refused here, before the first line goes out."""
     until = trial.until or datetime.now(UTC)
-    asked = Asked(_draft(at, who, trial.rule), trial.since, until, trial.limit_samples)
+    characters = 2 * at.settings.event_bytes
+    asked = Asked(_draft(at, who, trial.rule), trial.since, until, trial.limit_samples, characters)
     return Backtest(at.db, who.tenant_id, asked, Meanings(at.embedder), max_hops=at.settings.max_hops)
 
 
 def _draft(at: Door, who: Caller, document: Json) -> Rule:
     """The draft, checked as when it is saved; the pointers lead into the request."""
     with at.db.tenant(who.tenant_id) as tx:
-        high_risk = tenants.allows_high_risk(tx, who.tenant_id)
+        allowed = Allowed.to(tx, at.settings, who.tenant_id)
     try:
-        return store.checked(document, Allowed.of(at.settings, high_risk=high_risk))
+        return store.checked(document, allowed)
     except Invalid as error:
-        raise Invalid([Problem(f"/rule{fault.pointer}", fault.detail) for fault in error.problems]) from None
+        raise error.below("/rule") from None
 
 
 def _lines(backtest: Backtest) -> Iterator[str]:
@@ -90,7 +93,7 @@ def _lines(backtest: Backtest) -> Iterator[str]:
         for step in backtest.run():
             yield json.dumps(_line(step), ensure_ascii=False) + "\n"
     except ImprintError as error:
-        yield _failed(type(error).__name__, error.detail)
+        yield _failed(error.kind, error.detail)
     except OperationalError as error:
         log.error("http.database", error=str(error).splitlines()[0])  # noqa: TRY400 - its parameters stay private
         yield _failed("Unavailable", "The database could not carry this out now. Ask again.")

@@ -8,12 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.http import raw
 from api.http.door import At, Reader, answered, author
+from api.http.large_json import Route
 from api.http.recalls import Asker
 from core import models
 from core.context import build
 from core.context.budget import Budget
-from core.context.build import Asked, Context, Reads
+from core.context.build import Asked, Audience, Context, Reads
 from core.context.formats import Format
 from core.context.parts import Part, Section
 from core.echo import Served
@@ -21,7 +23,7 @@ from core.errors import Invalid, Problem
 from core.intake import Content, Name
 from core.types import Json
 
-router = APIRouter(prefix="/v1", tags=["context"])
+router = APIRouter(prefix="/v1", tags=["context"], route_class=Route)
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -63,6 +65,13 @@ class ContextRequest(BaseModel):
         "messages"
     )
     adaptive: Annotated[bool, Field(description="The question decides how much is remembered for it")] = False
+    audience: Annotated[
+        Audience | None,
+        Field(description="Who reads the answer. Default: the group, with `group_id` or in a session of a group"),
+    ] = None
+    raw: Annotated[
+        bool, Field(description="Do not mask secrets in quoted messages; needs the scope `raw`, and is recorded")
+    ] = False
 
 
 @router.post("/context", response_model=Json)
@@ -70,6 +79,10 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
     """Standing instructions, profile, memories, knowledge, summary, plan and recent messages, within the limit."""
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose context to build: `user_id`, `group_id` or both")])
+    if asked.audience == "group" and asked.group_id is None and asked.session_id is None:
+        raise Invalid([Problem("/audience", "name the group: `group_id`, or a `session_id` of the group")])
+    if asked.raw:
+        raw.allow(at, who, "context", user_id=asked.user_id, group_id=asked.group_id)
     began = time.perf_counter()
     reads = Reads(at.db, at.embedder, at.settings, at.recent, at.retrievers)
     built = build.build(reads, who.tenant_id, _asked(at, asked), author(who))
@@ -106,6 +119,8 @@ def _asked(at: At, asked: ContextRequest) -> Asked:
         budget=Budget(shares.system, shares.long_term, shares.short_term, shares.reserve),
         adaptive=asked.adaptive,
         format=asked.format,
+        audience=asked.audience,
+        raw=asked.raw,
     )
 
 

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
 from api.http.door import At, Reader
+from api.http.large_json import Route
 from core import costs
 from core.types import Json
 
-router = APIRouter(prefix="/v1", tags=["service"])
+router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
 By = Annotated[costs.By, Query(description="What the calls are added up by")]
 Since = Annotated[AwareDatetime | None, Query(alias="from", description="Default: since ever")]

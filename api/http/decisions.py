@@ -10,6 +10,7 @@ from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.http.door import At, Door, Reader, Writer, author
+from api.http.large_json import Route
 from api.http.statements import Content
 from api.shapes import memory_json
 from core import joining, memories, related, undo, verdicts
@@ -17,7 +18,7 @@ from core.tenants import Caller
 from core.types import Json
 from core.verdicts import Wanted
 
-router = APIRouter(prefix="/v1/memories", tags=["memory"])
+router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 

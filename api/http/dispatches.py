@@ -13,14 +13,15 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
 from api.http.door import At, Door, Reader, RuleEditor, Writer, author
+from api.http.large_json import Route
 from api.shapes import dispatch_json
 from core import dispatches, metrics
 from core.db import Tx
-from core.errors import Conflict, NotFound
+from core.errors import Conflict, Forbidden, NotFound
 from core.tenants import Caller
 from core.types import DispatchStatus, Json
 
-router = APIRouter(prefix="/v1", tags=["dispatches"])
+router = APIRouter(prefix="/v1", tags=["dispatches"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 Verdict = Literal["approved", "rejected"]
@@ -100,7 +101,11 @@ def post_reject(at: At, who: RuleEditor, dispatch_id: UUID, remark: Remarked = N
 
 @router.post("/dispatches/{dispatch_id}/cancel")
 def post_cancel(at: At, who: Writer, dispatch_id: UUID, remark: Remarked = None) -> Json:
-    """Call off what has not begun or waits to be tried again, and what was to come after it."""
+    """Call off what has not ended, and what was to come after it.
+
+    Of one that runs, nothing is written any more from here on; its worker stops it within seconds. What it has told
+    other services by then stays told.
+    """
     said = f": {remark.comment}" if remark and remark.comment else "."
     with at.db.tenant(who.tenant_id) as tx:
         row = tx.execute(_CANCEL, {"id": dispatch_id, "error": f"Called off by key:{who.key_id}{said}"}).one_or_none()
@@ -109,6 +114,7 @@ def post_cancel(at: At, who: Writer, dispatch_id: UUID, remark: Remarked = None)
         else:
             metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
             dispatches.cancel_followers(tx, row)
+            dispatches.wake_waiting(tx, row)
         return _json(_dispatch(tx, dispatch_id))
 
 
@@ -145,6 +151,8 @@ def _decided(at: Door, who: Caller, dispatch_id: UUID, verdict: Verdict, remark:
     error = None if verdict == "approved" else f"Rejected by {by}" + (f": {comment}" if comment else ".")
     values = {"id": dispatch_id, "verdict": verdict, "by": by, "comment": comment, "error": error}
     with at.db.tenant(who.tenant_id) as tx:
+        if at.settings.four_eyes and verdict == "approved":
+            _require_other_eyes(tx, dispatch_id, by)
         row = tx.execute(_DECIDE, values).one_or_none()
         if row is None:
             _refuse_verdict(_dispatch(tx, dispatch_id), verdict)
@@ -153,6 +161,13 @@ def _decided(at: Door, who: Caller, dispatch_id: UUID, verdict: Verdict, remark:
         shown = _json(_dispatch(tx, dispatch_id))
     at.bell.ring()
     return shown
+
+
+def _require_other_eyes(tx: Tx, dispatch_id: UUID, by: str) -> None:
+    """Refuse the key that asked for what is held: the one that saved the rule's version, or that ran the rule now."""
+    row = tx.execute(_ASKED_BY, {"id": dispatch_id}).one_or_none()
+    if row is not None and by in (row.author, row.requested_by):
+        raise Forbidden("This key asked for it itself, by saving the rule or running it: another key has to approve.")
 
 
 def _follow(tx: Tx, row: Any) -> None:
@@ -177,8 +192,6 @@ def _refuse_verdict(row: Any, verdict: Verdict) -> None:
 
 def _refuse_cancel(row: Any) -> None:
     """Conflict, unless it was cancelled before."""
-    if row.status == DispatchStatus.RUNNING:
-        raise Conflict("This dispatch runs, and what a worker has begun cannot be called off. Wait for its end.")
     if row.status != DispatchStatus.CANCELLED:
         raise Conflict(f"This dispatch is {row.status}; there is nothing left to call off.")
 
@@ -266,9 +279,9 @@ _DECIDE = text("""
 """Of several who decide at once, one finds it held."""
 
 _CANCEL = text("""
-    UPDATE dispatches SET status = 'cancelled', hold = NULL, wake_at = NULL, ended_at = clock_timestamp(),
-                          error = :error
-    WHERE id = :id AND status IN ('held', 'pending', 'retrying')
+    UPDATE dispatches SET status = 'cancelled', hold = NULL, wake_at = NULL, lease = NULL,
+                          ended_at = clock_timestamp(), error = :error
+    WHERE id = :id AND status IN ('held', 'pending', 'running', 'retrying')
     RETURNING *
 """)
 
@@ -328,4 +341,12 @@ _DECIDE_AGAIN = text(f"""
     )
     UPDATE events e SET routed_at = NULL FROM letters WHERE e.seq = letters.event_seq
     RETURNING letters.id
+""")
+
+_ASKED_BY = text("""
+    SELECT v.author, e.payload ->> 'requested_by' AS requested_by
+    FROM dispatches d
+    LEFT JOIN rule_versions v ON v.tenant_id = d.tenant_id AND v.name = d.rule AND v.version = d.rule_version
+    LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq AND e.event_type = 'clock.ticked'
+    WHERE d.id = :id
 """)

@@ -10,15 +10,18 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from api.http.bounds import Bounds, bounded
 from api.http.door import At, Body, Reader, Writer, author
-from core import documents, drafts
+from api.http.large_json import Route
+from core import document_quota, documents, drafts
+from core.config import Settings
 from core.drafts import Piece, Sent
 from core.errors import Invalid, Problem
-from core.intake import Content, Name
+from core.intake import Content, Who
 from core.passages import MARKDOWN, PLAIN, MediaType
 from core.types import Json
 
-router = APIRouter(prefix="/v1/documents", tags=["knowledge"])
+router = APIRouter(prefix="/v1/documents", tags=["knowledge"], route_class=Route)
 
 JSON: Final = "application/json"
 
@@ -30,6 +33,12 @@ URI_CHARACTERS: Final = 600
 Uri = Annotated[str, StringConstraints(min_length=1, max_length=URI_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
+
+ESCAPED: Final = 3
+"""Bytes that JSON may need for one of a document: two bytes in UTF-8 become six where they are escaped."""
+
+BESIDE_BYTES: Final = 64 * 1024
+"""For what a request says beside the document's content."""
 WithPassages = Annotated[bool, Query(description="Show its passages, too")]
 
 SHOWN: Final = "id user_id group_id title uri media_type metadata version created_at updated_at".split()
@@ -48,8 +57,8 @@ class DocumentRequest(BaseModel):
     uri: Annotated[Uri | None, Field(description="Where it comes from. Sent again, it takes the old one's place")] = (
         None
     )
-    user_id: Name | None = None
-    group_id: Name | None = None
+    user_id: Who | None = None
+    group_id: Who | None = None
     metadata: Json = {}
 
 
@@ -66,7 +75,13 @@ BODY: Final[Json] = {
 """Read by hand, so that a text may come as it is; the manual of the routes says so."""
 
 
+def _most(settings: Settings) -> int:
+    """Bytes of a request that holds one document."""
+    return min(settings.request_bytes, ESCAPED * settings.document_bytes + BESIDE_BYTES)
+
+
 @router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "It is there as it was sent"}})
+@bounded(Bounds(body=_most))
 def post_document(
     at: At,
     who: Writer,
@@ -87,6 +102,7 @@ def post_document(
     asked = _asked(request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None})
     draft = drafts.drafted(Sent(**asked.model_dump()), at.settings)
     with at.db.tenant(who.tenant_id) as tx:
+        document_quota.require_room(tx, who.tenant_id, draft.sent, who.limits)
         saved = documents.save(tx, who.tenant_id, draft, author(who))
     if saved.fate == "unchanged":
         response.status_code = 200

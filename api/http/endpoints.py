@@ -9,10 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
 from api.http.door import At, Reader, RuleEditor
+from api.http.large_json import Route
 from core.errors import NotFound
 from core.types import Json
 
-router = APIRouter(prefix="/v1", tags=["service"])
+router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
 
 class EnableRequest(BaseModel):

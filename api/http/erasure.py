@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Query
 
 from api.http import again
 from api.http.door import At, Door, Reader, Writer, author, scope
+from api.http.large_json import Route
 from core import erase, erase_user, receipts
 from core.db import Tx
 from core.erase import Erased
@@ -21,7 +22,7 @@ from core.receipts import Receipt, Scope
 from core.tenants import Caller
 from core.types import Json
 
-router = APIRouter(prefix="/v1", tags=["erasure"])
+router = APIRouter(prefix="/v1", tags=["erasure"], route_class=Route)
 
 log = structlog.get_logger()
 
@@ -39,10 +40,7 @@ def delete_memory(at: At, who: Writer, memory_id: UUID, evidence: WithEvidence =
     def carry_out(tx: Tx) -> Erased:
         return erase.memory(tx, who.tenant_id, memory_id, author(who), evidence=evidence)
 
-    try:
-        done, receipt = _erased(at, who, "memory", str(memory_id), carry_out)
-    except NotFound as error:
-        raise _gone(at, who, memory_id) or error from None
+    done, receipt = _erased(at, who, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(at, who.tenant_id, done.user_id)
     return receipt.as_json()
 
@@ -79,7 +77,7 @@ def get_receipt(at: At, who: Reader, receipt_id: UUID) -> Json:
 
 
 def _erased(
-    at: Door, who: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased]
+    at: Door, who: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased], *, evidence: bool = False
 ) -> tuple[Erased, Receipt]:
     """Erase and write the receipt in one transaction; begin again where someone has written in between."""
     sign = receipts.signer(at.settings)
@@ -95,6 +93,7 @@ def _erased(
             counts=done.counts,
             tombs=done.tombstones,
             requested_by=author(who).name,
+            evidence=evidence,
         )
         return done, receipt
 
@@ -102,16 +101,6 @@ def _erased(
     at.recent.forget(who.tenant_id, done.sessions)
     at.bell.ring()
     return done, receipt
-
-
-def _gone(at: Door, who: Caller, memory_id: UUID) -> NotFound | None:
-    """Why there is no such memory, where it was erased."""
-    with at.db.tenant(who.tenant_id) as tx:
-        receipt = receipts.of_subject(tx, who.tenant_id, "memory", str(memory_id))
-    if receipt is None:
-        return None
-    said = receipt.body
-    return NotFound(f"Memory {memory_id} was erased at {said['at']}; see /v1/receipts/{said['id']}.")
 
 
 def _write_mirror(at: Door, tenant_id: str, user_id: str) -> None:

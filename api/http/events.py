@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
+from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from api import trace
+from api.http import door
+from api.http import raw as unscreened
+from api.http.bounds import Bounds, bounded
+from api.http.described import EVENTS_BODY
 from api.http.door import At, Body, Door, Publisher, Reader
+from api.http.large_json import Route
+from api.http.raw import Raw
 from api.shapes import event_json
 from core import events, intake, metrics
 from core.db import Tx
-from core.errors import Invalid, Overloaded
+from core.errors import Invalid
+from core.limits import LimitReached
+from core.tenants import Caller
 from core.types import Json
 from rules.meaning import Meanings
 
-router = APIRouter(prefix="/v1", tags=["events"])
+router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
 
 BACKLOG_SECONDS = 1.0
 """How long a count of what waits for the router is believed."""
-
-SETTLE_SECONDS = 0.05
-"""How often a waiting settle looks again."""
 
 
 class AcceptedEvent(BaseModel):
@@ -48,7 +52,8 @@ class Settled(BaseModel):
     pending: int
 
 
-@router.post("/events", status_code=202, response_model=Accepted)
+@router.post("/events", status_code=202, response_model=Accepted, openapi_extra=EVENTS_BODY)
+@bounded(Bounds(body=attrgetter("request_bytes")))
 def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Response:
     """Accept one event, an array, NDJSON or CloudEvents 1.0; answered after the commit."""
     settings = at.settings
@@ -58,7 +63,7 @@ def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Response
         metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
         raise
     with at.db.tenant(who.tenant_id) as tx:
-        _refuse_if_overloaded(at, who.tenant_id, tx)
+        _refuse_if_overloaded(at, who, tx)
         done = events.accept(tx, who.tenant_id, batch)
     at.bell.ring()
     fresh = len(batch) - done.duplicates
@@ -68,21 +73,21 @@ def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Response
         "accepted": fresh,
         "duplicates": done.duplicates,
         "events": [{"id": i, "duplicate": d} for i, d in done.ids],
-        "settle_token": events.settle_token(done.last_seq),
+        "settle_token": at.settle_tokens.of(who.tenant_id, done.last_seq),
     }
     return JSONResponse(answer, status_code=202)  # Not through the model: it would check a thousand rows we made.
 
 
-def _refuse_if_overloaded(at: Door, tenant_id: str, tx: Tx) -> None:
+def _refuse_if_overloaded(at: Door, who: Caller, tx: Tx) -> None:
     """Above the backlog limit nothing is accepted; it is counted once a second, for counting is not free."""
-    limit, now = at.settings.backlog_events, time.monotonic()
+    tenant_id, limit, now = who.tenant_id, who.limits.events_waiting, time.monotonic()
     counted_at, backlog = at.backlogs.get(tenant_id, (float("-inf"), 0))
     if now - counted_at > BACKLOG_SECONDS:
         backlog = events.backlog(tx, limit)
         at.backlogs[tenant_id] = now, backlog
     if backlog >= limit:
         metrics.EVENTS_REFUSED.labels("http", "overloaded").inc()
-        raise Overloaded
+        raise LimitReached("events_waiting", limit)
 
 
 @router.get("/events")
@@ -94,19 +99,24 @@ def get_events(
     user_id: str | None = None,
     after: Annotated[int | None, Query(description="The `next` of the page before")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    raw: Raw = False,
 ) -> Json:
     """Events, newest first."""
+    if raw:
+        unscreened.allow(at, who, "events", session_id=session_id, user_id=user_id)
     with at.db.tenant(who.tenant_id) as tx:
         found = events.find(tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit)
     following = str(found[-1].seq) if len(found) == limit else None
-    return {"items": [event_json(event) for event in found], "next": following}
+    return {"items": [event_json(event, raw=raw) for event in found], "next": following}
 
 
 @router.get("/events/{event_id}")
-def get_event(at: At, who: Reader, event_id: str) -> Json:
+def get_event(at: At, who: Reader, event_id: str, raw: Raw = False) -> Json:
     """One event."""
+    if raw:
+        unscreened.allow(at, who, "event")
     with at.db.tenant(who.tenant_id) as tx:
-        return event_json(events.get(tx, event_id))
+        return event_json(events.get(tx, event_id), raw=raw)
 
 
 @router.get("/events/{event_id}/trace")
@@ -116,6 +126,7 @@ def get_trace(at: At, who: Reader, event_id: str) -> Json:
 
 
 @router.get("/settle")
+@bounded(Bounds(counted="settles"))
 async def get_settle(
     at: At,
     who: Reader,
@@ -125,26 +136,12 @@ async def get_settle(
 ) -> Settled:
     """Wait until everything up to the token, and all that followed from it, has ended.
 
-    With `flush` no debounce is waited for, neither an open one nor one that opens on the way.
+    With `flush` no debounce is waited for, neither an open one nor one that opens on the way; it changes when rules
+    act, so the key needs `publish` as well.
     """
     # Async, for this one waits: forty waiting callers would otherwise hold every thread that there is.
-    seq, end = events.settle_seq(token), time.monotonic() + timeout
-    while True:
-        if flush:
-            await run_in_threadpool(_flush, at, who.tenant_id, seq)
-        pending = await run_in_threadpool(_pending, at, who.tenant_id, seq)
-        if pending == 0 or time.monotonic() >= end:
-            return Settled(settled=pending == 0, pending=pending)
-        await asyncio.sleep(SETTLE_SECONDS)
-
-
-def _flush(at: Door, tenant_id: str, seq: int) -> None:
-    with at.db.tenant(tenant_id) as tx:
-        flushed = events.flush(tx, seq)
-    if flushed:
-        at.bell.ring()
-
-
-def _pending(at: Door, tenant_id: str, seq: int) -> int:
-    with at.db.tenant(tenant_id) as tx:
-        return events.pending(tx, seq)
+    seq = at.settle_tokens.seq(who.tenant_id, token)
+    if flush:
+        door.require_scope(who, "publish")
+    pending = await at.settling.settled(who.tenant_id, seq, timeout, flush=flush)
+    return Settled(settled=pending == 0, pending=pending)

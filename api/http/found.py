@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from api.shapes import source_json, strength
-from core import forget
+from core import forget, serving
 from core.search import knowledge
 from core.search.knowledge import Passage
 from core.search.query import Found
-from core.types import Json
+from core.types import Json, Message, Trust
 
 OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
-"""What only a memory has; of other results it is null."""
+"""Fields that only a memory has; other results have null, and `quarantined` as `trust` where they are hostile."""
 
 _MEMORY = (
     "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
@@ -21,8 +21,8 @@ _MEMORY = (
 ).split()
 
 
-def result_json(found: Found, now: datetime, formula: str | None) -> Json:
-    """One result; with the formula of strength, what its scores are made of."""
+def result_json(found: Found, now: datetime, formula: str | None, *, raw: bool = False) -> Json:
+    """Return one result; with the formula of strength, what its scores are made of. `raw`: secrets are not masked."""
     hit = found.ranked.hit
     scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
     if formula is not None:
@@ -32,8 +32,8 @@ def result_json(found: Found, now: datetime, formula: str | None) -> Json:
     shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
     if found.passage is not None:
         return {**_document(found.passage), **shared}
-    own = _memory(found, now) if found.message is None else _message(found)
-    return {**own, **shared, "sources": [source_json(source) for source in found.sources]}
+    own = _memory(found, now) if found.message is None else _message(found, found.message, raw=raw)
+    return {**own, **shared, "sources": [source_json(source, raw=raw) for source in found.sources]}
 
 
 def session_of(found: Found) -> str | None:
@@ -60,18 +60,18 @@ def _memory(found: Found, now: datetime) -> Json:
     return {**{name: getattr(found.memory, name) for name in _MEMORY}, "strength": strength(found.memory, now)}
 
 
-def _message(found: Found) -> Json:
-    message = found.message
-    if message is None:
-        raise ValueError(found)
+def _message(found: Found, message: Message, *, raw: bool) -> Json:
+    seen = serving.shown(message.content)
     return {
         "id": message.id,
-        "content": message.content,
+        "content": message.content if raw else seen.text,
         **dict.fromkeys(OF_MEMORIES),
+        "trust": Trust.QUARANTINED if seen.hostile else None,
         "importance": message.importance,
         "occurred_at": message.occurred_at,
         "speaker": message.speaker,
         "role": message.role,
+        "superseded": found.superseded,
     }
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import TextClause, text
 
 from api import stating, why
 from api.http.door import At, Door, Reader, Writer, author
+from api.http.large_json import Route
 from api.shapes import memory_json
 from core import asof, changes, memories
 from core.asof import Moment
@@ -26,7 +27,7 @@ from core.search.query import SERVED
 from core.tenants import Caller
 from core.types import Category, Json, Kind, Status, Topic, Trust
 
-router = APIRouter(prefix="/v1", tags=["memory"])
+router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 Order = Literal["newest", "oldest", "importance", "updated"]

@@ -10,14 +10,18 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
 from api.http.door import At, Door, Reader, author
+from api.http.large_json import Route
 from core import portrait, profile
 from core.errors import NotFound
 from core.profile import Owner, Profile
 from core.tenants import Caller
 
-router = APIRouter(prefix="/v1", tags=["memory"])
+router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
-Fresh = Annotated[bool, Query(description="Build it now, from what is known at this moment")]
+Fresh = Annotated[
+    bool,
+    Query(description="Build it now, from what is known; it is stored for a key with `write` alone"),
+]
 Least = Annotated[float, Query(ge=0, le=1, description="Leave out what is less sure than this")]
 Held = Annotated[str | None, Header(alias="If-None-Match", description="The ETag of the profile that you hold")]
 
@@ -51,7 +55,7 @@ def get_group_profile(
 
 
 def _found(at: Door, who: Caller, owner: Owner, *, fresh: bool) -> Profile:
-    found = profile.current(at.db, who.tenant_id, owner, author(who), fresh=fresh)
+    found = profile.current(at.db, who.tenant_id, owner, author(who), fresh=fresh, keep=who.may("write"))
     if found is None or not found.attributes:
         raise NotFound(
             f"Nothing is known of {owner.key} yet. Publish what was said with POST /v1/events, or keep a memory, and "

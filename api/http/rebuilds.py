@@ -13,19 +13,25 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from api.http.door import At, Reader, Writer, author
+from api.http.large_json import Route
 from core import events, gateway, shadow, tenants
 from core.db import Tx
 from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import Announcement
 from core.intake import Name
+from core.limits import LimitReached
+from core.tenants import Caller
 from core.types import Json
 from rules import rederive
 from rules.schema import parse
 from rules.targets import TARGETS
 
-router = APIRouter(prefix="/v1/rebuilds", tags=["memory"])
+router = APIRouter(prefix="/v1/rebuilds", tags=["memory"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=200)]
+
+RETRY_SECONDS = 30
+"""When to try again where as many rebuilds run as may: one takes seconds to minutes."""
 
 
 class RebuildRequest(BaseModel):
@@ -57,6 +63,7 @@ def post_rebuild(at: At, who: Writer, asked: RebuildRequest) -> Json:
     }
     payload = {"user_id": asked.user_id, "rebuild_id": str(rebuild_id)}
     with at.db.tenant(who.tenant_id) as tx:
+        _require_room(tx, who)
         tx.execute(_INSERT, values)
         events.announce(
             tx,
@@ -108,6 +115,13 @@ def delete_rebuild(at: At, who: Writer, rebuild_id: UUID) -> Json:
     return {"id": str(row.id), "status": "dropped"}
 
 
+def _require_room(tx: Tx, who: Caller) -> None:
+    """Refuse a rebuild while as many run as the tenant may have; one that hangs is ended by deleting it."""
+    tx.execute(_LOCK, {"tenant": who.tenant_id})
+    if tx.execute(_RUNNING).scalar_one() >= who.limits.rebuilds:
+        raise LimitReached("rebuilds", who.limits.rebuilds, RETRY_SECONDS)
+
+
 def _check(rules: list[Json] | None) -> None:
     for place, document in enumerate(rules or ()):
         try:
@@ -127,6 +141,10 @@ def _json(row: Any) -> Json:
     names = "id user_id status params difference author created_at ended_at".split()
     return {name: getattr(row, name) for name in names}
 
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('rebuilds of ' || :tenant, 0))")
+
+_RUNNING = text("SELECT count(*) FROM rebuilds WHERE status = 'running'")
 
 _INSERT = text("""
     INSERT INTO rebuilds (tenant_id, id, user_id, shadow_id, status, params, author)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
+from api.http.bounds import Bounds, bounded
 from api.http.door import At, Body, Door, Reader, RuleEditor, author
-from core import intake, tenants
+from api.http.large_json import Route
+from core import intake, sessions
 from core.db import Tx
 from core.errors import Invalid, NotFound, Problem
+from core.intake import Incoming
 from core.tenants import Caller
 from core.types import Event, Json
-from rules import cost, folder, schema, stats, store, trial, warnings
+from rules import cost, folder, masking, payloads, schema, stats, store, trial, warnings
 from rules.folder import Step
 from rules.json_schema import json_schema
 from rules.meaning import Meanings
@@ -25,19 +28,28 @@ from rules.standing import Allowed
 from rules.store import Edit, Stored
 from rules.warnings import Neighbours
 
-router = APIRouter(prefix="/v1/rules", tags=["rules"])
+router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
+
+TRIED: Final = 100
+"""Rules that one request may try."""
 
 IfMatch = Annotated[str | None, Header(description="The version you edited, as its ETag")]
 Comment = Annotated[str | None, Query(max_length=1_000, description="Why, for the rule's history")]
+RuleName = Annotated[str, StringConstraints(max_length=100)]
 Limit = Annotated[int, Query(ge=1, le=500)]
+
+FOLDER_BYTES = 8 * 1024 * 1024
+"""Of a folder of rules: as many as a tenant may have, at 8 kB each."""
 
 
 class Trial(BaseModel):
-    """A rule (or names of rules in force) and an event to try it on."""
+    """A rule, or names of rules in force, and the event to try them on."""
 
-    rule: dict[str, Any] | None = None
-    names: list[str] | None = None
-    event: dict[str, Any]
+    rule: dict[str, Any] | None = Field(None, description="A draft; it need not be saved")
+    names: Annotated[list[RuleName], Field(min_length=1, max_length=TRIED)] | None = Field(
+        None, description="Rules in force, each once"
+    )
+    event: dict[str, Any] = Field(description="As it would be published, native or CloudEvents 1.0")
 
 
 class Folder(BaseModel):
@@ -84,6 +96,7 @@ def get_export(at: At, who: Reader) -> Json:
 
 
 @router.post("/import")
+@bounded(Bounds(body=lambda _settings: FOLDER_BYTES))
 def post_import(at: At, who: RuleEditor, given: Folder) -> Json:
     """Put a folder of files in force, all of it or nothing; answers what that does, or with `dry_run` would do."""
     with at.db.tenant(who.tenant_id) as tx:
@@ -117,15 +130,20 @@ def post_validate(at: At, who: Reader, raw: Body) -> Json:
 def post_test(at: At, who: Reader, given: Trial) -> Any:
     """What a rule would make of an event, with every condition's actual value; nothing is done.
 
-    The event is taken to happen now: what is looked up is looked up as it stands.
+    The event is taken to happen now: what is looked up is looked up as it stands. Of a single rule the answer also
+    has the `warnings` that saving it would have.
     """
-    event = _event(who, given.event)
+    incoming = _incoming(given.event, at.settings.event_bytes)
     meanings = Meanings(at.embedder)
     with at.db.tenant(who.tenant_id) as tx:
+        event = _event(who, sessions.with_count(tx, incoming))
         rules = _rules_to_try(tx, given, _allowed(at, tx, who))
         lookup = trial.look_up(tx, event, [rule for rule, _ in rules])
+        said = _warnings(tx, rules[0][0]) if len(rules) == 1 else []
     known = trial.facts(event, lookup, [rule for rule, _ in rules], meanings)
-    told = [{"rule": rule.name, **trial.told(rule, version, known, meanings)} for rule, version in rules]
+    told = trial.all_told(rules, known, meanings, 2 * at.settings.event_bytes)
+    if len(told) == 1:
+        told[0]["warnings"] = _problems_json(said)
     return told if given.rule is None else told[0]
 
 
@@ -190,7 +208,7 @@ def get_versions(at: At, who: Reader, name: str, after: int | None = None, limit
             "author": v.author,
             "comment": v.comment,
             "at": v.at,
-            "rule": v.document,
+            "rule": None if v.document is None else masking.document(v.document),
             "diff": v.diff,
         }
         for v in found
@@ -255,9 +273,13 @@ def _stored_json(tx: Tx, stored: Stored, allowed: Allowed, response: Response) -
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
     """What is said about a rule that is right: what will probably not do as meant, and what it may cost."""
-    payloads = warnings.payloads_of(tx, rule.event_types)
-    said = warnings.of(rule, Neighbours(_readable(store.in_force(tx))), payloads)
+    said = _warnings(tx, rule)
     return {"warnings": _problems_json(said), "cost": cost.bound(rule).as_json(allowed.cost)}
+
+
+def _warnings(tx: Tx, rule: Rule) -> list[Problem]:
+    seen = payloads.payloads_of(tx, warnings.patterns_of(rule))
+    return warnings.of(rule, Neighbours(_readable(store.in_force(tx))), seen)
 
 
 def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
@@ -265,12 +287,12 @@ def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
     touched = {step.name for step in steps}
     changed = [step.rule for step in steps if step.rule is not None]
     kept = _readable(stored for stored in store.in_force(tx) if stored.name not in touched)
-    payloads = warnings.payloads_of(tx, {pattern for rule in changed for pattern in rule.event_types})
+    seen = payloads.payloads_of(tx, {pattern for rule in changed for pattern in warnings.patterns_of(rule)})
     neighbours, plan = Neighbours([*kept, *changed]), []
     for step in steps:
         told: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
         if step.rule is not None:
-            said = warnings.of(step.rule, neighbours, payloads)
+            said = warnings.of(step.rule, neighbours, seen)
             told |= {"warnings": _problems_json(said), "cost": cost.bound(step.rule).as_json(allowed.cost)}
         plan.append(told)
     return plan
@@ -292,13 +314,27 @@ def _problems_json(problems: Iterable[Problem]) -> list[Json]:
 
 
 def _rules_to_try(tx: Tx, given: Trial, allowed: Allowed) -> list[tuple[Rule, int]]:
+    if (given.rule is None) == (given.names is None):
+        raise Invalid([Problem("/rule", "give either `rule`, a draft, or `names`, of rules in force")])
     if given.rule is not None:
-        return [(store.checked(given.rule, allowed), 0)]
-    return [(schema.parse(s.document), s.version) for s in (store.get(tx, name) for name in given.names or [])]
+        return [(_draft(given.rule, allowed), 0)]
+    names = given.names or []
+    twice = [place for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise Invalid([Problem(f"/names/{place}", f"`{names[place]}` stands there already") for place in twice])
+    return [(schema.parse(stored.document), stored.version) for stored in store.get_all(tx, names)]
+
+
+def _draft(document: Json, allowed: Allowed) -> Rule:
+    """The rule of a draft; the pointers lead into the request."""
+    try:
+        return store.checked(document, allowed)
+    except Invalid as error:
+        raise error.below("/rule") from None
 
 
 def _allowed(at: Door, tx: Tx, who: Caller) -> Allowed:
-    return Allowed.of(at.settings, high_risk=tenants.allows_high_risk(tx, who.tenant_id))
+    return Allowed.to(tx, at.settings, who.tenant_id)
 
 
 def _named(document: Json, name: str) -> Json:
@@ -308,8 +344,15 @@ def _named(document: Json, name: str) -> Json:
     return document
 
 
-def _event(who: Caller, document: Json) -> Event:
-    incoming = intake.check([document])[0]
+def _incoming(document: Json, event_bytes: int) -> Incoming:
+    """The event, checked like a published one; the pointers lead into the request."""
+    try:
+        return intake.check_one(document, event_bytes)
+    except Invalid as error:
+        raise error.below("/event") from None
+
+
+def _event(who: Caller, incoming: Incoming) -> Event:
     return Event(
         seq=0,
         tenant_id=who.tenant_id,
@@ -351,4 +394,4 @@ def _version(if_match: str | None) -> int | None:
 
 
 def _rule_json(stored: Stored) -> Json:
-    return {"name": stored.name, "version": stored.version, "rule": stored.document}
+    return {"name": stored.name, "version": stored.version, "rule": masking.document(stored.document)}

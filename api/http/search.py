@@ -12,7 +12,9 @@ from fastapi import APIRouter, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api.http import found as shown
+from api.http import raw
 from api.http.door import At, Reader, answered
+from api.http.large_json import Route
 from api.http.recalls import Asker
 from api.http.statements import Time
 from core.asof import Moment
@@ -26,7 +28,7 @@ from core.search.query import Answer, Found, Method, Question
 from core.search.recipes import RECIPES, Recipe
 from core.types import Category, Json, Kind, Topic
 
-router = APIRouter(prefix="/v1", tags=["search"])
+router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -48,7 +50,7 @@ OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", 
 FILTERS = {"session_id", "time", "min_importance", "as_of", "known_at", "include_archived", *OF_MEMORIES_ALONE}
 """What keeps something from being found; also `include` and `min_similarity`, which a recipe may set."""
 
-ANY_PAGE = {"after", "limit", "adaptive", "explain"}
+ANY_PAGE = {"after", "limit", "adaptive", "explain", "raw"}
 """What may differ from page to page of one answer."""
 
 
@@ -109,6 +111,13 @@ class SearchRequest(BaseModel):
         int | None, Field(ge=1, le=50, description=f"With `group_by`: results of one session, at most; {PER_GROUP}")
     ] = None
     explain: Annotated[bool, Field(description="Say what made each score, and what was looked at")] = False
+    audience: Annotated[
+        Literal["group", "private"] | None,
+        Field(description="`group`: only what its members may read, though a user is named; default: both"),
+    ] = None
+    raw: Annotated[
+        bool, Field(description="Do not mask secrets in messages and quotes; needs the scope `raw`, and is recorded")
+    ] = False
 
 
 @router.get("/search/recipes")
@@ -122,6 +131,8 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
     """What is known that matters to the query: memories, messages and passages of documents, each with its sources."""
     if problems := list(_problems(asked)):
         raise Invalid(problems)
+    if asked.raw:
+        raw.allow(at, who, "search", user_id=asked.user_id, group_id=asked.group_id)
     began, recipe = time.perf_counter(), _in_force(asked)
     deep = depth(asked.query) if recipe.adaptive else None
     limit = _adapted(asked, deep.k) if deep else recipe.limit
@@ -135,7 +146,7 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
     formula = at.settings.strength_formula if asked.explain else None
     content = {
-        "results": [shown.result_json(one, now, formula) for one in found],
+        "results": [shown.result_json(one, now, formula, raw=asked.raw) for one in found],
         **({"groups": shown.groups_json(found)} if asked.group_by else {}),
         "total": answer.total,
         "next": pages.written(Cursor(pages.place_of(found[-1].ranked), now), same) if more else None,
@@ -143,13 +154,13 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
         **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
         **({"explain": _explained(asked, replace(recipe, limit=limit), answer, now)} if asked.explain else {}),
     }
+    at.hits.took(who.tenant_id, "search", time.perf_counter() - began)
     return answered(content)
 
 
 def _problems(asked: SearchRequest) -> Iterator[Problem]:
     """What fits each for itself and does not fit together."""
-    if asked.user_id is None and asked.group_id is None:
-        yield Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")
+    yield from _ownerless(asked)
     if not asked.include:
         yield Problem("/include", "name one of memories, messages and documents, or leave it out for all of them")
     elif "memories" not in asked.include:
@@ -164,6 +175,13 @@ def _problems(asked: SearchRequest) -> Iterator[Problem]:
         yield Problem("/min_similarity", "`keyword` compares no vectors: ask by `hybrid` or `vector`, or leave it out")
     if asked.per_group is not None and asked.group_by is None:
         yield Problem("/per_group", "say by what to group: `group_by`")
+
+
+def _ownerless(asked: SearchRequest) -> Iterator[Problem]:
+    if asked.user_id is None and asked.group_id is None:
+        yield Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")
+    if asked.audience == "group" and asked.group_id is None:
+        yield Problem("/audience", "name the group: `group_id`")
 
 
 def _in_force(asked: SearchRequest) -> Recipe:
@@ -210,7 +228,7 @@ def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor |
     grouped = asked.group_by is not None
     return Question(
         query=asked.query,
-        user_id=asked.user_id,
+        user_id=None if asked.audience == "group" else asked.user_id,
         group_id=asked.group_id,
         limit=GROUPED if grouped else limit + 1,
         method=asked.method,

@@ -12,9 +12,12 @@ from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.http import again
+from api.http import raw as unscreened
 from api.http.door import At, Reader, Writer, author
+from api.http.large_json import Route
+from api.http.raw import Raw
 from api.shapes import message_json
-from core import erase_session, hiding, sessions, states, summarise, transcripts, working
+from core import erase_session, hiding, serving, sessions, states, summarise, transcripts, working
 from core.db import Tx
 from core.errors import Invalid, Problem
 from core.intake import Content, Name
@@ -22,7 +25,7 @@ from core.sessions import Session
 from core.transcripts import Wanted
 from core.types import Json, Message
 
-router = APIRouter(prefix="/v1", tags=["sessions"])
+router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 Keys = Annotated[int, Query(ge=1, le=working.KEYS)]
@@ -79,8 +82,11 @@ def get_messages(
     after: int = 0,
     limit: Limit = 100,
     last: Annotated[int | None, Query(ge=1, le=500, description="The newest so many, in place of a page")] = None,
+    raw: Raw = False,
 ) -> Json:
     """A session's messages in their order, each with whether it is hidden; `after` is a position."""
+    if raw:
+        unscreened.allow(at, who, "messages", session_id=session_id)
     with at.db.tenant(who.tenant_id) as tx:
         sessions.get(tx, session_id)
         hidden = hiding.hidden(tx, session_id)
@@ -89,7 +95,7 @@ def get_messages(
         else:
             found = sessions.transcript(tx, session_id, after=after, limit=limit)
             following = str(found[-1].position) if len(found) == limit else None
-    return {"items": [_shown(m, hidden=m.id in hidden) for m in found], "next": following}
+    return {"items": [_shown(m, hidden=m.id in hidden, raw=raw) for m in found], "next": following}
 
 
 @router.post("/sessions/{session_id:path}/messages/{message_id:path}/hide")
@@ -118,10 +124,12 @@ def post_restore(at: At, who: Writer, session_id: str, message_id: str) -> Json:
 
 
 @router.get("/sessions/{session_id:path}/messages/{message_id:path}")
-def get_message(at: At, who: Reader, session_id: str, message_id: str) -> Json:
+def get_message(at: At, who: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
     """One message with all its text and what came with it; who hid it; which events brought it once more."""
+    if raw:
+        unscreened.allow(at, who, "message", session_id=session_id)
     with at.db.tenant(who.tenant_id) as tx:
-        return _whole(tx, session_id, message_id)
+        return _whole(tx, session_id, message_id, raw=raw)
 
 
 @router.get("/sessions/{session_id:path}/working")
@@ -193,20 +201,21 @@ def delete_session(at: At, who: Writer, session_id: str) -> Json:
     return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
 
 
-def _whole(tx: Tx, session_id: str, message_id: str) -> Json:
+def _whole(tx: Tx, session_id: str, message_id: str, *, raw: bool = False) -> Json:
     message = sessions.message(tx, session_id, message_id)
     mark = hiding.mark(tx, session_id, message_id)
+    extras = transcripts.extras(tx, session_id, message_id)
     told = None if mark is None else {"reason": mark.reason, "by": mark.author, "at": mark.at}
     return {
-        **_shown(message, hidden=mark is not None),
+        **_shown(message, hidden=mark is not None, raw=raw),
         "hidden_by": told,
-        "extras": transcripts.extras(tx, session_id, message_id),
+        "extras": extras if raw else serving.value(extras),
         "repeats": [asdict(one) for one in transcripts.repeats(tx, message)],
     }
 
 
-def _shown(message: Message, *, hidden: bool) -> Json:
-    return message_json(message) | {"hidden": hidden}
+def _shown(message: Message, *, hidden: bool, raw: bool) -> Json:
+    return message_json(message, raw=raw) | {"hidden": hidden}
 
 
 def _cursor(last: Session) -> str:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from core import remember
 from core.errors import Problem
-from core.intake import ENCODER, NESTING, NUL, YEARS, Name
+from core.intake import ENCODER, NESTING, NUL, YEARS, Name, Who
 from core.remember import Wish
 from core.states import merge_patch
 from core.types import Candidate, Category, Json, Kind, Topic, Trust
@@ -99,8 +99,8 @@ class Stated(Given):
     Without evidence the request itself is what it rests on.
     """
 
-    user_id: Name
-    group_id: Name | None = None
+    user_id: Who
+    group_id: Who | None = None
     content: Content
     subject: Annotated[Name | None, Field(description="Whom it is about; default: the user")] = None
     kind: Annotated[Kind | None, Field(description="Default: as the category has it")] = None

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Query
 from sqlalchemy import text
 
 from api.http.door import At, Reader
-from core import metrics, statistics
+from api.http.large_json import Route
+from core import statistics
 from core.db import Tx
 from core.intake import Name
 from core.types import Json
 
-router = APIRouter(prefix="/v1", tags=["service"])
+router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
 UserId = Annotated[Name | None, Query(description="Count this user's events and memories only")]
 
@@ -23,7 +24,8 @@ UserId = Annotated[Name | None, Query(description="Count this user's events and 
 def get_stats(at: At, who: Reader, user_id: UserId = None) -> Json:
     """Counts: events by type, decisions by rule and verdict, dispatches by status and target, memories by category.
 
-    `memory` says how the memory does. Its `latency_ms`, and `recall.process`, are what this one process has measured.
+    `memory` says how the memory does. Its `latency_ms` and `recall.process` are what this one process has measured of
+    this tenant.
     """
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
@@ -33,21 +35,13 @@ def get_stats(at: At, who: Reader, user_id: UserId = None) -> Json:
         counted = statistics.counts(tx, user_id, now)
         memory = statistics.of(tx, user_id, now, counted)
         recalled = _recalled(tx, user_id, now)
+    recall = {"with_memories": recalled, "process": at.hits.of(who.tenant_id)}
     return {
         "events": {row.event_type: row.n for row in events},
         "decisions": [dict(row) for row in decisions],
         "dispatches": [dict(row) for row in dispatches],
         "memories": sorted(counted.crossed, key=lambda one: (one["category"], one["status"])),
-        "memory": memory
-        | {"recall": {"with_memories": recalled, "process": at.hits.of(who.tenant_id)}, "latency_ms": _latency()},
-    }
-
-
-def _latency() -> Json:
-    """Percentiles of answering a search and of remembering a statement."""
-    return {
-        "search": statistics.latency(metrics.SEARCH),
-        "write": statistics.latency(metrics.HTTP, method="POST", route="/v1/memories"),
+        "memory": memory | {"recall": recall, "latency_ms": at.hits.latency(who.tenant_id)},
     }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from api.http.door import At, Reader
+from api.http.large_json import Route
 from core import plans, sessions, summarise
 from core.errors import NotFound
 from core.plans import Plan
 from core.types import Json
 
-router = APIRouter(prefix="/v1", tags=["sessions"])
+router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 
 @router.get("/sessions/{session_id:path}/summary")

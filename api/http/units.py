@@ -8,11 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.http.door import At, Reader
+from api.http.large_json import Route
 from core import units
 from core.intake import Name
 from core.types import Json
 
-router = APIRouter(prefix="/v1", tags=["memory"])
+router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 After = Annotated[int | None, Query(ge=1, description="The `next` of the page before")]

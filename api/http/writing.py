@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,25 +11,30 @@ from uuid import UUID
 
 from fastapi import APIRouter, Header, Response
 from sqlalchemy import text
-from uuid_utils import uuid7
 
 from api import stating
 from api.http import editing
+from api.http.bounds import Bounds, bounded
 from api.http.door import At, Door, Writer, author
 from api.http.editing import UNSERVED
+from api.http.large_json import Route
 from api.http.memories import carry_out, seen, shown
 from api.http.statements import CHARACTERS, Patch, Review, Stated, StatedBatch
 from api.shapes import memory_json
 from api.stating import ATTEMPTS, Outcome, Statement
-from core import gateway, memories
+from core import gateway, memories, request_ids
 from core.change import Edit, Owner
 from core.db import Tx, recordset
 from core.errors import Conflict, Invalid, Problem
 from core.intake import Name
+from core.request_ids import Requests, Via
 from core.tenants import Caller
 from core.types import Evidence, Json, Trust
 
-router = APIRouter(prefix="/v1", tags=["memory"])
+router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
+
+BATCH_BYTES: Final = 4 * 1024 * 1024
+"""Of a batch: 8 kB for each of as many statements as it may have."""
 
 IdempotencyKey = Annotated[
     Name | None, Header(description="Names the request: sent again it changes nothing, and is answered as before")
@@ -57,19 +63,26 @@ def post_memory(
 
     201: a memory stands for it, a new one or one that was known. 200: it was not kept; `reason` says why.
     """
-    statements = _statements(at, who, [stated], [""], [idempotency_key or str(uuid7())])
-    (answer,) = _state(at, who, statements)
+    answer = remember(at, who, stated, idempotency_key, "http")
     if answer["memory"] is None:
         response.status_code = 200
     return answer
 
 
+def remember(at: Door, who: Caller, stated: Stated, key: str | None, via: Via) -> Json:
+    """One statement, judged and written; under `key` it is carried out once for its user and door."""
+    began = time.perf_counter()
+    (answer,) = _state(at, who, _statements(at, who, [stated], [""], _requests(at, who, via, key)))
+    at.hits.took(who.tenant_id, "write", time.perf_counter() - began)
+    return answer
+
+
 @router.post("/memories/batch")
+@bounded(Bounds(body=lambda _settings: BATCH_BYTES))
 def post_memories(at: At, who: Writer, batch: StatedBatch, idempotency_key: IdempotencyKey = None) -> Json:
     """Remember up to 500 statements, all in one transaction; what became of each, in their order."""
     places = [f"/memories/{n}" for n in range(len(batch.memories))]
-    ids = [f"{idempotency_key}/{n}" if idempotency_key else str(uuid7()) for n in range(len(batch.memories))]
-    statements = _statements(at, who, batch.memories, places, ids)
+    statements = _statements(at, who, batch.memories, places, _requests(at, who, "batch", idempotency_key))
     return {"items": _state(at, who, statements), "next": None}
 
 
@@ -93,11 +106,12 @@ def patch_memory(
 
 @router.post("/memories/{memory_id}/review")
 def post_review(at: At, who: Writer, memory_id: UUID, review: Review) -> Json:
-    """Say what is to be believed of a memory that is quarantined, disputed or was rejected."""
+    """Decide how far a memory is believed: one that is quarantined, disputed or rejected, or confirm a candidate."""
     wanted = REVIEWED[review.verdict]
     with at.db.tenant(who.tenant_id) as tx:
         row = seen(memories.get(tx, memory_id), review.version)
-    if row.trust not in REVIEWABLE | {wanted}:
+    promoted = row.trust == Trust.CANDIDATE and wanted == Trust.CONFIRMED
+    if row.trust not in REVIEWABLE | {wanted} and not promoted:
         raise Conflict(f"There is nothing to review: the memory is {row.trust}. PATCH may set its `trust`.")
     if row.trust != wanted:
         _change(at, who, row, {"trust": wanted}, review.reason or f"Reviewed: {review.verdict}.")
@@ -121,16 +135,16 @@ def _json(outcome: Outcome, rows: Mapping[UUID, Any], evidence: Mapping[UUID, li
 
 
 def _statements(
-    at: Door, who: Caller, asked: Sequence[Stated], places: Sequence[str], ids: Sequence[str]
+    at: Door, who: Caller, asked: Sequence[Stated], places: Sequence[str], requests: Requests
 ) -> list[Statement]:
-    """Statements that passed every check. `places`: the pointer to each; `ids`: of its request."""
+    """Statements that passed every check. `places`: the pointer to each; `requests`: names them."""
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
         spoken = _spoken(tx, asked)
     problems, statements = list(_one_group_each(asked, places)), []
-    for stated, place, event_id in zip(asked, places, ids, strict=True):
+    for n, (stated, place) in enumerate(zip(asked, places, strict=True)):
         try:
-            statements.append(_statement(stated, spoken, event_id, now))
+            statements.append(_statement(stated, spoken, requests, n, now))
         except Invalid as error:
             problems += [Problem(place + problem.pointer, problem.detail) for problem in error.problems]
     if problems:
@@ -138,16 +152,23 @@ def _statements(
     return statements
 
 
-def _statement(stated: Stated, spoken: Spoken, event_id: str, now: datetime) -> Statement:
+def _requests(at: Door, who: Caller, via: Via, key: str | None) -> Requests:
+    return request_ids.of(at.settings, who.tenant_id, via, key)
+
+
+def _statement(stated: Stated, spoken: Spoken, requests: Requests, place: int, now: datetime) -> Statement:
     """What a person asked for, to be judged. Invalid: something is wrong with it."""
     problems = [*stated.problems(), *_evidence_problems(stated, spoken)]
     if problems:
         raise Invalid(problems)
+    event_id = requests.id_of(stated.user_id, place)
     cited = [(spoken[one.session_id, one.message_id], one.quote) for one in stated.evidence]
     candidate = stated.candidate(event_id, max((message.occurred_at for message, _ in cited), default=now))
     quotes = tuple(Evidence(m.session_id, m.id, m.event_id, quote or m.content[:CHARACTERS]) for m, quote in cited)
     owner = Owner(stated.user_id, stated.group_id)
-    return Statement(owner, stated.content, replace(candidate, evidence=quotes or candidate.evidence), event_id)
+    judged = replace(candidate, evidence=quotes or candidate.evidence)
+    print_ = requests.fingerprint(stated.model_dump(mode="json", include=set(Stated.model_fields)))
+    return Statement(owner, stated.content, judged, event_id, print_)
 
 
 def _one_group_each(asked: Sequence[Stated], places: Sequence[str]) -> Iterator[Problem]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import time
 from http import HTTPStatus
@@ -24,7 +23,7 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from api.http.door import ANSWER, Door, scope
+from api.http.door import ANSWER, Door, door, refusal, require_scope
 from api.mcp.listing import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
 from core import metrics
@@ -52,11 +51,11 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
     request, who = _asked_by(context)
     began, outcome = time.perf_counter(), "answered"
     try:
-        await scope(tool.scope)(who)
+        require_scope(who, tool.scope)
         # The endpoints wait for PostgreSQL: in a thread, as those of the HTTP door are.
-        said = await run_in_threadpool(_answer, tool, request.app.state.door, who, asked.arguments or {})
+        said = await run_in_threadpool(_answer, tool, await door(request), who, asked.arguments or {})
     except Exception as error:  # noqa: BLE001 - as at the HTTP door, whatever goes wrong is answered
-        problem = await _refusal(request, error)
+        problem = _refusal(error)
         outcome = "refused" if problem["status"] < HTTPStatus.INTERNAL_SERVER_ERROR else "failed"
         # A pointer may hold half a surrogate pair.
         said = json.dumps(problem, ensure_ascii=False).encode(errors="replace")
@@ -82,13 +81,10 @@ def _fault(tool: Tool, fault: ErrorDetails) -> Json:
     return {"type": fault["type"], "loc": ("arguments", *place), "msg": words}
 
 
-async def _refusal(request: Request, error: Exception) -> Json:
+def _refusal(error: Exception) -> Json:
     """What the HTTP door says of an error (RFC 9457), with the time after which to try again, if it names one."""
-    handlers = request.app.exception_handlers
-    answer = next(handlers[kind] for kind in type(error).__mro__ if kind in handlers)(request, error)
-    if inspect.isawaitable(answer):
-        answer = await answer
-    problem: Json = json.loads(answer.body)
+    answer = refusal(error)
+    problem: Json = json.loads(bytes(answer.body))
     if "retry-after" in answer.headers:
         problem["retry_after_seconds"] = int(answer.headers["retry-after"])
     return problem

@@ -12,13 +12,15 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
+from api.http.bounds import Bounds, bounded
 from api.http.door import At, Body, caller
+from api.http.large_json import Route
 from api.mcp import calls
 from api.mcp.listing import SCHEMAS
-from core.errors import Forbidden, TooLarge
+from core.errors import Forbidden
 from core.tenants import Caller
 
-router = APIRouter(tags=["mcp"])
+router = APIRouter(tags=["mcp"], route_class=Route)
 
 MESSAGE_BYTES: Final = 1024 * 1024
 """Of one message: its JSON is read where all requests are waited for. What is larger belongs to `POST /v1/events`."""
@@ -81,10 +83,9 @@ async def known_host(request: Request, at: At) -> None:
 
 
 @router.post("/mcp", dependencies=[Depends(known_host)], response_model=None)
+@bounded(Bounds(body=lambda _settings: MESSAGE_BYTES))
 async def post_mcp(who: Annotated[Caller, Depends(caller)], request: Request, raw: Body) -> Response:
     """The Model Context Protocol (streamable HTTP, JSON answers, no sessions): one JSON-RPC message a request."""
-    if len(raw) > MESSAGE_BYTES:
-        raise TooLarge(f"A message may have {MESSAGE_BYTES} bytes, this one has {len(raw)}. Send it in parts.")
     request.state.caller = who
     manager: StreamableHTTPSessionManager = request.app.state.mcp
     return Handed(manager, raw)

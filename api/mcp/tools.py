@@ -79,7 +79,7 @@ class Tool:
 
 
 def _add(at: Door, who: Caller, asked: Adding) -> Json:
-    return writing.post_memory(at, who, asked, Response(), asked.idempotency_key)
+    return writing.remember(at, who, asked, asked.idempotency_key, "mcp")
 
 
 def _update(at: Door, who: Caller, asked: Updating) -> Json:

@@ -40,12 +40,17 @@ def port(home: Path, name: str) -> int:
     """The loopback port that `name` had before, or a free one where that is taken; remembered in `run/ports.json`."""
     path = home / "run" / "ports.json"
     ports = _read(path)
-    remembered = int(ports.get(name, "0"))
-    if remembered and is_free(LOOPBACK, remembered):
-        return remembered
-    chosen = _free_port()
+    before = last_port(home, name)
+    if before and is_free(LOOPBACK, before):
+        return before
+    chosen = free_port()
     _write(path, {**ports, name: str(chosen)})
     return chosen
+
+
+def last_port(home: Path, name: str) -> int:
+    """The port that `name` had last; 0: none."""
+    return int(_read(home / "run" / "ports.json").get(name, "0"))
 
 
 def is_free(host: str, number: int) -> bool:
@@ -76,9 +81,10 @@ def forget_stack(home: Path) -> None:
     (home / "run" / "stack.json").unlink(missing_ok=True)
 
 
-def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((LOOPBACK, 0))
+def free_port(host: str = LOOPBACK) -> int:
+    """A port on which nothing listens now."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
         return int(probe.getsockname()[1])
 
 

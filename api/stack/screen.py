@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from api.stack.supervisor import Watched
+from api.terminal import SafeConsole, escape
 
 
 class Screen:
     """What the user sees: the table when ready, a line for each change; with `quiet` nothing but errors."""
 
     def __init__(self, *, quiet: bool, out: Console | None = None, err: Console | None = None) -> None:
-        self._out = out or Console(quiet=quiet, highlight=False)
-        self._err = err or Console(stderr=True, highlight=False)
+        self._out = out or SafeConsole(quiet=quiet, highlight=False)
+        self._err = err or SafeConsole(stderr=True, highlight=False)
 
     def say(self, line: str) -> None:
         """Tell how things go."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,11 +27,17 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A process of the service: its name in pid file and log, its command line, what it adds to the environment."""
+    """A process of the service.
+
+    `name` is that of its pid file and log. `roles` are the settings with the database roles that it connects as; it
+    gets no others. `shows_metrics`: it listens for all on the stack's metrics port.
+    """
 
     name: str
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
+    roles: Collection[str] = ()
+    shows_metrics: bool = False
 
 
 class Member(Protocol):
@@ -149,6 +155,11 @@ class Supervisor:
             self.check()
             time.sleep(TICK_S)
         return True
+
+    def failing(self, tries: int) -> Member | None:
+        """The first member that waits to be started again and has failed so many times."""
+        waiting = (entry for entry in self.watched if entry.due is not None)
+        return next((entry.member for entry in waiting if entry.restarts + 1 >= tries), None)
 
     def check(self) -> None:
         """Look at every member once."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import http.client
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
@@ -21,32 +23,48 @@ from core.errors import ImprintError, Misconfigured
 
 READY_LIMIT_S = 120.0
 PROBE_LIMIT_S = 2.0
+START_TRIES = 3
+"""Attempts of each process before the first readiness: one that dies as often would do so for ever."""
+
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Prepare = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Brings the database up to date; returns the URLs of its roles by setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Where something listens; port 0: nowhere. Unless it is `fixed`, a taken port gives way to a free one."""
+
+    host: str
+    port: int
+    fixed: bool = True
 
 
 def up(
     settings_env: Mapping[str, str],
     home: Path,
-    http_host: str,
-    http_port: int,
+    http: Listener,
+    metrics: Listener,
     quiet: bool,
     database_url: str | None,
     broker_url: str | None,
-    prepare: Callable[[Mapping[str, str]], None],
+    prepare: Prepare,
     children: Sequence[Child],
     on_ready: Callable[[], None] | None = None,
 ) -> int:
     """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; the exit code of the command.
 
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with
-    `settings_env` and IMPRINT_HOME, IMPRINT_DATABASE_URL, IMPRINT_BROKER_URL added; the children get the same.
+    `settings_env` and IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs
+    of the roles, by setting; each child gets those that it names, and never the owner's.
     Whatever raises ImprintError becomes one line on standard error and exit code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
     try:
-        with _alone(home), _signals_end():
-            stack = _Stack(home, http_host, http_port, screen)
+        with alone(home), _signals_end():
+            stack = _Stack(home, http, metrics, screen)
             try:
                 stack.start(settings_env, database_url, broker_url, prepare, children)
                 stack.stay(on_ready)
@@ -63,40 +81,45 @@ def up(
 class _Stack:
     """The running whole: what is watched, and where it answers."""
 
-    def __init__(self, home: Path, host: str, port: int, screen: Screen) -> None:
+    def __init__(self, home: Path, http: Listener, metrics: Listener, screen: Screen) -> None:
         self._home = home
-        self._host = host
-        self._port = port
+        self._http = http
+        self._metrics = metrics
         self._screen = screen
         self._supervisor = Supervisor(screen.complain)
 
     @property
     def http_url(self) -> str:
         """Where commands on this machine reach the API."""
-        host = {"0.0.0.0": run_files.LOOPBACK, "::": "::1"}.get(self._host, self._host)  # noqa: S104 - compared
-        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
+        return _local_url(self._http)
 
     def start(
         self,
         settings_env: Mapping[str, str],
         database_url: str | None,
         broker_url: str | None,
-        prepare: Callable[[Mapping[str, str]], None],
+        prepare: Prepare,
         children: Sequence[Child],
     ) -> None:
         """Start servers, prepare, start children, wait until ready, show the table."""
         machine.check_free_disk(self._home)
         self._end_orphans(children)
-        self._check_port()
+        self._check_ports()
         urls = self._start_servers(database_url, broker_url)
         env = {**settings_env, "IMPRINT_HOME": str(self._home), **urls}
         self._tell_commands(urls)
-        prepare(env)
+        roles = prepare(env)
         for child in children:
-            self._supervisor.add(ChildProcess(self._home, child, env))
+            self._supervisor.add(ChildProcess(self._home, child, env | self._of_child(child, roles)))
         if not self._supervisor.run(self._ready, READY_LIMIT_S):
             raise Misconfigured(f"Not ready after {READY_LIMIT_S:.0f} s; the logs in {self._home / 'log'} say why.")
         self._screen.show(self._supervisor.watched, self.http_url, self._home)
+
+    def _of_child(self, child: Child, roles: Mapping[str, str]) -> dict[str, str]:
+        """What of the environment is for this child alone. Empty: hides what `.env` or `imprint.toml` may hold."""
+        known = {name: url if name in child.roles else "" for name, url in roles.items()}
+        port = self._metrics.port if child.shows_metrics else 0
+        return {**known, "IMPRINT_DATABASE_URL": "", "IMPRINT_METRICS_PORT": str(port)}
 
     def stay(self, on_ready: Callable[[], None] | None) -> None:
         """Watch until `on_ready` has returned; without it, until a signal."""
@@ -134,6 +157,7 @@ class _Stack:
                 "database_url": urls["IMPRINT_DATABASE_URL"],
                 "broker_url": urls["IMPRINT_BROKER_URL"],
                 "http_url": self.http_url,
+                **({"metrics_url": f"{_local_url(self._metrics)}/metrics"} if self._metrics.port else {}),
                 "pid": os.getpid(),
             },
         )
@@ -144,32 +168,44 @@ class _Stack:
             if process.reclaim(self._home, child.name):
                 self._screen.complain(f"Ended a {child.name} that an earlier run had left behind.")
 
-    def _check_port(self) -> None:
-        try:
-            free = run_files.is_free(self._host, self._port)
-        except OSError as error:
-            raise Misconfigured(f"Cannot listen on {self._host}:{self._port}: {error.strerror or error}.") from error
-        if not free:
-            raise Misconfigured(
-                f"port taken: something listens on {self._host}:{self._port}. "
-                "Stop it or set IMPRINT_HTTP_PORT to a free port."
-            )
+    def _check_ports(self) -> None:
+        if not _is_free(self._http, "HTTP"):
+            raise _taken(self._http, "Stop it or set IMPRINT_HTTP_PORT to a free port.")
+        if self._metrics.port and not _is_free(self._metrics, "METRICS"):
+            if self._metrics.fixed:
+                raise _taken(self._metrics, "Stop it or set IMPRINT_METRICS_PORT to a free port, or to 0.")
+            self._metrics = replace(self._metrics, port=run_files.free_port(self._metrics.host))
 
     def _ready(self) -> bool:
-        """Whether `/readyz` answers 200."""
-        connection = http.client.HTTPConnection(*_host_port(self.http_url), timeout=PROBE_LIMIT_S)
+        """Whether `/readyz` answers 200. Misconfigured: a process cannot start."""
+        failing = self._supervisor.failing(START_TRIES)
+        if failing is not None:
+            raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); {failing.where} says more.")
+        connection = HTTPConnection(*_host_port(self.http_url), timeout=PROBE_LIMIT_S)
         try:
             connection.request("GET", "/readyz")
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
+            return connection.getresponse().status == HTTPStatus.OK
+        except (OSError, HTTPException):
             return False
         finally:
             connection.close()
 
 
+def running(home: Path) -> bool:
+    """Whether an `imprint up` holds the data directory now."""
+    try:
+        with (home / "run" / "up.lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
 @contextlib.contextmanager
-def _alone(home: Path) -> Iterator[None]:
-    """Hold the data directory for this process; let it go at the end, however that comes.
+def alone(home: Path) -> Iterator[None]:
+    """Hold the data directory for this process alone; it is free again at the end, however that comes.
 
     Raises:
         Misconfigured: another `imprint up` holds it.
@@ -205,6 +241,27 @@ def _signals_end() -> Iterator[None]:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def _local_url(listener: Listener) -> str:
+    """Where something that listens is reached from this machine."""
+    host = {"0.0.0.0": run_files.LOOPBACK, "::": "::1"}.get(listener.host, listener.host)  # noqa: S104 - compared
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.port}"
+
+
+def _is_free(listener: Listener, setting: str) -> bool:
+    try:
+        return run_files.is_free(listener.host, listener.port)
+    except OSError as error:
+        where = f"{listener.host}:{listener.port}"
+        raise Misconfigured(
+            f"Cannot listen on {where}: {error.strerror or error}. "
+            f"Set IMPRINT_{setting}_HOST and IMPRINT_{setting}_PORT."
+        ) from error
+
+
+def _taken(listener: Listener, way_out: str) -> Misconfigured:
+    return Misconfigured(f"port taken: something listens on {listener.host}:{listener.port}. {way_out}")
 
 
 def _host_port(url: str) -> tuple[str, int]:

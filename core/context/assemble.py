@@ -231,7 +231,7 @@ def _as_found(desk: Desk, read: Read, result: Result) -> Found | None:
         row = result.memory
         return Found(lines.of_memory(row), score, row.occurred_at, _denied(read, row.id))
     if result.message is not None:
-        quote = lines.of_quote(result.message)
+        quote = lines.of_quote(result.message, superseded=result.superseded)
         short = _quotable(quote.text, desk.counter)
         return Found(replace(quote, text=short), score, result.message.occurred_at) if short else None
     return Found(lines.of_passage(result.passage), score)

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
-from core import memories, profile, recent, retrievers
+from core import memories, profile, recent, retrievers, serving
 from core.change import Author
 from core.config import Settings
 from core.context import about, assemble, formats, gather, held
@@ -21,6 +21,7 @@ from core.context.counted import counted
 from core.context.depth import Depth, depth
 from core.context.desk import Desk
 from core.context.formats import STABLE, Format
+from core.context.gather import Reader
 from core.db import Database, Tx
 from core.embed import Embedder
 from core.profile import Owner
@@ -30,6 +31,9 @@ from core.search import knowledge, query
 from core.search.query import Question
 from core.tokens import Counter
 from core.types import Json, Trust
+
+Audience = Literal["group", "private"]
+"""Who reads what is answered with a context: everybody in a group, or the user alone."""
 
 READ: Final = 3
 """Times as many results are looked at as may be shown: some say the same, or stand elsewhere already."""
@@ -49,7 +53,12 @@ ATTEMPTS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose context, for which question, within how many tokens; `adaptive`: the question decides how much to show."""
+    """Whose context, for which question, within how many tokens; `adaptive`: the question decides how much to show.
+
+    `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
+    session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
+    quotes are not masked.
+    """
 
     user_id: str | None
     group_id: str | None
@@ -60,6 +69,9 @@ class Asked:
     budget: Budget = USUAL
     adaptive: bool = False
     format: Format = "messages"
+    audience: Audience | None = None
+    listener: str | None = None
+    raw: bool = False
 
     @property
     def owner(self) -> Owner:
@@ -70,8 +82,19 @@ class Asked:
     def reader(self) -> str:
         """Who sees the context under which limit: what is held for one is not for another."""
         # As JSON: a user who is called "None" is not nobody.
-        told = json.dumps([self.user_id, self.group_id, self.limit, self.model, str(self.budget)])
+        told = json.dumps([self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)])
         return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+    def within(self, window: Window) -> Asked:
+        """Return what is asked once the session is known: for a group, its memory in place of the user's own.
+
+        A session belongs to a group for those who spoke to the group there; for all others the request has to name it.
+        """
+        groups = {m.group_id for m in window.messages if m.user_id == self.user_id or self.user_id is None}
+        group = self.group_id or next((one for one in sorted(filter(None, groups))), None)
+        if group is None or self.audience == "private":
+            return replace(self, listener=self.user_id)
+        return replace(self, user_id=None, group_id=group, listener=self.user_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +128,9 @@ class Reads:
 
 def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context:
     """The context, within its limit, whatever there is to show."""
-    read, results, wanted = _read(reads, tenant_id, asked, author)
-    desk = Desk(counted(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k)
+    asked, read, results, wanted = _read(reads, tenant_id, asked, author)
+    heard = reads.settings.instructions == "heard"
+    desk = Desk(counted(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k, heard)
     sheet, rendered, tokens = _fitting(desk, read, asked)
     if sheet.chosen is not None and asked.session_id is not None and sheet.chosen != read.held:
         with reads.db.tenant(tenant_id) as tx:
@@ -114,33 +138,53 @@ def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context
     return Context(sheet, rendered, tokens, asked.limit, desk.counter, wanted, results)
 
 
-def _read(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> tuple[Read, Sequence[query.Found], Depth]:
-    """Everything that the context could show, and how many things the question deserves."""
+def _read(
+    reads: Reads, tenant_id: str, asked: Asked, author: Author
+) -> tuple[Asked, Read, Sequence[query.Found], Depth]:
+    """Everything that the context could show to its audience, and how many things the question deserves."""
     at_hand = _at_hand(reads, tenant_id, asked)
     with reads.db.tenant(tenant_id) as tx:
-        kept = profile.get(tx, asked.owner)
         newest = (
             recent.read(tx, asked.session_id, at_hand, reads.settings.recent_messages) if asked.session_id else at_hand
         )
         window = _in_steps(newest, reads.settings.recent_messages)
-        read = _standing(tx, asked, kept.attributes if kept else {}, window)
+        asked = asked.within(window)
+        kept = profile.get(tx, asked.owner)
+        read = _standing(tx, asked, kept.attributes if kept else {}, window, reads.settings)
     if reads.recent is not None and asked.session_id is not None:
-        reads.recent.renew(tenant_id, asked.session_id, at_hand, newest)
+        reads.recent.renew(reads.db, tenant_id, asked.session_id, at_hand, newest)
     if kept is None or kept.lapsed(memories.now()):
         kept = profile.current(reads.db, tenant_id, asked.owner, author)
         read = replace(read, profile=kept.attributes if kept else {}, gone=frozenset())
     question = asked.query if asked.query is not None else _last_words(read.material.talk)
     wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
     results = _searched(reads, tenant_id, asked, question, wanted.k * READ)
+    results = results if asked.raw else _screened(results)
     elsewhere = retrievers.Question(tenant_id, asked.user_id, asked.group_id, question, wanted.k)
-    outside = retrievers.ask(reads.retrievers, elsewhere) if question.strip() else ()
+    outside = _outside(retrievers.ask(reads.retrievers, elsewhere)) if question.strip() else ()
     read = _judged(reads.db, tenant_id, asked, replace(read, query=question, results=results, outside=outside))
-    return read, read.results, wanted
+    return asked, read, read.results, wanted
 
 
-def _standing(tx: Tx, asked: Asked, attributes: Json, window: Window) -> Read:
+def _screened(results: Sequence[query.Found]) -> list[query.Found]:
+    """What was found without secrets in messages, and without messages that are hostile."""
+    shown: list[query.Found] = []
+    for one in results:
+        said = serving.messages([one.message] if one.message is not None else [])
+        shown += [one] if one.message is None else [replace(one, message=message) for message in said]
+    return shown
+
+
+def _outside(found: Sequence[tuple[str, retrievers.Found]]) -> list[tuple[str, retrievers.Found]]:
+    seen = ((name, one, serving.shown(one.text)) for name, one in found)
+    return [(name, replace(one, text=it.text)) for name, one, it in seen if not it.hostile]
+
+
+def _standing(tx: Tx, asked: Asked, attributes: Json, window: Window, settings: Settings) -> Read:
     """What stands, whatever is asked; of what was shown before and of the profile, what holds still."""
-    material = gather.material(tx, asked.user_id, asked.group_id, asked.session_id, window)
+    reader = Reader(asked.user_id, asked.group_id, asked.listener)
+    wishes = settings.instructions != "none"
+    material = gather.material(tx, reader, asked.session_id, window, instructions=wishes)
     before = held.get(tx, asked.session_id, asked.reader) if asked.session_id else None
     named = about.names(attributes)
     ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in named)] if before else []

@@ -3,8 +3,8 @@
 What a set says is the sum over its terms of the best share that one of its items has in them. An item's score is
 shared out over its terms, the rarer ones taking more, so an item alone says as much as its score, and one whose terms
 are all said by better ones says nothing more. Each term of the question that is met for the first time adds to that.
-Items are taken by what they add per token. As what an item adds only ever falls while others are taken, a larger
-budget never says less, and half of the best possible is not far: where one item alone says more, it is taken instead.
+The best fitting item that there is room for is taken first, whatever it costs: a context without it would lack the
+answer. The others are taken by what they add per token, which only ever falls while others are taken.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ def choose(
     units = _units(items, _shares(items, query, highest))
     limits = _Limits(tokens, math.inf if most is None else most, least * highest)
     choice = _Choice(limits)
-    for unit, gain in _by_gain(units, choice):
+    best = max((u for u in units if u.worth > 0 and limits.have_room(u, 0, 0)), key=_best, default=None)
+    if best is not None:
+        choice.consider(best, best.worth)
+    for unit, gain in _by_gain([unit for unit in units if unit is not best], choice):
         choice.consider(unit, gain)
-    alone = max((u for u in units if limits.have_room(u, 0, 0)), key=lambda u: (u.worth, u.key), default=None)
-    if alone and alone.worth > max(choice.said, limits.least):
-        choice = choice.only(alone, units)
     kept = sorted(choice.kept, key=lambda u: (-max(item.score for item in u.items), u.key))
     return Chosen(
         tuple(item for unit in kept for item in unit.items),
@@ -162,15 +162,6 @@ class _Choice:
         else:
             self._take(unit, gain)
 
-    def only(self, unit: _Unit, units: Sequence[_Unit]) -> _Choice:
-        """The choice of one unit that says more than all that fits beside the cheaper ones."""
-        other = _Choice(self.limits)
-        other._take(unit, unit.worth)
-        for one in units:
-            if one is not unit:
-                other._leave(one, f"no room beside {unit.key}, which says more")
-        return other
-
     def _take(self, unit: _Unit, gain: float) -> None:
         self.kept.append(unit)
         self.said += gain
@@ -199,6 +190,10 @@ def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[tuple[_Unit, f
         else:
             gain = choice.gain(unit)
             heapq.heapreplace(heap, (-gain / unit.tokens, key, len(choice.kept), gain, unit))
+
+
+def _best(unit: _Unit) -> tuple[float, float, str]:
+    return max(item.score for item in unit.items), unit.worth, unit.key
 
 
 def _said(text: str) -> tuple[Term, ...]:

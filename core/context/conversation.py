@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
-from core import plans
+from core import plans, serving
 from core.context import lines, window
 from core.context.choose import LeftOut
 from core.context.desk import Desk
@@ -23,7 +23,7 @@ MESSAGE_TOKENS: Final = 4
 TOOL_SHARE: Final = 8
 """A tool's result takes an eighth of the recent messages' allowance at the most; the rest of it is one call away."""
 
-MARK_TOKENS: Final = 6
+MARK_TOKENS: Final = 16
 """What it costs to say that a message is a tool's result."""
 
 WORD_TOKENS: Final = 8
@@ -92,8 +92,7 @@ class Written:
                 message.content, self._most, self.desk.counter, asked, f"GET /v1/sessions/{place}"
             ).text  # fmt: skip
         if self._several and message.role == "user":
-            indented = message.content.replace("\n", "\n  ")  # What one says cannot pass for what another said.
-            return f"{lines.one_line(message.speaker or message.user_id)}: {indented}"
+            return lines.indented(f"{lines.one_line(message.speaker or message.user_id)}: {message.content}")
         return message.content
 
     def _asked_before(self, message: Message) -> str:
@@ -120,12 +119,16 @@ def _summary(talk: Talk) -> Iterable[Piece]:
         return
     for one in talk.summary.key_messages:
         source = {"type": "message", "session_id": talk.session_id, "id": one.message_id, "position": one.position}
-        said = lines.one_line(one.quote)
+        seen = serving.shown(one.quote)
+        if seen.hostile:
+            continue
+        said = lines.one_line(seen.text)
         yield Piece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {said}", source, lines.KEYS)
     source = {"type": "summary", "session_id": talk.session_id, "to_position": talk.summary.to_position}
-    yield Piece(f"summary:{talk.session_id}", lines.quoted(talk.summary.content), source)
+    yield Piece(f"summary:{talk.session_id}", lines.quoted(serving.shown(talk.summary.content).text), source)
 
 
 def _plan(plan: Any, allowed: int, counter: Counter) -> Piece:
     source = {"type": "plan", "session_id": plan.session_id, "id": plan.id, "version": plan.version}
-    return Piece(f"plan:{plan.id}", plans.rendered(plan, allowed, counter), source)
+    steps = serving.shown(plans.rendered(plan, allowed, counter)).text
+    return Piece(f"plan:{plan.id}", steps, source)

@@ -33,12 +33,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Desk:
-    """Whoever assembles: with what counter, within which allowance, for which question."""
+    """Whoever assembles: with what counter, within which allowance, for which question.
+
+    `heard`: wishes from conversations speak with the system's voice, though nobody has confirmed them.
+    """
 
     counter: Counter
     allowance: Allowance
     query: str
     k: int
+    heard: bool = False
 
     @cached_property
     def _known(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from core.context import lines
 from core.context.assemble import Sheet
 from core.context.conversation import MESSAGE_TOKENS
 from core.context.parts import Part, Piece
@@ -89,8 +90,7 @@ def _anthropic(sheet: Sheet) -> Json:
 
 
 def _text(sheet: Sheet) -> str:
-    # Indented, so that the words of one cannot pass for another's, nor for a section.
-    spoken = [f"{piece.role}: {_said(piece)}".replace("\n", "\n  ") for piece in _spoken(sheet)]
+    spoken = [lines.indented(f"{piece.role}: {_said(piece)}") for piece in _spoken(sheet)]
     talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
     parts = (joined(sheet, STABLE), talk, joined(sheet, LAST))
     return "\n\n".join(part for part in parts if part)
@@ -102,7 +102,9 @@ def _spoken(sheet: Sheet) -> Sequence[Piece]:
 
 
 def _said(piece: Piece) -> str:
-    return f"[tool result] {piece.text}" if piece.role == "tool" else piece.text
+    if piece.role == "tool":
+        return lines.tool_result(piece.heading, piece.text)
+    return lines.unmarked(piece.text)
 
 
 def _last_question(talk: Sequence[Json]) -> int:

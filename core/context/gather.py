@@ -47,12 +47,25 @@ class Material:
         return Material((), replace(talk, messages=talk.messages[-1:], ends=talk.ends[-1:], summary=None, plans=()))
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whose memory is read, and who hears the session: in a group, its members hear what its memory does not hold."""
+
+    user_id: str | None
+    group_id: str | None
+    listener: str | None
+
+
 def material(
-    tx: Tx, user_id: str | None, group_id: str | None, session_id: str | None, window: recent.Window
+    tx: Tx, reader: Reader, session_id: str | None, window: recent.Window, *, instructions: bool = True
 ) -> Material:
-    """Standing instructions, and of the session what this user, or all of this group, could hear."""
-    values = {"user": user_id, "group": group_id, "most": INSTRUCTIONS}
-    talk = _talk(tx, session_id, window, values) if session_id is not None and window.messages else None
+    """Read standing instructions, and of the session what this user, or all of this group, could hear.
+
+    Without `instructions` only pinned memories stand.
+    """
+    hears = {"user": reader.listener, "group": reader.group_id}
+    talk = _talk(tx, session_id, window, hears) if session_id is not None and window.messages else None
+    values = {"user": reader.user_id, "group": reader.group_id, "most": INSTRUCTIONS, "instructions": instructions}
     return Material(tx.execute(_INSTRUCTIONS, values).all(), talk)
 
 
@@ -131,7 +144,7 @@ _HOLDS = "(m.valid_from IS NULL OR m.valid_from <= now()) AND (m.valid_to IS NUL
 
 _INSTRUCTIONS = text(f"""
     SELECT m.* FROM memories m
-    WHERE (m.user_id = :user OR m.group_id = :group) AND (m.pinned OR m.category = 'instruction')
+    WHERE (m.user_id = :user OR m.group_id = :group) AND (m.pinned OR (:instructions AND m.category = 'instruction'))
       AND {STANDING} AND {_HOLDS}
     ORDER BY m.pinned DESC, m.importance DESC, m.id LIMIT :most
 """)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -26,6 +27,10 @@ HEADINGS: Final[Mapping[str, str]] = {
 QUOTED_CHARACTERS: Final = 2_000
 """Of a message that is quoted: more than any quote has room for."""
 
+TOOL_MARK: Final = "[tool result"
+TOOL_END: Final = "[end of tool result]"
+_MARKS: Final = re.compile(r"\[(?=\s*(?:end\s+of\s+)?tool\s+result)", re.IGNORECASE)
+
 QUOTED: Final = "From Earlier Conversations"
 
 KEYS: Final = "Key Messages"
@@ -34,7 +39,10 @@ ORDERS: Final = HEADINGS[Category.INSTRUCTION]
 
 ABOUT: Final = TITLES[Part.PROFILE]
 
-ORDER: Final = (*dict.fromkeys(HEADINGS.values()), ABOUT, QUOTED, KEYS)
+WISHES: Final = "Wishes of the User"
+"""Heading of standing instructions that nobody has confirmed: what was said, not what the operator wants."""
+
+ORDER: Final = (*dict.fromkeys(HEADINGS.values()), WISHES, ABOUT, QUOTED, KEYS)
 
 
 def of_memory(row: Any) -> Piece:
@@ -46,16 +54,27 @@ def of_memory(row: Any) -> Piece:
     return Piece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)], content=row.content)
 
 
-def of_instruction(row: Any) -> Piece:
-    """A standing instruction or a pinned memory: the words alone, for they hold whenever they were said."""
+def of_instruction(row: Any, *, heard: bool = False) -> Piece:
+    """Write a standing instruction or a pinned memory: the words alone, for they hold whenever they were said.
+
+    Wishes that nobody has confirmed are quoted, under a heading of their own, unless those that were merely `heard`
+    may speak with the system's voice.
+    """
     source = {"type": "memory", "id": str(row.id), "version": row.version, "pinned": row.pinned}
-    return Piece(f"memory:{row.id}", f"- {one_line(row.content)}", source, content=row.content)
+    said = one_line(row.content)
+    if heard or row.pinned or row.trust == Trust.CONFIRMED:
+        return Piece(f"memory:{row.id}", f"- {said}", source, content=row.content)
+    return Piece(f"memory:{row.id}", f"- {_day(row.occurred_at)}: “{said}”", source, WISHES, content=row.content)
 
 
-def of_quote(message: Message) -> Piece:
-    """What someone said in another conversation, or long ago in this one."""
-    who = message.speaker or message.role
-    text = f"- {_day(message.occurred_at)}, {one_line(who)}: {one_line(message.content[:QUOTED_CHARACTERS])}"
+SUPERSEDED = " (no longer true)"
+"""Behind the name of who said what something later has superseded."""
+
+
+def of_quote(message: Message, *, superseded: bool = False) -> Piece:
+    """What someone said in another conversation, or long ago in this one; marked where it is `superseded` by now."""
+    who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
+    text = f"- {_day(message.occurred_at)}, {who}: {one_line(message.content[:QUOTED_CHARACTERS])}"
     return Piece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
 
 
@@ -80,8 +99,9 @@ def of_outside(name: str, place: str, said: str) -> Piece:
 
 
 def of_message(message: Message, text: str) -> Piece:
-    """A message as it is shown, whole or shortened."""
-    return Piece(message_ref(message), text, message_source(message), role=message.role)
+    """A message as it is shown, whole or shortened; of a tool's result the heading is the tool's name."""
+    name = message.speaker or "" if message.role == "tool" else ""
+    return Piece(message_ref(message), text, message_source(message), heading=name, role=message.role)
 
 
 def message_ref(message: Message) -> str:
@@ -110,6 +130,22 @@ def _place(heading: str) -> int:
 def quoted(said: str) -> str:
     """Line by line, so that it cannot pass for a section."""
     return "\n".join(f"> {line}" for line in said.splitlines())
+
+
+def indented(said: str) -> str:
+    """Indent every line but the first, so that the words of one cannot pass for another's, nor for a section."""
+    return "\n  ".join(said.splitlines())
+
+
+def tool_result(name: str | None, said: str) -> str:
+    """Quote a tool's result between marks that no message can imitate; see `unmarked`."""
+    title = f"{TOOL_MARK}: {one_line(name)}]" if name else f"{TOOL_MARK}]"
+    return f"{title}\n{quoted(said)}\n{TOOL_END}"
+
+
+def unmarked(said: str) -> str:
+    """Break the marks of a tool's result in what somebody said."""
+    return _MARKS.sub(lambda mark: f"({mark[0][1:]}", said)
 
 
 def one_line(said: str) -> str:

@@ -52,7 +52,7 @@ class Standing:
 
 def anew(desk: Desk, instructions: Sequence[Any], known: Sequence[Line]) -> Standing:
     """Instructions, which may take all but what is said now, then the profile, as there is room."""
-    always = desk.first(Part.INSTRUCTIONS, _most(desk), map(lines.of_instruction, instructions))
+    always = desk.first(Part.INSTRUCTIONS, _most(desk), _written(desk, instructions))
     told = _keys(always)
     untold = [line for line in known if not all(f"memory:{one}" in told for one in line.memories)]
     order = about.order(untold)
@@ -83,7 +83,7 @@ def as_before(
     if None in fell or any(one not in by_id for one in held.instructions):
         return None
     old, new = about.laid([*known, *filter(None, fell)], held.profile)
-    orders = [lines.of_instruction(by_id[one]) for one in held.instructions]
+    orders = _written(desk, [by_id[one] for one in held.instructions])
     always = desk.first(Part.INSTRUCTIONS, _most(desk), orders)
     profile = desk.first(Part.PROFILE, _left(desk, always), [line.piece() for line in old])
     since = _since(desk, Standing(always, profile, NO_NEWS, (), ()), fresh, new, held.memory_ids)
@@ -98,11 +98,17 @@ def _since(desk: Desk, old: Standing, fresh: Standing, new: Sequence[Line], memo
     """What would stand above, were it put together now, and does not; no statement that is held as a memory."""
     above = {piece.key for piece in fresh.profile.pieces}
     held = {f"memory:{one}" for one in memories}
-    orders = [replace(one, heading=lines.ORDERS) for one in fresh.always.pieces if one.key not in old.stable]
+    orders = [
+        replace(one, heading=one.heading or lines.ORDERS) for one in fresh.always.pieces if one.key not in old.stable
+    ]
     facts = [line.piece(lines.ABOUT) for line in new if line.key in above]
     news = [*orders, *(one for one in facts if not held & _stated([one]))]
     allowed = min(int(desk.allowance.system * SINCE), max(0, _most(desk) - old.tokens))
     return desk.first(Part.SINCE, allowed, news) if news else replace(NO_NEWS, allowed=allowed)
+
+
+def _written(desk: Desk, instructions: Sequence[Any]) -> list[Piece]:
+    return [lines.of_instruction(row, heard=desk.heard) for row in instructions]
 
 
 def _most(desk: Desk) -> int:

@@ -15,6 +15,7 @@ from core.types import Category, Message
 
 def said(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
     """The actions in each message of one conversation: those that extraction finds, and plain ones beside them."""
+    messages = offline.with_assistants(messages)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for candidate in offline.extract(messages):
         if candidate.category in {Category.PLAN, Category.EVENT}:
@@ -43,7 +44,7 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
         if chinese:
             yield rewrite.third_person_zh(dated, speaker, addressee)
         else:
-            told = rewrite.third_person(dated, speaker, addressee, message.content)
+            told = rewrite.third_person(dated, speaker, addressee)
             yield told if told.endswith((".", "!", "?")) else f"{told}."
 
 

@@ -37,10 +37,12 @@ _TAIL = re.compile(
     r",? (?:I (?:think|guess|believe|suppose)|for now|at the moment|these days|thanks?|please)$", re.IGNORECASE
 )
 _EVADES = re.compile(
-    r"^(?:no|nope|none|nothing|not|never|nah|nowhere|nobody|why|what|how|who|which|when|where|that|this|it|there|here|"
+    r"^(?:no|nope|none|nothing|well\b|not|never|nah|nowhere|nobody|why|what|how|who|which|when|where|that|this|"
+    r"it|there|here|"
     r"sorry|thanks?|please|does|do|did|is|are|was|guess|same|too|old|depends|secret|private|some\w*|any\w*|all|"
     r"both|several|many|lots|can|ones?|few|a few|most|plenty|other|another|"
-    r"could|let|maybe|ask|hello|hi|hey|ok|okay|yes|yeah|sure|good|fine|home|hard)\b|\b(?:you|your|I|we|my|if|that|which|who|whom)\b",
+    r"could|let|maybe|ask|hello|hi|hey|ok|okay|yes|yeah|sure|good|fine|home|hard)\b|\b(?:you|your|I|we|my|if|"
+    r"that|which|who|whom)\b",
     re.IGNORECASE,
 )
 _EVADES_ZH = re.compile(
@@ -53,10 +55,11 @@ _KIND = rf"(?P<who>{words_en.KIN}|{words_en.PETS})"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The words of an answer, and the statement that they stand for."""
+    """The words of an answer, and the statement that they stand for; `sure`: it says something even without a slot."""
 
     quote: str
     statement: str
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,11 @@ def read(question: str, text: str) -> Answer | None:
     if first is None or text[first.end() : first.end() + 1] in {"?", "？"}:
         return None
     chinese = sentences.is_chinese(question)
-    for asks in _ZH if chinese else _EN:
+    for asks in _ZH if chinese else (*_EN, *_ANY):
         match = asks.question.search(question)
         statement = match and _stated(asks, match, first, chinese=chinese)
         if statement:
-            return Answer(_quoted(text, first.start("rest") if asks.on else first.end()), statement)
+            return Answer(_quoted(text, first.start("rest") if asks.on else first.end()), statement, asks in _ANY)
     return None
 
 
@@ -117,13 +120,25 @@ def _stated(asks: _Asks, match: re.Match[str], first: re.Match[str], *, chinese:
     if asks.wants and not asks.wants(said):
         return None
     said = _small(said) if asks.common else said
-    return asks.form.format(a=said, an=said if _ARTICLE.match(said) else rewrite.with_article(said), **asked)
+    stated = asks.form.format(a=said, an=said if _ARTICLE.match(said) else rewrite.with_article(said), **asked)
+    return _PAST.sub(lambda found: _past(found[1]), stated)
+
+
+_PAST = re.compile(r"([a-z]+)\x02")
+
+
+def _past(verb: str) -> str:
+    return _DID.get(verb) or (
+        f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb.endswith("ry") else f"{verb}ed"
+    )
 
 
 def _small(said: str) -> str:
     """As it stands within a sentence: "Software developer" begins small, "Senior Product Manager" and "CEO" do not."""
     word, _, rest = said.partition(" ")
-    small = word[1:].islower() and (word.lower() in {"at", "for"} or not rest[:1].isupper())
+    small = word[1:].islower() and (
+        word.lower() in {"at", "for", "with", "by", "on", "in", "since", "from", "about"} or not rest[:1].isupper()
+    )
     return said[:1].lower() + said[1:] if small else said
 
 
@@ -199,7 +214,8 @@ _EN = (
     _asks(
         r"\bwhat do you do(?: for (?:a living|work|a job)| professionally| exactly| these days)?\s*(?:,[^?]*)?\?|"
         + _WHAT
-        + r" your (?:current )?(?:job|occupation|profession|job title|role|line of work)\b|"
+        + r" your (?:current |official |exact )?(?:job|occupation|profession|(?:job )?title|position|role(?! "
+        r"like)|line of work)\b|"
         r"\bwhat (?:kind|sort|type|line) of (?:work|job)\b|\bwhat are you (?:working as|by profession)\b",
         "I work as {an}.",
         r"^(?:I am |I['’]m |I work as |as |working as )(?=an? )",
@@ -272,6 +288,91 @@ _EN = (
         on="no",
     ),
 )
+_ANY = (
+    _asks(
+        r"\bhow old is (?P<who>[A-Z][\w-]+)\b",
+        "{who} is {a} years old.",
+        r"^(?:he is|she is|he's|she's) |,? (?:they|we|I) think$",
+        _like(r"^(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)$"),
+        common=True,
+    ),
+    _asks(
+        r"\bwhat (?P<what>[a-z]+(?: [a-z]+)?) do you (?:like|love|enjoy|prefer)(?: (?:best|most|the (?:best|"
+        r"most)))?\s*\?",
+        "My favourite {what} is {a}.",
+        None,
+        _like(r"^\S+(?: \S+){0,4}$"),
+        common=True,
+    ),
+    _asks(
+        _WHAT
+        + r" your (?P<what>(?!mind|plans?|thoughts?|opinion|take|view|idea|point|question|problem|issue|role like|day|"
+        r"weekend|goals?\b|next|e-?mail|phone|name)[a-z]+(?: (?!like\b|about\b|on\b)[a-z]+){0,3}?)"
+        r"(?: (?:now|these days|at the moment|in [^?]{2,30}))?\s*(?:, [^?]{1,30})?\?",
+        "My {what} is {a}.",
+        None,
+        _like(r"^\S+(?: \S+){0,7}$"),
+        common=True,
+    ),
+    _asks(
+        r"\b(?:any|what(?:'s|’s| is| are)(?: your)?|do you have (?:a|any)) (?:\w+ ){0,2}(?:goals?|targets?|"
+        r"aims?|resolutions?)\b",
+        "My goal is {a}.",
+        r"^(?:to have|I want|I'd like) (?=to )",
+        _like(r"^(?:to [a-z]+|[a-z]+ing\b|an? ).*"),
+        common=True,
+    ),
+    _asks(
+        r"\b(?:what|which) (?P<what>(?!time\b|day\b|date\b|one\b|kind\b|sort\b)[a-z]+(?: [a-z]+)?) (?:is|was) "
+        r"(?:that|it|this)\b(?! (?:about|for|like))",
+        "The {what} is {a}.",
+        None,
+        _like(r"^(?:[Tt]he |an? )?[A-Z][\w'’-]*(?: [\w'’-]+){0,5}$"),
+    ),
+    _asks(
+        r"\b(?:any|do you have any|have you (?:got )?any) (?:other |more )?(?:siblings|brothers or sisters|"
+        r"brothers|sisters|kids|children|"
+        r"pets|animals|hobbies|instruments|tattoos|cars?)\b",
+        "I have {a}.",
+        r"^(?:I have |I've got )?(?:just |only )?",
+        _like(r"^(?:an?|one|two|three|four|five|six|\d+|my)\b"),
+        common=True,
+    ),
+    _asks(
+        r"\bdo you (?P<do>[a-z]+(?: [a-z]+){0,3}?) (?:with )?(?:anyone|anybody|someone)\b",
+        "I {do} {a}.",
+        None,
+        _like(r"^with [A-Z]|^with my\b"),
+        common=True,
+    ),
+    _asks(
+        r"\bhow (?:do|are) you (?P<do>get(?:ting)? (?:to|there|around|home)[^?]{0,20}?|commut(?:e|ing)|"
+        r"travel(?:l?ing)?(?: to \w+)?)"
+        r"(?: (?:now|these days))?\s*\?",
+        "I {do} {a}.",
+        None,
+        _like(r"^(?:by|on|with|in) "),
+        common=True,
+    ),
+    _asks(
+        r"\bwhen did you (?P<do>finish|graduate|retire|start|quit|stop|marry|leave|move)(?P<what> [^?]{2,30})?\s*\?",
+        "I {do}\x02{what} in {a}.",
+        r"^(?:back )?in ",
+        _like(
+            r"^(?:(?:January|February|March|April|May|June|July|August|September|October|November|December) "
+            r")?(?:19|20)\d\d$"
+        ),
+    ),
+    _asks(
+        r"\bhow long have you been (?:living )?in (?P<where>[A-Z][\w-]+)\b",
+        "I have been in {where} {a}.",
+        None,
+        _like(r"^(?:since|for) "),
+        common=True,
+    ),
+)
+"""Questions that many things can be asked with; read where none of the others fits."""
+_DID = {"quit": "quit", "leave": "left", "stop": "stopped"}
 _PERSON_ZH = rf"(?P<who>{words_zh.KIN})"
 _ZH = (
     _asks(rf"[你您](?:的)?{_PERSON_ZH}(?:现在|目前)?(?:住在?|家在)哪", "我的{who}住在{a}。", r"^(?:住)?在"),
@@ -316,7 +417,7 @@ _ZH = (
         _like(r"^(?:\d{1,3}|[一二两三四五六七八九十]{1,3})$"),
     ),
     _asks(
-        r"[你您]对(?:什么|哪些|啥)(?:东西|食物)?过敏|过敏(?:史|吗|的(?:食物|东西|药))|(?:什么|哪些)[^，。？?]{0,4}过敏",
+        r"[你您]对(?:什么|哪些|啥)(?:东西|食物)?过敏|过敏(?:史|吗|的(?:食物|东西|药))|(?:药物|食物)过敏|(?:什么|哪些)[^，。？?]{0,4}过敏",
         "我对{a}过敏。",
         r"^对|过敏$",
         _like(r"^[\u4e00-\u9fff、和跟]{1,12}$"),

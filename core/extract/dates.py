@@ -82,8 +82,10 @@ _IN_UNITS = re.compile(rf"(?<![\w-])in {_NUM} (?P<unit>day|week|month|year)s?(?!
 _IN_YEAR = re.compile(r"(?<![\w-])(?:in|since|until|back in|by|around) (?P<year>(?:19[3-9]\d|20[0-4]\d))(?!\w)")
 
 _PAST_HINT = re.compile(
-    r"\b(?:was|were|had|did|went|got|came|saw|met|made|took|gave|bought|won|lost|began|left|became|ran|found|told|felt|"
-    r"put|cut|hit|quit|sold|built|flew|broke|fell|grew|held|hurt|kept|knew|paid|sang|sent|spent|spoke|taught|threw|woke|wrote|drove|"
+    r"\b(?:was|were|had|did|went|got|came|saw|met|made|took|gave|bought|"
+    r"won|lost|began|left|became|ran|found|told|felt|"
+    r"put|cut|hit|quit|sold|built|flew|broke|fell|grew|held|hurt|kept|"
+    r"knew|paid|sang|sent|spent|spoke|taught|threw|woke|wrote|drove|"
     r"ate|drank|slept|stood|swam|chose|rode|caught|brought|heard|since|ago|been|done|gone|seen|written|taken|given|"
     r"spoken|broken|chosen|was going to|"
     r"(?!need|speed|shed|indeed|excited|thrilled|stoked|tired|named|called|based|married|supposed|scheduled|planned|"
@@ -116,15 +118,20 @@ _RECURS = re.compile(
     re.IGNORECASE,
 )
 _RECURS_AFTER = re.compile(
-    r"^(?: is [^.;!?]{0,30}|, (?:my|his|her|our|their) (?:\w+'s )?)\b(?:birthday|anniversary|name day)\b", re.IGNORECASE
+    r"^(?: is [^.;!?]{0,30}|, (?:my|his|her|our|their) (?:\w+'s )?)\b(?:birthday|"
+    r"anniversary|name day)\b",
+    re.IGNORECASE,
 )
 _YEAR_SAID = re.compile(r"\d{4}")
+LONGEST_READ = 4_000
+"""Characters in which dates are looked for: each match looks at all of them, which takes n² steps."""
 JUST_PAST = timedelta(days=14)
 """So long after a day its arrangement may still be told without any other sign of the past."""
 
 
 def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[Found]:
-    """The dates in `text` in order, without overlaps, as meant by someone who speaks at `said_at`."""
+    """The dates in the first LONGEST_READ characters of `text`, in order, without overlaps, as said at `said_at`."""
+    text = text[:LONGEST_READ]
     found = sorted(_chinese(text, said_at) if chinese else _english(text, said_at), key=lambda f: (f.start, -f.end))
     kept: list[Found] = []
     for one in found:
@@ -413,17 +420,33 @@ _CHINESE = re.compile(
     r"(?P<day>大前天|大后天|前天|前晚|昨天|昨日|昨晚|今天|今日|今早|今晚|明天|明早|明晚|明日|"
     r"后天)(?:的)?(?P<part>早上|上午|中午|下午|晚上)?"
     r"|(?P<step>上上|下下|上|这|本|下)(?:个)?(?P<span>周末|(?:周|星期|"
-    r"礼拜)(?P<weekday>[一二三四五六日天])?|月(?!球|亮)(?:(?P<sday>\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?)"
-    r"|(?P<year>大前年|前年|去年|今年(?!满?[0-9一二三四五六七八九十]+岁)|明年|"
+    r"礼拜)(?P<weekday>[一二三四五六日]|天(?!天))?|月(?!球|亮)(?:(?P<sday>\d{1,2}|"
+    r"[一二三四五六七八九十]{1,3})[日号])?)"
+    r"|(?P<year>大前年|前年|去年|今年(?!满?[0-9一二三四五六七八九十]{1,3}(?:岁|了|[，。！]|$))|明年|"
     r"后年)(?:的)?(?:(?P<ymonth>\d{1,2}|十[一二]?|"
     r"[一二三四五六七八九])月份?(?:(?P<yday>\d{1,2})[日号])?)?"
-    r"|(?P<n>\d{1,3}|半|[一两二三四五六七八九十]{1,3})(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以|之)?(?P<dir>前|后)"
+    r"|(?P<n>\d{1,3}|半|[一两二三四五六七八九十]{1,3})(?:个)?(?P<unit>天|"
+    r"日|周|星期|礼拜|月|年)(?:以|之)?(?P<dir>前|后)"
     r"|(?P<ayear>(?:19|20)\d{2})年(?:(?P<amonth>\d{1,2})月份?(?:(?P<aday>\d{1,2})[日号])?)?"
-    r"|(?<![农阴]历)(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:份|(?P<mday>\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?"
-    r"|(?<![上下这本每个])(?:周|星期|礼拜)(?P<bareday>[一二三四五六日天])(?![到至])"
+    r"|(?<![农阴]历)(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:份|"
+    r"(?P<mday>\d{1,2}|[一二三四五六七八九十]{1,3})[日号]|(?P<mday2>\d{1,2})(?![\d日号个天年月岁点:：%.，、]\d|"
+    r"[\d个天年月岁点:：%万千百]))?"
+    r"|(?<![上下这本每个])(?:周|星期|礼拜)(?P<bareday>[一二三四五六日]|天(?!天))(?![到至])"
+    r"|(?:(?<!\w)|(?<![\d第])(?=[\d一二三四五六七八九十]{1,3}[日号]之?前))(?P<lone>\d{1,2}|"
+    r"[一二三四五六七八九十]{1,3})[日号]"
+    r"(?=之?前|去|回|到|就|要|开始|交|还|面试|考|走|飞|出发|返|搬|上午|下午|晚上|中午|早上)"
 )
+_HABITUAL_ZH = re.compile(
+    r"每|隔|通常|一般|平时|经常|常常|总是|习惯|固定|[逢都]|往常|老是|不再|"
+    r"(?:周|星期|礼拜)[一二三四五六日天](?:(?:[上下]午|早上|晚上)?[、和跟与]|"
+    r"[到至])?(?:周|星期|礼拜)?[一二三四五六日天](?!天)|"
+    r"(?:改成|改为|改到了?|都?是)(?:周|星期|礼拜)[一二三四五六日天](?:[上下]午|"
+    r"早上|晚上|中午)?(?:去|做|打|跑|练|上|游|学)"
+)
+"""Signs that a day of the week stands for all of its kind: “每周二和周四”, “通常在周一”."""
 _AHEAD_ZH = re.compile(
-    r"要|会(?!议)|将|打算|计划|准备|想|即将|马上|快[到要]|报名|[订预约]了|预[订约定]|机票|车票|门票|的票|约好|安排|截止"
+    r"要|会(?!议)|将|打算|计划|准备|想|即将|马上|快[到要]|报名|[订预约]了|"
+    r"预[订约定]|机票|车票|门票|的票|约好|安排|截止|到期|改成|改到|推迟|提前|交稿|预产期"
 )
 _PAST_ZH = re.compile(r"了|过(?!年|节|生日)|刚|已经|曾|以前|当时|那年|[从自]")
 _RECURS_ZH = re.compile(r"(?:生日|纪念日|忌日)(?:都|就|总)?(?:是|在|：|:)?$|每年(?:的)?$")
@@ -432,14 +455,19 @@ _RECURS_AFTER_ZH = re.compile(r"^(?:是|就是)?[^，。！？；]{0,8}(?:生日
 
 def _chinese(text: str, base: datetime) -> Iterator[Found]:
     ahead = True if _AHEAD_ZH.search(text) else False if _PAST_ZH.search(text) else None
+    habitual = _HABITUAL_ZH.search(text)
+    named: datetime | None = None
     for match in _CHINESE.finditer(text):
+        if match["bareday"] and habitual and habitual.start() <= match.start():
+            continue
         if match["month"] and (
             _RECURS_ZH.search(text[: match.start()]) or _RECURS_AFTER_ZH.search(text[match.end() :])
         ):
             continue
-        resolved = _resolve_zh(match, base, ahead=ahead)
+        resolved = _resolve_zh(match, named or base if match["lone"] else base, ahead=ahead)
         if resolved:
             when, precision, shown = resolved
+            named = when
             yield Found(match.start(), match.end(), when, precision, shown)
 
 
@@ -490,16 +518,28 @@ def _absolute_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) ->
         return _dated_zh(start.replace(year=int(match["ayear"])), match["amonth"], match["aday"])
     if match["month"]:
         return _of_year_zh(match, base, ahead=ahead)
+    if match["lone"]:
+        return _of_month_zh(_count_zh(match["lone"]), base, ahead=ahead)
     if match["bareday"]:
         when = _weekday(base, "一二三四五六日".index(match["bareday"].replace("天", "日")), -1 if ahead is False else 1)
         return when, Precision.DAY, _day_zh(when)
     return None
 
 
+def _of_month_zh(day: int, base: datetime, *, ahead: bool | None) -> Resolved:
+    """A day without its month: of this month, or of the next one where it is over and nothing tells of the past."""
+    start = _midnight(base).replace(day=1)
+    when = start.replace(day=day)
+    if when.date() < base.date() and ahead is not False:
+        when = _shifted(start, 1, "month")[0].replace(day=day)
+    return when, Precision.DAY, _day_zh(when)
+
+
 def _of_year_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) -> Resolved:
     """A month or day without its year: the nearest one where no 了 or 要 tells the tense, for the verb does not."""
     start = _midnight(base).replace(day=1)
-    years = [_dated_zh(start.replace(year=base.year + step), match["month"], match["mday"]) for step in (-1, 0, 1)]
+    day = match["mday"] or match["mday2"]
+    years = [_dated_zh(start.replace(year=base.year + step), match["month"], day) for step in (-1, 0, 1)]
     if ahead is None:
         return min(years, key=lambda dated: abs(dated[0] - start))
     soonest = start if years[0][1] is Precision.MONTH else base - JUST_PAST

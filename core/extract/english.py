@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from core.extract.tables_en.names import COMMON_WORDS, FEMALE, MALE
+from core.extract.tables_en.words import KIN, PETS
+
 _FILLERS = (
     r"hey|hi|hello|yo|yeah|yep|yup|yes|nope|no(?= problem| worries|,|!)|nah|sure(?: thing)?|definitely|absolutely|"
     r"totally|wow|woah|whoa|oh(?: my| no| yeah| yes| wow| man)?|"
@@ -38,7 +41,11 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
         (r"[’‘`]", "'"),
-        (r"\bi\b(?=[ '])", "I"),
+        (r"\b(he|she|that|who|there)s (?=\w)", r"\1's "),
+        (r"\bI ain'?t (?=got\b|had\b|been\b|seen\b|done\b|never\b)", "I have not "),
+        (r"\bI ain'?t\b", "I am not"),
+        (r"\baint\b", "is not"),
+        (r"\bi\b(?=[ '])(?<!type i)(?<!phase i)(?<!stage i)(?<!war i)(?<!part i)", "I"),
         (r"\bim\b(?= )", "I am"),
         (r"\bive\b(?= )", "I have"),
         (r"\bI'm\b", "I am"),
@@ -54,6 +61,26 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(I|we|you|they|he|she|it)'d (?=\w+(?:ed|en|wn|ne)\b|never|always|already|been|had|just)", r"\1 had "),
         (r"\b(I|we|you|they|he|she|it)'d\b", r"\1 would"),
         (r"\b(we|you|they)'re\b", r"\1 are"),
+        (
+            r"\b(he|she|who|(?-i:(?!It|That|There|This|What|Here)[A-Z][\w-]+))'s (?=(?:just |already |also |"
+            r"finally |recently )?(?:moved|switched|handed|started|"
+            r"joined|finished|passed|turned|changed|decided|opened|closed|landed|stopped|graduated|inherited|"
+            r"applied|bought|"
+            r"sold|lost|quit|won|given up|taken|left for|left the|left his|left her|accepted|signed)\b)",
+            r"\1 has ",
+        ),
+        (
+            r"(?<!')\b((?-i:[A-Z])[\w-]+|(?:the|my|our) (?:[a-z-]+ )?[a-z-]+)'s (?=(?:in|at|on|up to|out of|"
+            r"off|a|an|the|not|now|still|from|"
+            r"about|around|behind|valid|called|named|due|allergic|vegan|vegetarian|pregnant|married|engaged|"
+            r"divorced|retired|"
+            r"dead|gone|been|so|very|really|turning|going|getting|having|working|living|moving|coming|doing|starting|"
+            r"studying|learning|staying|expecting|looking|only|nearly|almost|\d+|three|four|five|six|seven|"
+            r"eight|nine|ten|eleven|"
+            r"twelve)\b(?! (?:of|in-law)))(?! been)",
+            r"\1 is ",
+        ),
+        (r"\b((?-i:[A-Z])[\w-]+)'s (?=been\b)", r"\1 has "),
         (
             r"\b(he|she|it|that|this|there|here|everything|nothing|everyone)'s (?=(?:really |just |always |already |"
             r"also |only )?(?:been|got|gotten|had|become|made|taken|given|taught|brought|gone|grown|come|kept|"
@@ -73,7 +100,30 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwon't\b", "will not"),
         (r"\bain't\b", "is not"),
         (r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should|must|need)n't\b", r"\1 not"),
-        (r"\b(do|does|did)nt\b", r"\1 not"),
+        (r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should)nt\b", r"\1 not"),
+        (r"\bwont\b(?= [a-z])", "will not"),
+        (r"\bits (?=(?:a|an|the|my|been|so|not|too|on|in|like|now|called|gonna|going|just|still|from|at)\b)", "it is "),
+        (r"\b(they|you)re\b", r"\1 are"),
+        (r"\b(we|they|you)ve\b", r"\1 have"),
+        (r"\bthe fam\b", "the family"),
+        (r"(?<!\w)thru\b", "through"),
+        (
+            r"(^|[,;] )(?=(?:new|old) (?:boss|manager|job|car|truck|place|house|apartment|doctor|roommate|"
+            r"landlord)(?:'s| is| was)\b)",
+            r"\1my ",
+        ),
+        (
+            r"^(mom|mum|mam|dad|grandma|grandpa|granny|nana|hubby|wifey|(?:wife|husband)(?= (?:is|has|works|"
+            r"got|just|and I)\b|'s ))(?=(?:'s)? [a-z0-9])(?! (?:jokes?|jeans|bod|blog)\b)",
+            r"my \1",
+        ),
+        (r"\bhubby\b", "husband"),
+        (r"\bwifey\b", "wife"),
+        (
+            r"\b(my (?:[a-z]+ )?(?:mom|mum|dad|wife|husband|son|daughter|brother|sister|boss|oldest|"
+            r"youngest))'s (?=\d|(?:in|at|on|a|an|the|not|now|still|from|turning|going|getting|working|moving)\b)",
+            r"\1 is ",
+        ),
         (r"\bgonna\b", "going to"),
         (r"\bwanna\b", "want to"),
         (r"\bgotta\b", "have to"),
@@ -81,7 +131,14 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bsorta\b", "sort of"),
         (r"(?<!\w)'?(?:cuz|coz|cause)\b(?= (?:i|it|the|my|we|they|he|she|that|of)\b)", "because"),
         (r"(?<!\w)'em\b", "them"),
-        (r"\bfav(?:e|s)?\b|\bfavorite\b|\bfavourite\b", "favorite"),
+        (r"\bw/(?= ?\w)", "with "),
+        (r"\b(mother|father|brother|sister|son|daughter|parents) in law\b", r"\1-in-law"),
+        (r"^yours truly ([a-z]*(?:o|sh|ch|ss|x))es (?=\w)", r"I \1 "),
+        (r"^yours truly ([a-z]+)s (?=\w)", r"I \1 "),
+        (r"^guess who (?:just |finally )?(?=[a-z]{3,} (?:a|an|the|my|\d|in|at|to)\b)", "I "),
+        (r"^it is ([A-Z]\w+|my [a-z]+) who (?=[a-z])", r"\1 "),
+        (r" because of (?:it|that|this|them|him|her)(?=[.!,]|$)", ""),
+        (r"\bfav(?:e|s)?\b", "favorite"),
         (r"\bbday\b", "birthday"),
         (r"\b(\w{3,})in'(?!\w)", r"\1ing"),
         (r"\s+", " "),
@@ -177,10 +234,46 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+_CALENDAR = re.compile(
+    r"\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b|"
+    r"\b(?:january|february|april|june|july|august|september|october|november|december)\b|"
+    r"(?<=\bin )(?:may|march)\b|(?<=\bsince )(?:may|march)\b|(?<=\blast )(?:may|march)\b|(?<=\bnext )(?:may|march)\b"
+)
+_AFTER_KIN = re.compile(rf"\b(?P<kin>(?:my|our) (?:[a-z]+ )?(?:{KIN}|{PETS})(?:-in-law)?) (?P<name>[a-z]+)\b")
+
+
+_NAME_IS = re.compile(
+    r"(?P<before>^|[,;] )(?P<name>[a-z]+?)s (?=(?:getting|going|having|turning|moving|working|starting|in|at|"
+    r"on|a|an|the|not|now|still|been|\d+)\b)"
+)
+
+
+def _named_is(found: re.Match[str]) -> str:
+    """Put back what chat leaves out of a name and "is": "brandons getting deployed"."""
+    name = found["name"].lower()
+    known = (name in FEMALE or name in MALE) and name not in COMMON_WORDS
+    return f"{found['before']}{name.capitalize()} is " if known else found.group()
+
+
+def _capitalised(sentence: str) -> str:
+    """With capitals where chat leaves them out: weekdays, months, first names after "my wife"."""
+    sentence = _NAME_IS.sub(_named_is, sentence)
+    sentence = _CALENDAR.sub(lambda found: found.group().capitalize(), sentence)
+    return _AFTER_KIN.sub(
+        lambda found: (
+            f"{found['kin']} {found['name'].capitalize()}"
+            if found["name"] in FEMALE or (found["name"] in MALE and found["name"] not in COMMON_WORDS)
+            else found.group()
+        ),
+        sentence,
+    )
+
+
 def cleaned(sentence: str, names: frozenset[str]) -> str:
     """`sentence` without what leads into it, with contractions spelled out and an elided "I" put back."""
     for pattern, full in _EXPANSIONS:
         sentence = pattern.sub(full, sentence)
+    sentence = _capitalised(sentence)
     sentence = _REMINDER.sub("", _SINCE_LAST.sub("", _without_lead(sentence, names)))
     sentence = _TAIL.sub("", sentence)
     for pattern, subject in _ELIDED:

@@ -16,6 +16,9 @@ AUTO: Final = "auto"
 """A model where there is one, else the rules."""
 
 
+_NO_MODEL: Final = "The extractor `llm` needs a model. Set IMPRINT_LLM_BASE_URL, or choose `offline`."
+
+
 class RuleExtractor:
     """Reads by rules alone: no model, no network, the same answer every time."""
 
@@ -29,6 +32,15 @@ class RuleExtractor:
         return Reading([one for one in found if {e.message_id for e in one.evidence} <= fresh])
 
 
+def require(settings: Settings) -> None:
+    """Misconfigured: nobody brings the extractor that is set, or it lacks its model. Nothing is loaded."""
+    name = settings.extractor
+    if name == ModelExtractor.name and settings.llm_base_url is None:
+        raise Misconfigured(_NO_MODEL)
+    if name not in plugins.OWN[plugins.EXTRACTORS]:
+        plugins.named(plugins.EXTRACTORS, name)
+
+
 def chosen(settings: Settings, model: Client | None, name: str | None = None) -> Extractor:
     """The extractor of that name, or the one that is set. Misconfigured: there is none, or it lacks its model."""
     wanted = name or settings.extractor
@@ -38,7 +50,7 @@ def chosen(settings: Settings, model: Client | None, name: str | None = None) ->
         return RuleExtractor()
     if wanted == ModelExtractor.name:
         if model is None:
-            raise Misconfigured("The extractor `llm` needs a model. Set IMPRINT_LLM_BASE_URL, or choose `offline`.")
+            raise Misconfigured(_NO_MODEL)
         return ModelExtractor(model, settings.prompts)
     opened: Open = plugins.named(plugins.EXTRACTORS, wanted)
     return opened(settings)

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from core.extract import sentences
+from core.extract import offline, sentences
 from core.extract.protocol import Reading, Retold, Window
 from core.intake import YEARS
 from core.llm import Client, OnCall
@@ -218,9 +218,13 @@ def _of_one(cited: Sequence[Message], subject: str) -> list[Message]:
 
 
 def _may_say(cited: Sequence[Message], category: Lasting) -> bool:
-    """Whether it rests on words of someone; only a user tells how the assistant is to behave."""
-    roles = {message.role for message in cited}
-    return bool(roles & ({"user"} if category is Lasting.INSTRUCTION else {"user", "assistant"}))
+    """Whether it rests on words of a person: what only an assistant or a tool claims is no fact about anybody.
+
+    Only a user tells how the assistant is to behave.
+    """
+    if category is Lasting.INSTRUCTION:
+        return any(message.role == "user" for message in cited)
+    return any(offline.speaker_of(message) is not None for message in cited)
 
 
 def _slot(stated: Stated) -> tuple[str | None, str | None]:

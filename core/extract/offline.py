@@ -10,12 +10,28 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.extract import answers, dates, english, patterns_en, patterns_zh, rewrite, sentences, worth
+from core.extract import (
+    answers,
+    dates,
+    lasting,
+    mending,
+    patterns_en,
+    patterns_zh,
+    pretence,
+    rewrite,
+    sentences,
+    statements,
+    worth,
+)
+from core.extract.chinese.listening import Listener
+from core.extract.persons import Persons
 from core.extract.reading import Cue, Slot, Tables, Theme
+from core.extract.tables_en import orders
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
 ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "agent", "chatgpt", "claude", "gemini", "copilot", "system"})
 _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]")
+_NUMBER = re.compile(r"(?<!\w)\w*\d[\w.:/-]*")
 LONGEST_MESSAGE = 1500
 """Characters. A longer message holds a pasted document; its author's own words are its first and last paragraph."""
 
@@ -31,11 +47,20 @@ class _Talk:
     asked: str | None
     answers: bool
     novelty: float
+    position: int
+    persons: Persons
+    number: int
+    earnest: bool
+    in_group: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence that asserts something: as written, in plain words, with its dates and slots."""
+    """Something that a sentence asserts: as written, in plain words, with its dates and slots.
+
+    `person`: of whom it speaks, None for the speaker; `introduces`: who is named in passing; `sure`: it is worth
+    keeping as it is; `mends`: it stands for something that was said before.
+    """
 
     quote: str
     place: int
@@ -44,11 +69,32 @@ class _Said:
     found: tuple[dates.Found, ...]
     slots: tuple[Slot, ...]
     talk: _Talk
+    person: str | None = None
+    introduces: tuple[Slot, ...] = ()
+    sure: bool = False
+    mends: bool = False
 
 
 def extract(messages: Sequence[Message]) -> list[Candidate]:
     """The candidates that `messages` (one conversation, in order) state, in the order in which they were said."""
-    return [candidate for talk in _talks(messages) for candidate in _of_message(talk)]
+    messages = with_assistants(messages)
+    found: list[list[tuple[str, Candidate]]] = []
+    last: dict[str, _Spoken] = {}
+    chinese = Listener()
+    for talk in _talks(messages):
+        text = _own_words(talk.message)
+        if sentences.is_chinese(text):
+            heard = chinese.candidates(talk.message, text, talk.speaker, talk.asked, alone=not talk.names)
+            found.append([("", one) for one in heard])
+            last.pop(talk.speaker, None)
+            continue
+        said = _read(talk, last.get(talk.speaker))
+        if said.mended:
+            place = last[talk.speaker].place
+            found[place] = [one for one in found[place] if one[0] not in said.mended]
+        last[talk.speaker] = replace(said, place=len(found))
+        found.append(_worth_keeping(said.statements, talk))
+    return chinese.meant([candidate for several in found for _, candidate in several])
 
 
 def speaker_of(message: Message) -> str | None:
@@ -58,6 +104,40 @@ def speaker_of(message: Message) -> str | None:
     if message.role == "assistant" and message.speaker and message.speaker.lower() not in ASSISTANT_NAMES:
         return message.speaker
     return None
+
+
+def with_assistants(messages: Sequence[Message]) -> list[Message]:
+    """The messages, those of an assistant that goes by a name without it.
+
+    A second person may speak in the role of the assistant; an assistant is known by saying next to nothing of itself.
+    """
+    spoken: dict[str, list[Message]] = {}
+    for message in messages:
+        if message.role == "assistant" and (name := speaker_of(message)):
+            spoken.setdefault(name, []).append(message)
+    assistants = {
+        name
+        for name, several in spoken.items()
+        if sum(bool(_PERSONAL.search(one.content)) for one in several) < OF_ONESELF * len(several)
+    }
+    return [
+        replace(one, speaker=None) if one.role == "assistant" and one.speaker in assistants else one for one in messages
+    ]
+
+
+OF_ONESELF = 0.05
+"""The share of messages in which a person speaks of their own life, at the least."""
+_PERSONAL = re.compile(
+    r"\b[Mm]y (?!apolog|mistake|bad\b|pleasure|knowledge|suggest|recommend|understanding|answers?\b|repl|"
+    r"notes?\b|records|memory|data\b|"
+    r"training|previous|last\b|earlier|calculation|best\b|guess|advice|point|question|response|goal is|job is|"
+    r"messages?\b|instructions)[a-z]+|"
+    r"\b[Ww]e(?:['’](?:ve|re)| have| are| went| had| got) |\bI(?:['’]ve been|['’]m (?:a |off|from|at|on|in|"
+    r"going|working|a)|(?: \w+ly| just| also)? (?:went|grew|"
+    r"live|lived|work at|work as|work in|married|bought|was born|had|used to|met|moved|started|took|made|got|"
+    r"tried|won|joined|painted|play|ran|"
+    r"signed|decided|lost|visited|was|love|work|have a|have been|am a))\b|我(?:的|们|家|在|昨|去|住)"
+)
 
 
 def _own_words(message: Message) -> str:
@@ -71,8 +151,12 @@ def _own_words(message: Message) -> str:
 def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
     names = {m.speaker for m in messages if m.speaker and speaker_of(m)}
     seen: set[str] = set()
+    alike: dict[str, tuple[float, int]] = {}
     before: Message | None = None
-    for message in messages:
+    earnest = _in_earnest(messages)
+    persons: dict[str, Persons] = {}
+    in_group = all(m.role == "user" for m in messages if speaker_of(m))
+    for number, message in enumerate(messages):
         words = set(_WORD.findall(_own_words(message).lower()))
         speaker = speaker_of(message)
         if speaker:
@@ -80,9 +164,32 @@ def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
             addressee = others[0] if len(others) == 1 else None
             novelty = len(words - seen) / len(words) if words else 0.0
             asks = before is not None and ("?" in before.content or "？" in before.content)
-            yield _Talk(message, speaker, addressee, frozenset(others), _question(before, speaker), asks, novelty)
+            known = persons.setdefault(speaker, Persons(speaker))
+            if before is not None and speaker_of(before) != speaker:
+                known.hear(before.content[:LONGEST_MESSAGE], number - 1)
+            # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
+            shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
+            setting = alike.setdefault(shape, setting) if shape != message.content else setting
+            asked = _question(before, speaker)
+            yield _Talk(
+                message, speaker, addressee, frozenset(others), asked, asks, *setting, known, number,
+                message.id in earnest, in_group,
+            )  # fmt: skip
         seen |= words
         before = message
+
+
+def _in_earnest(messages: Sequence[Message]) -> frozenset[str]:
+    """The messages, by id, in which nobody plays or jokes."""
+    spoken: dict[str, list[Message]] = {}
+    for message in messages:
+        spoken.setdefault(speaker_of(message) or "", []).append(message)
+    return frozenset(
+        message.id
+        for several in spoken.values()
+        for message, meant in zip(several, pretence.in_earnest(_own_words(m) for m in several), strict=True)
+        if meant
+    )
 
 
 def _question(before: Message | None, speaker: str) -> str | None:
@@ -92,46 +199,115 @@ def _question(before: Message | None, speaker: str) -> str | None:
     return answers.question_in(before.content)
 
 
-def _of_message(talk: _Talk) -> list[Candidate]:
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """What a message asserts; `asked` what it answers, `mended` what it takes back of the speaker's message before."""
+
+    statements: Sequence[_Said] = ()
+    asked: str | None = None
+    mended: Sequence[str] = ()
+    place: int = 0
+
+
+def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
+    if not talk.earnest:
+        return _Spoken()
     text = _own_words(talk.message)
-    answer = _answer(text, talk)
-    quotes = [quote for quote in sentences.split(text) if answer is None or quote != answer.quote]
-    said = [one for place, quote in enumerate(quotes, 1) if (one := _said(quote, place, talk))]
-    said = [answer, *said] if answer else said
+    quotes = sentences.split(text)
+    mended = _mended(quotes[0], talk, before) if quotes and before else None
+    if mended:  # what mends is no statement of its own
+        quotes = [mending.rest(quotes[0]), *quotes[1:]]
+    answer = None if mended else _answer(text, talk)
+    quotes = [quote for quote in quotes if answer is None or quote != answer[0].quote]
+    said = [one for place, quote in enumerate(quotes, 1) for one in _said(quote, place, talk)]
+    asked = talk.asked if answer else before.asked if mended and before else None
+    first = answer or (mended.statements if mended else [])
+    return _Spoken([*first, *said], asked, mended.mended if mended else ())
+
+
+def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
+    """What the beginning of a message sets right of the speaker's message before it."""
+    meant = mending.is_mending(quote)
+    if meant is None:
+        return None
+    answer = answers.read(before.asked, meant) if before.asked else None
+    taken = [one.plain for one in before.statements if one.place == 0] if answer else []
+    mended = None if answer else mending.mended(quote, [one.plain for one in before.statements])
+    stated = answer.statement if answer else mended.statement if mended else None
+    if stated is None:
+        return None
+    said = [replace(one, sure=True, mends=True) for one in _said(quote, 0, talk, stated)]
+    return _Spoken(said, None, taken or [mended.said] if mended else taken)
+
+
+def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[tuple[str, Candidate]]:
+    """What is kept of a message, each with the words that say it."""
     instructions = [one for one in said if _tables(one).instruction.search(one.plain)]
     told = [one for one in said if one not in instructions]
-    # People who talk to each other encourage ("never give up"); only an assistant is given standing instructions.
-    wishes = [] if talk.names else [one for one in instructions if not _tables(one).one_off.search(one.plain)]
-    return [_instruction(one) for one in wishes] + [c for group in _kept(told, talk) for c in _candidates(group)]
+    # People encourage each other ("never give up"); what they ask of an assistant among them they ask plainly.
+    meant = [one for one in instructions if not talk.names or (talk.in_group and orders.PLAIN.search(one.plain))]
+    wishes = [one for one in meant if not _tables(one).one_off.search(one.plain)]
+    kept = [(group[0].plain, one) for group in _kept(told, talk) for one in _candidates(group)]
+    return [(one.plain, _instruction(one)) for one in wishes] + kept
 
 
 def _tables(one: _Said) -> Tables:
     return patterns_zh.TABLES if one.chinese else patterns_en.TABLES
 
 
-def _answer(text: str, talk: _Talk) -> _Said | None:
+def _answer(text: str, talk: _Talk) -> list[_Said] | None:
     """What the message says as an answer to what was asked, if that fills a slot."""
     answer = answers.read(talk.asked, text) if talk.asked else None
-    said = _said(answer.quote, 0, talk, answer.statement) if answer else None
-    return said if said and said.slots else None
-
-
-def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> _Said | None:
-    asserted = sentences.asserted(stated or quote)
-    if asserted is None:
+    if answer is None:
         return None
-    chinese = sentences.is_chinese(asserted)
-    plain = sentences.cleaned_zh(asserted) if chinese else english.cleaned(asserted, talk.names)
-    plain = rewrite.without_own_name(plain, talk.speaker)
-    found = tuple(dates.find(plain, talk.message.occurred_at, chinese=chinese))
-    read = _slots_zh(plain, found) if chinese else patterns_en.slots(plain)
-    slots = [slot for slot in read if not _is_own_name(slot, talk.speaker)]
-    if not plain or (read and not slots):
+    said = [replace(one, sure=answer.sure) for one in _said(answer.quote, 0, talk, answer.statement)]
+    return said if said and (answer.sure or any(one.slots or one.introduces for one in said)) else None
+
+
+def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> list[_Said]:
+    """What a sentence asserts, or the statement that it stands for."""
+    if sentences.is_chinese(stated or quote):
+        asserted = sentences.asserted(stated or quote)
+        plain = rewrite.without_own_name(sentences.cleaned_zh(asserted), talk.speaker) if asserted else ""
+        found = tuple(dates.find(plain, talk.message.occurred_at, chinese=True))
+        one = _checked(_Said(quote, place, plain, True, found, tuple(_slots_zh(plain, found)), talk))
+        return [one] if one else []
+    several = statements.read(stated or quote, talk.names, talk.persons, talk.number)
+    return [one for statement in several if (one := _said_en(statement, quote, place, talk))]
+
+
+def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Talk) -> _Said | None:
+    plain = statement.plain
+    if statement.person is None:
+        plain = rewrite.without_own_name(plain, talk.speaker)
+        statement = statement if plain == statement.plain else statements.stated(plain, talk.persons)
+    found = tuple(dates.find(plain, talk.message.occurred_at))
+    said = _Said(
+        quote,
+        place,
+        plain,
+        False,
+        found,
+        statement.slots,
+        talk,
+        statement.person,
+        statement.introduces,
+        statement.mends,
+        statement.mends,
+    )
+    return _checked(said)
+
+
+def _checked(said: _Said) -> _Said | None:
+    """`said` without the speaker's own name as news, and without a date that is none; None: it says nothing else."""
+    slots = tuple(slot for slot in said.slots if not _is_own_name(slot, said.talk.speaker))
+    if not said.plain or (said.slots and not slots):
         return None
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
+    found = said.found
     if birthdays:  # neither it nor the day that it is not has a year
-        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied(plain, one))
-    return _Said(quote, place, plain, chinese, found, tuple(slots), talk)
+        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied(said.plain, one))
+    return replace(said, slots=slots, found=found)
 
 
 def _denied(plain: str, one: dates.Found) -> set[str]:
@@ -146,43 +322,101 @@ def _is_own_name(slot: Slot, speaker: str) -> bool:
 
 
 def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
-    """The statements worth keeping, each with the sentence right after it that leans on it ("It helps me relax")."""
-    statements = [one for one in said if one.slots or _states(one)]
-    setting = worth.Setting(
-        talk.message.content,
-        max(talk.message.position, 1),
-        talk.answers,
-        any(one.found for one in statements),
-        talk.novelty,
-    )
-    wanted = bool(statements) and worth.of([one.plain for one in statements], setting) >= worth.THRESHOLD
+    """The statements worth keeping, each with the one right after it that leans on it ("It helps me relax")."""
     groups: list[list[_Said]] = []
-    for one in statements:
-        leans = not one.chinese and not one.slots and bool(worth.ANAPHORIC.search(one.plain))
-        if leans and wanted and groups and len(groups[-1]) == 1 and groups[-1][0].place == one.place - 1:
+    among_people = bool(talk.names)
+    wanted = _wanted([one for one in said if one.chinese or among_people], talk)
+    for one in said:
+        leans = not one.chinese and not one.slots and _leans(one)
+        keep = (
+            any(not slot.pattern.weak for slot in one.slots)
+            or one.sure
+            or worth.takes_back(one.plain)
+            or (one in wanted if one.chinese or among_people else _lasts(one))
+        )
+        joins = bool(wanted) if among_people else keep
+        if leans and joins and groups and len(groups[-1]) == 1 and one.place - groups[-1][0].place in {0, 1}:
             groups[-1].append(one)
-        elif not leans and (one.slots or (wanted and worth.is_worth_a_line(one.plain))):
+        elif (keep and not leans) or one.introduces:
             groups.append([one])
     return groups
 
 
+def _wanted(said: list[_Said], talk: _Talk) -> list[_Said]:
+    """The statements worth keeping of a message by all that it says: Chinese ones, and those among people."""
+    told = [one for one in said if one.slots or _states(one)]
+    setting = worth.Setting(
+        talk.message.content, talk.position, talk.answers, any(one.found for one in told), talk.novelty
+    )
+    if not told or worth.of([one.plain for one in told], setting) < worth.THRESHOLD:
+        return []
+    return [one for one in told if worth.is_worth_a_line(one.plain)]
+
+
 def _states(one: _Said) -> bool:
-    return worth.is_statement_zh(one.plain) if one.chinese else worth.is_statement(one.plain)
+    if one.chinese:
+        return worth.is_statement_zh(one.plain)
+    return bool(worth.FIRST_PERSON.search(one.plain)) and worth.is_statement(one.plain)
+
+
+_NEAR = re.compile(
+    r"^(?:I|We) (?:now )?live (?:near|by|close to|next to|across from) (?:the|a) [a-z ]+[.!]?$", re.IGNORECASE
+)
+"""Where somebody lives within a town that only the statement before names."""
+
+
+def _leans(one: _Said) -> bool:
+    """Whether it cannot be understood without the statement before it; what "they" do on a day can."""
+    return bool(worth.ANAPHORIC.search(one.plain) or _NEAR.match(one.plain)) and not (
+        one.found and one.plain.startswith("They have ")
+    )
+
+
+def _lasts(one: _Said) -> bool:
+    """Whether a statement in English that fills no slot is worth keeping."""
+    if not worth.is_statement(one.plain, of_a_person=one.person is not None):
+        return False
+    seen = lasting.Seen(one.plain, len(one.slots), bool(one.found), one.person is not None, one.place == 0)
+    if lasting.is_momentary(seen):
+        return False
+    least = lasting.THRESHOLD if one.person or worth.OF_OURS.search(one.plain) else lasting.THRESHOLD_OF_THINGS
+    return lasting.probability(seen) >= least
 
 
 def _candidates(group: list[_Said]) -> list[Candidate]:
     """One statement as it was said for the first attribute; a name and each further attribute in its own sentence."""
+    first = group[0]
     base = _statement(group)
-    by_attribute: dict[tuple[str, str | None, bool], list[Slot]] = {}
-    for slot in group[0].slots:
-        by_attribute.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
-    filled = [(_filled(base, slots), slots) for slots in by_attribute.values()]
-    return [
-        replace(c, content=_plainly(c, s, chinese=group[0].chinese))
-        if place or s[0].attribute.startswith("name.")
-        else c
-        for place, (c, s) in enumerate(filled)
-    ] or [base]
+    plainly = [_stated_plainly(base, slots, first) for slots in _by_attribute(first.introduces)]
+    filled = [
+        _stated_plainly(base, slots, first)
+        if place or slots[0].attribute.startswith("name.")
+        else _filled(base, slots, first.talk.speaker)
+        for place, slots in enumerate(_by_attribute(first.slots))
+    ]
+    if filled or (plainly and (_ONLY_NAMED.match(first.plain) or not _lasts(first))):
+        return [*filled, *plainly]
+    return [base, *plainly]
+
+
+_ONLY_NAMED = re.compile(
+    r"^(?:[A-Z]\w+(?:,| is) (?:my|our) [\w -]+|(?:my|our) [\w -]+(?:'s name)? is (?:called |named )?[A-Z][\w "
+    r"-]+)[.!]?$",
+    re.IGNORECASE,
+)
+"""A statement that says no more than who somebody is: "Jonas is my partner"."""
+
+
+def _by_attribute(slots: Sequence[Slot]) -> list[list[Slot]]:
+    found: dict[tuple[str, str | None, bool], list[Slot]] = {}
+    for slot in slots:
+        found.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
+    return list(found.values())
+
+
+def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidate:
+    told = _filled(base, slots, said.talk.speaker)
+    return replace(told, content=_plainly(told, slots, chinese=said.chinese))
 
 
 def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
@@ -217,8 +451,8 @@ def _sentence(one: _Said) -> str:
     text, talk = dates.written_out(one.plain, list(one.found)), one.talk
     if one.chinese:
         return rewrite.third_person_zh(text, talk.speaker, talk.addressee)
-    text = rewrite.third_person(text, talk.speaker, talk.addressee, _own_words(talk.message))
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    text = rewrite.third_person(text, talk.speaker, talk.addressee)
+    return text if text.endswith((".", "!", "?", "”")) else f"{text}."
 
 
 def _evidence(group: list[_Said]) -> tuple[Evidence, ...]:
@@ -233,9 +467,11 @@ def _evidence(group: list[_Said]) -> tuple[Evidence, ...]:
 def _instruction(one: _Said) -> Candidate:
     wish, speaker = one.plain.rstrip(".!。！"), one.talk.speaker
     content = f"{speaker}的长期要求：{wish}。" if one.chinese else f"{speaker}'s standing instruction: {wish}."
+    topic = None if one.chinese else next((name for name, words in orders.TOPICS if words.search(wish)), None)
     return Candidate(
         content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, _evidence([one]), one.talk.message.occurred_at,
-        importance=0.9, confidence=0.85,
+        importance=0.9, confidence=0.85, attribute=f"instruction.{topic}" if topic else None,
+        value=wish if topic else None, corrects=not one.chinese and bool(orders.LIFTS.search(wish)),
     )  # fmt: skip
 
 
@@ -246,11 +482,12 @@ def _statement(group: list[_Said]) -> Candidate:
     found = [one for said in group for one in said.found]
     category = _category(first, cue, found)
     return Candidate(
-        _content(group), category, _topic(first.plain, tables.themes), first.talk.speaker, _evidence(group),
+        _content(group), category, _topic(first.plain, tables.themes), first.person or first.talk.speaker,
+        _evidence(group),
         found[0].when if found else first.talk.message.occurred_at,
         kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
         importance=cue.importance if cue else 0.5, confidence=0.6,
-        corrects=bool(tables.correction.search(first.plain) or tables.correction.search(first.quote)),
+        corrects=first.mends or bool(tables.correction.search(first.plain) or tables.correction.search(first.quote)),
         structured={"date_precision": found[0].precision.value} if found else {},
     )  # fmt: skip
 
@@ -267,14 +504,14 @@ def _topic(plain: str, themes: Sequence[Theme]) -> Topic:
     return next((theme.topic for theme in themes if theme.regex.search(plain)), Topic.OTHER)
 
 
-def _filled(base: Candidate, slots: list[Slot]) -> Candidate:
+def _filled(base: Candidate, slots: list[Slot], speaker: str) -> Candidate:
     """`base` with its attribute: one value in the slot, or those that may stand side by side in `structured`."""
     slot, pattern = slots[0], slots[0].pattern
     exclusive = pattern.exclusive and not pattern.negated
     side_by_side = {"attribute": slot.attribute, "values": [s.value for s in slots], "negated": pattern.negated}
     return replace(
         base, category=pattern.category, topic=pattern.topic, kind=Kind.SEMANTIC, importance=pattern.importance,
-        confidence=0.85, subject=_about(base.subject, slot), attribute=slot.attribute if exclusive else None,
+        confidence=0.85, subject=_about(speaker, slot), attribute=slot.attribute if exclusive else None,
         value=slot.value if exclusive else None, corrects=base.corrects or pattern.corrects,
         structured=base.structured if exclusive else base.structured | side_by_side,
     )  # fmt: skip

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from core.extract import rewrite, values
+from core.extract import values
 from core.extract.reading import Pattern, Slot, Tables
-from core.extract.tables_en import cues
+from core.extract.tables_en import cues, orders, verbs
+from core.extract.tables_en.changes import CHANGES
 from core.extract.tables_en.health import HEALTH
 from core.extract.tables_en.means import MEANS
 from core.extract.tables_en.people import PEOPLE
@@ -14,7 +15,7 @@ from core.extract.tables_en.person import PERSON
 from core.extract.tables_en.tastes import TASTES
 from core.extract.tables_en.work import WORK
 
-SLOTS = (*PERSON, *WORK, *PEOPLE, *HEALTH, *MEANS, *TASTES)
+SLOTS = (*PERSON, *WORK, *PEOPLE, *HEALTH, *MEANS, *CHANGES, *TASTES)
 INSTRUCTION = re.compile(
     r"^(?:please )?(?:from now on|going forward|from here on|in (?:the )?future,|in future|henceforth|"
     r"starting now|as a rule)\b"
@@ -37,7 +38,7 @@ INSTRUCTION = re.compile(
     r"schedul(?:e|ing)|book(?:ing)?|contact(?:ing)?|shar(?:e|ing) my)\b"
     r"|\bI (?:want|need|would like|expect) you to (?:always|never|only|stop|keep|use|answer|reply|avoid|call)\b"
     r"|\b(?:you (?:should|must)) (?:always|never|not)\b|\bwhenever I (?:ask|say|mention|request|write|send)\b|"
-    r"^when I (?:ask|say|mention|write)\b.*,\s*(?:please )?(?!I\b|it\b|they\b)[a-z]+",
+    r"^when I (?:ask|say|mention|write)\b.*,\s*(?:please )?(?!I\b|it\b|they\b)[a-z]+|" + orders.STANDING,
     re.IGNORECASE,
 )
 ONE_OFF = re.compile(
@@ -55,6 +56,14 @@ CORRECTION = re.compile(
 )
 _ONE_OF_SEVERAL = frozenset({"allergy", "language", "likes", "dislikes", "avoids", "health.condition"})
 _CANONICAL = {
+    "running": "run",
+    "swimming": "swim",
+    "training": "train",
+    "climbing": "climb",
+    "cycling": "cycle",
+    "lifting": "lift",
+    "jogging": "jog",
+    "mam": "mother",
     "mom": "mother",
     "mum": "mother",
     "dad": "father",
@@ -107,7 +116,7 @@ def _several(value: str) -> list[str]:
     kept: list[str] = []
     for part in parts:
         words = part.lower().split()
-        clause = words[0] in rewrite.BASE_VERBS and (len(words) > 1 or parts[0].startswith("to "))
+        clause = words[0] in verbs.BASE_VERBS and (len(words) > 1 or parts[0].startswith("to "))
         if kept and (len(words) > 4 or clause or words[0] in _NO_MEMBER):
             break
         if kept and _PREPOSITION.search(kept[-1]):

@@ -7,18 +7,28 @@ import re
 from core.extract.reading import Check, Pattern, Slot, Tables
 from core.extract.tables_zh import cues
 from core.extract.tables_zh.rows import SLOTS
-from core.extract.tables_zh.words import PLACES
+from core.extract.tables_zh.words import CITIES, KIN, PLACES
 from core.types import Category
 
 INSTRUCTION = re.compile(
-    r"以后[^，。！？]{0,14}(?:请|不要|避开|都要|都用)|以后(?:都|请|就|不要|别|每次|一律|回答|叫)|"
-    r"从现在(?:起|开始)|今后|从今以后|每次(?:都)?(?:请|要|"
-    r"回答|回复)|^请?(?:总是|永远|一直|始终)(?:用|不要|别|要|给)"
-    r"|^(?:请)?(?:不要|别|请勿|千万别|千万不要)(?:再)?(?:用|叫我|给我(?:推荐|发|打)|推荐|提|问我|"
-    r"使用|发|说|回复|告诉|安排|预订|联系|在?[^，。你]{1,8}(?:给我|叫我|联系我|提醒我))"
+    r"以后[^，。！？]{0,14}(?:请|不要|避开|都要|都用)|以后[^。！？，]{0,12}[，]?都(?:按|"
+    r"用|要|写|说)|(?:以后|下次)[^。！？]{0,20}(?:记得|别忘了?)|(?:^|[，。；！？\s那你请])以后(?:都|"
+    r"请|就|不要|别|每次|一律|回答|叫)|"
+    r"从现在(?:起|开始)|今后|从今以后|每次给我[^。！？]{0,16}(?:用|要|请|别|记得)|每次(?:都)?(?:请|要|"
+    r"回答|回复)|^(?:回答|回复|说话|答案|话)(?:要|得|请|可以|能)?(?:再)?(?:短|"
+    r"简|少|精简|直接|详细|慢)|少废话|别(?:这么|那么)?啰嗦|^请?(?:总是|永远|一直|始终)(?:用|不要|"
+    r"别|要|给)"
+    r"|^(?:请)?(?:不要|别|请勿|千万别|千万不要)(?:再)?(?:用(?!了|担心)|"
+    r"叫我|给我(?:推荐|发|打|整|讲|用)|推荐|提(?!醒)|问我|"
+    r"使用|发(?!呆|愁)|回复|安排|预订|联系(?!不上)|在[^，。你]{1,8}(?:给我|叫我|联系我|提醒我|打))"
+    r"|^(?:请)?(?:不要|别)再(?:说|提|问|告诉|跟我|和我)"
     r"|^请(?:都|只|一律)?(?:用|使用|以)[^，。]{1,8}(?:回答|回复|交流|跟我|和我|写)|^(?:回答|"
     r"回复)(?:要|时|请|尽量|的时候)|^记住[：:，,]?(?:以后|不要|别|要)"
 )
+CITIES_ONLY = CITIES
+"""Towns, as a part of other patterns."""
+KIN_ONLY = re.compile(KIN)
+"""A word of kinship and nothing else."""
 ONE_OFF = re.compile(r"这次|这一次|这封|这篇|下面|以下|上面|刚才那")
 CORRECTION = re.compile(
     r"^其实|不再|改成|改为|换成|换到|搬到|搬去|搬家|不是.{1,12}而是|更正|说错了|已经不|现在不|戒了|"
@@ -44,6 +54,8 @@ _CANONICAL = {
     "爸爸": "father",
     "父亲": "father",
     "老板": "boss",
+    "领导": "boss",
+    "上司": "boss",
     "哥哥": "brother",
     "弟弟": "brother",
     "姐姐": "sister",
@@ -74,6 +86,9 @@ _DIETS = {
     "素食者": "vegetarian",
     "素食": "vegetarian",
     "素": "vegetarian",
+    "常年吃素": "vegetarian",
+    "吃素": "vegetarian",
+    "吃全素": "vegan",
     "纯素": "vegan",
     "清真": "halal",
 }
@@ -166,7 +181,7 @@ def _plain(attribute: str, value: str) -> str | None:
 
 
 def _home(value: str) -> str | None:
-    return None if re.match(r"[一这那新]|学校|公司|附近", value) else value
+    return None if re.match(r"[一这那新跟和与]|学校|公司|附近", value) else value
 
 
 def _employer(value: str) -> str | None:

@@ -17,6 +17,7 @@ class Pattern:
     """A row: what a sentence must look like, and what it then says.
 
     `exclusive` slots hold one value at a time (a home); the others gather (allergies) and go to `structured`.
+    What fills a `weak` one is not worth keeping for that alone.
     """
 
     regex: re.Pattern[str]
@@ -28,6 +29,7 @@ class Pattern:
     exclusive: bool = True
     corrects: bool = False
     negated: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,53 +1,16 @@
-"""What someone says of themselves, said about them: "I moved, my sister helped" → "Ada moved, their sister helped".
+"""What someone says of themselves, said about them: "I moved, my sister helped" → "Ada moved, Ada's sister helped".
 
-The first mention is the name; later ones are singular "they", which fits everyone.
+The speaker is the name wherever they are meant, so that every verb keeps one number. Only a word that is certainly the
+speaker is replaced; a sentence in which that is not certain is kept as a quotation.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from core.extract.tables_en.verbs import ADVERBS, BASE_VERBS, LY_VERBS, PRESENT_ED, UNCHANGED
 from core.extract.tables_zh.words import KIN as KIN_ZH
 
-_ADVERBS = (
-    "really just also always never usually often still currently recently actually only even already mostly sometimes "
-    "finally definitely probably absolutely generally normally typically rarely hardly barely now then truly totally "
-    "honestly simply mainly certainly regularly occasionally frequently personally both all basically eventually "
-    "originally officially strongly especially particularly kind sort of deeply highly seriously "
-    "mostly firmly strictly "
-    "gladly happily proudly literally almost nearly quite soon ever too no longer".split()
-)
-_LY_VERBS = frozenset("fly rely apply reply supply comply multiply rally bully tally".split())
-_ADVERB_SET = frozenset(_ADVERBS)
-_UNCHANGED = frozenset(
-    "will would can could should must might may shall had was did cannot ought been used went got made met took found "
-    "bought won saw ran left quit wrote gave built began spent came brought lost felt thought knew "
-    "told said grew became "
-    "heard kept taught sold fell broke drew drove ate drank slept spoke stood sat sang swam threw "
-    "understood wore held paid "
-    "sent caught chose fought flew forgot led lent rode rose shot stuck struck swore tore woke "
-    "rewrote redid forgave froze "
-    "hid dug fed fled bent bled bred dealt dreamt leapt learnt lit meant meditated hung laid lay "
-    "let put cut hit hurt set "
-    "shut split spread bet cost burst cast upset rang sank blew shook sought spun swung stole sped "
-    "stung strode bound clung crept overcame underwent undertook withdrew "
-    "s not who whom that which and or but with in on at for to from as the a an".split()
-)
-_PRESENT_ED = frozenset("need feed speed proceed succeed exceed breed bleed weed seed heed embed".split())
-BASE_VERBS = frozenset(
-    "live work love like enjoy want need have play go run study teach speak eat drink drive own use "
-    "make take try plan hope "
-    "prefer hate know think feel believe write paint draw cook bake dance sing swim hike travel "
-    "visit help volunteer coach "
-    "practice train read watch collect grow keep spend get give find see meet look start do am come bring build create "
-    "design code develop manage lead sell buy save earn pay wake sleep walk ride cycle bike climb "
-    "ski surf fish hunt garden "
-    "knit sew listen record perform compete attend tend care worry miss value appreciate support "
-    "struggle suffer dislike "
-    "avoid wear wish dream believe consider commute jog meditate stretch relax rest stay remember "
-    "follow share teach".split()
-)
 _SELF = re.compile(r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫]) ?", re.IGNORECASE)
 _AFTER_NAME = re.compile(r",? and |,? but |[,，。.!]\s*|$", re.IGNORECASE)
 _KIN = (
@@ -60,24 +23,45 @@ _JOINT = re.compile(
     rf"{_CLAUSE}(?:(?P<first>{_KIN}) and I\b|(?:[Mm]e|I) and (?P<second>{_KIN})(?= [a-z])|"
     rf"(?P<named>[A-Z][a-z]+) and I\b)(?! am\b| was\b)"
 )
-_TOKEN = re.compile(r"[\"“][^\"“”]*[\"”]|[A-Za-z]+(?:-[A-Za-z]+)+|[A-Za-z]+(?:'[a-z]+)?|[^A-Za-z\"“]+|.")
-_TOGETHER = re.compile(
-    r"\b(?:with|and) (?:my|our) (?P<who>(?:whole |entire |little )?(?:family|husband|wife|partner|kids|children|"
-    r"friends?|girlfriend|boyfriend|"
-    r"son|daughter|team|teammates|colleagues|coworkers|parents|mom|mum|dad|brother|sister|siblings|dogs?|"
-    r"fianc[ée]e?|roommates?|band|crew|church|club))\b"
+_TOKEN = re.compile(
+    r"[\"“][^\"“”]*[\"”]|(?<!\w)[‘'](?=\w)[^‘’'\n]{2,}[’'](?!\w)|"  # what is quoted stays as it is
+    r"[A-Za-z]+(?:'[a-z]+)?(?![\w-])|"
+    r"\w+(?:[-.'’/]\w+)*|[^\w\"“]+|."
 )
-
-
-@dataclass(slots=True)
-class _Voice:
-    """Who speaks and who is spoken to, and how far the sentence has already named the speaker."""
-
-    name: str
-    addressee: str | None
-    company: str | None
-    named: bool = False
-    subject: bool = False
+_NUMBERED = frozenset(
+    "war type gate part phase stage class grade chapter volume vol book act scene level unit table figure fig exhibit "
+    "option category article section title tier group platform terminal hall room building block schedule "
+    "factor vitamin "
+    "division appendix annex model mark step line route zone region quantum calculus physics chemistry algebra "
+    "economics "
+    "biology french spanish german latin english henry george charles elizabeth william james edward richard "
+    "francis louis "
+    "leopold albert napoleon nicholas alexander catherine peter ivan philip ferdinand frederick wilhelm otto pius paul "
+    "isabella mary maria baudouin".split()
+)
+"""Words after which a lone "I" may be the Roman one."""
+_NEVER_PERSON = _NUMBERED & frozenset(
+    "war type phase stage volume vol vitamin factor act scene grade tier appendix annex figure fig exhibit".split()
+)
+_COLLECTIVE = re.compile(
+    r"\b(?:we|us|our)\b.*\b(?:both|all|each other|one another|together|met|split up|broke up|between us|couple)\b|"
+    r"\b(?:both|all|each|most|some|none|one|either|neither|two|three|four|five|six) of us\b|"
+    r"\bwe are (?:now |all |also |just )?(?:a |an |the |two|three|four|five|six|seven|\d)",
+    re.IGNORECASE,
+)
+"""What several people are or do among themselves, which is not true of one of them."""
+_REFLEXIVE = re.compile(r"\b(?:myself|ourselves|yourself)\b", re.IGNORECASE)
+_ALONE = re.compile(r"\b(?:all )?by (?:myself|ourselves)\b", re.IGNORECASE)
+_STRESSED = re.compile(
+    r"(?<=\w),? (?:myself|ourselves)(?=[.!,;]|$| (?:and|but|last|in|on|at|this|every)\b)", re.IGNORECASE
+)
+_OBJECT_VERB = re.compile(
+    r"\b(?:taught|teach|treat(?:ed)?|enjoy(?:ed)?|hurt|cut|burn(?:t|ed)|push(?:ed)?|found|find|made|make|let|see|"
+    r"to|for|of|about|with|at|in|on|from|lost|lose|keep|kept|gave|give|bought|buy|get|got|consider|call|"
+    r"motivate|express) "
+    r"(?:myself|ourselves)\b",
+    re.IGNORECASE,
+)
 
 
 def with_article(noun: str) -> str:
@@ -99,114 +83,140 @@ def without_own_name(sentence: str, name: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def third_person(sentence: str, name: str, addressee: str | None = None, context: str = "") -> str:
-    """`sentence` (contractions spelled out) about `name`; "you" becomes `addressee`; `context` says who "we" are."""
-    voice = _Voice(name, addressee, _company(context, sentence))
-    tokens = _TOKEN.findall(_joined(sentence))
-    out: list[str] = []
-    agree = False
+def third_person(sentence: str, name: str, addressee: str | None = None) -> str:
+    """`sentence` (contractions spelled out) about `name`; "you" becomes `addressee`.
+
+    Where it is not certain which words are the speaker, the sentence itself in quotation marks.
+    """
+    plain = _STRESSED.sub("", _ALONE.sub("alone", sentence)) if not _OBJECT_VERB.search(sentence) else sentence
+    if _REFLEXIVE.search(plain) or _COLLECTIVE.search(plain) or _has_open_quote(plain):
+        return quoted(sentence, name)
+    told: list[str] = []
+    tokens = _TOKEN.findall(_joined(plain, name))
+    agree, from_here = False, 0
     for place, token in enumerate(tokens):
-        replaced, verb_follows = _replacement(token, tokens, place, voice)
+        shown, verb_follows = _replacement(token, tokens, place, name, addressee)
+        if shown is None:
+            return quoted(sentence, name)
         if verb_follows is not None:
             agree = verb_follows
-        elif agree and replaced == token and token[0].isalpha() and not _is_adverb(token):
-            replaced, agree = _agreed(token, tokens), False
-        out.append(replaced)
-    text = _coordinated("".join(out), name)
-    return text[:1].upper() + text[1:] if not text.startswith(name) else text
+        elif agree and token.startswith(",") and place > from_here:
+            from_here = _next_comma(tokens, place)  # "I, on the other hand, like it"
+            agree = from_here > place
+        elif agree and place >= from_here and token[0].isalpha() and not _is_adverb(token):
+            shown, agree = _agreed(token, tokens), False
+        told.append(shown)
+    text = _coordinated("".join(told).replace("\x00", name), name)
+    return text if text.startswith(name) else text[:1].upper() + text[1:]
 
 
-def _company(context: str, sentence: str) -> str | None:
-    """Who "we" are beside the speaker; None where the sentence itself says "with my family"."""
-    if _TOGETHER.search(sentence):
-        return None
-    together = _TOGETHER.search(context)
-    return f"their {together['who']}" if together else "others"
+def quoted(sentence: str, name: str) -> str:
+    """The words of the speaker as they are, in quotation marks: `Ada said: “…”`."""
+    words = sentence.strip().replace("“", "‘").replace("”", "’").replace('"', "'")
+    return f"{name} said: “{words if words.endswith(('.', '!', '?')) else f'{words}.'}”"
 
 
-def _joined(sentence: str) -> str:
+def _has_open_quote(sentence: str) -> bool:
+    return sentence.count('"') % 2 == 1 or sentence.count("“") != sentence.count("”")
+
+
+def _joined(sentence: str, name: str) -> str:
     """Two people as one subject ("my wife and I"): plural, the name first."""
     match = _JOINT.search(sentence)
-    if not match:
+    if not match or (match["named"] or "").lower() in _NUMBERED:
         return sentence
-    who = re.sub(r"^(?:my|our)\b", "their", match["named"] or match["first"] or match["second"], flags=re.IGNORECASE)
+    who = re.sub(
+        r"^(?:my|our)\b", f"{name}'s", match["named"] or match["first"] or match["second"], flags=re.IGNORECASE
+    )
     return f"{sentence[: match.start()]}\x00 and {who}{sentence[match.end() :]}"
 
 
 def _is_adverb(token: str) -> bool:
     low = token.lower()
-    return low in _ADVERB_SET or (low.endswith("ly") and low not in _LY_VERBS)
+    return low in ADVERBS or (low.endswith("ly") and low not in LY_VERBS)
 
 
-def _replacement(token: str, tokens: list[str], place: int, voice: _Voice) -> tuple[str, bool | None]:
-    """What stands for `token`, and whether a verb that must agree with a single person follows (None: no change)."""
-    if "\x00" in token:
-        voice.named = voice.subject = True
-        return token.replace("\x00", voice.name), False
+def _replacement(
+    token: str, tokens: list[str], place: int, name: str, addressee: str | None
+) -> tuple[str | None, bool | None]:
+    """What stands for `token`, and whether a verb that must agree follows (None: no change).
+
+    None in the first place: it may be the speaker and may not be.
+    """
     if token == "I":
-        return _self(tokens, place, voice)
+        return _self(tokens, place, name)
     low = token.lower()
-    if token[0].isupper() and place:  # "The Last of Us": part of a title
+    if token[0].isupper() and not _starts(tokens, place):  # "The Last of Us": part of a title; "US" a country
         return token, None
-    if low in {"we", "us"}:
-        alone = low == "we" and not voice.subject and voice.company is None
-        return _plural(low, voice), alone
-    return _owned(low, voice) or token, None
+    if token in {"we", "We"}:
+        return name, not _is_inverted(tokens, place)
+    if token.isupper() and len(token) > 1:
+        return token, None
+    return _owned(low, _word_before(tokens, place), name, addressee) or token, None
 
 
-def _self(tokens: list[str], place: int, voice: _Voice) -> tuple[str, bool]:
-    first = not voice.subject
-    voice.subject = voice.named = True
-    inverted = "".join(tokens[max(place - 2, 0) : place]).strip().lower() in _INVERTING
-    return (voice.name, not inverted) if first else (_they(tokens, place), False)
-
-
-def _owned(low: str, voice: _Voice) -> str | None:
-    """my, me, mine, your, you … after who they stand for; None for any other word."""
-    if low in {"my", "our"}:
-        shown = "their" if voice.named else f"{voice.name}'s"
-        voice.named = True
-        return shown
-    if low in _OBJECTS:
-        known = voice.subject or low.endswith(("self", "selves"))
-        voice.subject = voice.named = True
-        return _OBJECTS[low] if known else _NAMED[low].format(voice.name)
-    if low in {"you", "your", "yours", "yourself"} and voice.addressee:
-        return voice.addressee if low in {"you", "yourself"} else f"{voice.addressee}'s"
+def _owned(low: str, before: str, name: str, addressee: str | None) -> str | None:
+    """What stands for "my", "me", "mine" and, where somebody is spoken to, "you" and "your"; None for another word."""
+    if low in {"my", "our"} or (low in {"mine", "ours"} and before in _BEFORE_MINE):
+        return f"{name}'s"
+    if low in {"us", "me"}:
+        return name
+    if low in {"you", "your", "yours"} and addressee:
+        return addressee if low == "you" else f"{addressee}'s"
     return None
 
 
-_OBJECTS = {"me": "them", "myself": "themselves", "mine": "theirs", "ours": "theirs", "ourselves": "themselves"}
-_NAMED = {"me": "{}", "mine": "{}'s", "ours": "{}'s"}
+_BEFORE_MINE = frozenset(
+    "is are was were be of like than as and with to from for at by on that not also still all only".split()
+)
 _INVERTING = frozenset("can could do did does will would should have had may might must am was".split())
 
 
-def _they(tokens: list[str], place: int) -> str:
-    for later in range(place + 1, min(place + 6, len(tokens))):
-        if tokens[later] in {"am", "was"}:
-            tokens[later] = {"am": "are", "was": "were"}[tokens[later]]
-            break
-        if tokens[later].strip() and not _is_adverb(tokens[later]):
-            break
-    return "they"
+def _starts(tokens: list[str], place: int) -> bool:
+    """Whether the word begins the sentence, or one after a colon."""
+    before = "".join(tokens[:place]).rstrip()
+    return not before or before.endswith((":", "“", '"', ".", "!", "?"))
 
 
-def _plural(low: str, voice: _Voice) -> str:
-    if voice.subject:
-        return {"we": "they", "us": "them"}[low]
-    voice.named = True
-    if low == "we":
-        voice.subject = True
-    return f"{voice.name} and {voice.company}" if voice.company else voice.name
+def _word_before(tokens: list[str], place: int) -> str:
+    """The word right before, in small letters; empty where something else than space stands between."""
+    return tokens[place - 2].lower() if place > 1 and tokens[place - 1] == " " else ""
+
+
+def _is_inverted(tokens: list[str], place: int) -> bool:
+    return _word_before(tokens, place) in _INVERTING
+
+
+def _self(tokens: list[str], place: int, name: str) -> tuple[str | None, bool | None]:
+    """A lone "I": the speaker, a Roman one, or (None) either."""
+    before = _word_before(tokens, place)
+    after = tokens[place + 2].lower() if tokens[place + 1 : place + 2] == [" "] and place + 2 < len(tokens) else ""
+    is_verb = after in BASE_VERBS or after in UNCHANGED or after in {"am", "have"} or after.endswith("ed")
+    if before in _NUMBERED:
+        own = after in {"am", "have", "was", "had", "will", "would", "did", "do"} and before not in _NEVER_PERSON
+        return (None, None) if own else ("I", None)
+    capital = place > 1 and tokens[place - 2][:1].isupper() and before
+    if capital and not is_verb and after and not _is_adverb(after):
+        return None, None
+    if not after and tokens[place + 1 : place + 2] and tokens[place + 1][0] not in ",.!?;:)… " and place:
+        return None, None  # "I/O", "I&D"
+    return name, not _is_inverted(tokens, place)
+
+
+def _next_comma(tokens: list[str], place: int) -> int:
+    """Where the next comma stands within a few words; 0: nowhere."""
+    return next((later for later in range(place + 1, min(place + 12, len(tokens))) if tokens[later][0] == ","), 0)
 
 
 def _agreed(token: str, tokens: list[str]) -> str:
     """The verb after the name: am → is, have → has, live → lives; the past and modals stay."""
     low = token.lower()
-    irregular = {"am": "is", "has": "has", "have": "has", "do": "does", "go": "goes", "was": "was", "are": "is"}
+    irregular = {
+        "am": "is", "has": "has", "have": "has", "do": "does", "go": "goes", "was": "was", "are": "is", "were": "was",
+    }  # fmt: skip
     if low in irregular:
         return irregular[low]
-    if low in _UNCHANGED or (low.endswith("ed") and low not in _PRESENT_ED) or _PARTICIPLE.search(low):
+    if low in UNCHANGED or (low.endswith("ed") and low not in PRESENT_ED) or _PARTICIPLE.search(low):
         return token
     if low == "read" and re.search(
         r"\b(?:yesterday|last|ago|back|finished|just|recently|once|before|was|were|when|on \d)", "".join(tokens)
@@ -231,6 +241,13 @@ _FIRST_VERB = re.compile(
     r"^(?:[a-z]+ly |also |always |still |usually |often )*(?P<verb>is|has|does|"
     r"[a-z]+s)\b(?P<between>[^.;!?]*?)(?=,? (?:and|but|or) )"
 )
+_SECOND_BE = re.compile(
+    r",? (?:and|but|or) (?:(?:[a-z]+ly|also|always|still|never|now|then|just) )*(?P<verb>am|are|have|do)\b"
+)
+_NO_SECOND = re.compile(
+    r"\b(?:to|will|would|can|could|should|not|who|that|they|going|how|what|which|where|is|are|was|because|it)\b"
+)
+_LISTED_VERB = re.compile(r"[^,.;]*, (?P<verb>[a-z]+)\b(?= [^,.;]+,? and [a-z])")
 _SECOND_VERB = re.compile(
     r",? (?:and|but|or) (?P<adv>(?:[a-z]+ly |also |always |still |usually |often |"
     r"then )*)(?P<verb>[a-z]+)\b(?= (?!is\b|are\b|was\b)\w)"
@@ -238,25 +255,34 @@ _SECOND_VERB = re.compile(
 
 
 def _coordinated(text: str, name: str) -> str:
-    """The second verb of one subject agrees too."""
+    """The second verb of one subject agrees too, for every clause that begins with `name`."""
     start = text.find(name)
-    if start < 0:
-        return text
-    rest = text[start + len(name) :].lstrip()
-    offset = len(text) - len(rest)
-    first = _FIRST_VERB.match(rest)
-    if not first or re.search(
-        r"\b(?:to|will|would|can|could|should|not|who|that|they|going|how|what|which|where|is|are|was|because|it)\b",
-        first["between"],
-    ):
-        return text
-    second = _SECOND_VERB.match(rest, first.end())
+    while start >= 0:
+        end = start + len(name)
+        text = text[:end] + _agreeing(text[end:])
+        start = text.find(name, end)
+    return text
+
+
+def _agreeing(rest: str) -> str:
+    """What follows a name, with its second verb in the number of the first."""
+    bare = rest.lstrip()
+    first = _FIRST_VERB.match(bare) if bare != rest else None
+    have = _SECOND_BE.search(bare) if first else None
+    if first and have and have.start() == first.end():
+        verb = {"am": "is", "are": "is", "have": "has", "do": "does"}[have["verb"]]
+        return f" {bare[: have.start('verb')]}{verb}{bare[have.end('verb') :]}"
+    if not first or _NO_SECOND.search(first["between"]):
+        return rest
+    listed = _LISTED_VERB.match(bare, first.start("between"))
+    if listed and listed["verb"] in BASE_VERBS:
+        bare = f"{bare[: listed.start('verb')]}{with_s(listed['verb'])}{bare[listed.end('verb') :]}"
+        first = _FIRST_VERB.match(bare) or first
+        rest = f" {bare}"
+    second = _SECOND_VERB.match(bare, first.end())
     if not second or second["verb"] not in BASE_VERBS:
-        return text
-    verb = second["verb"]
-    shown = {"am": "is", "have": "has", "do": "does"}.get(verb) or with_s(verb)
-    at = offset + second.start("verb")
-    return f"{text[:at]}{shown}{text[at + len(verb) :]}"
+        return rest
+    return f" {bare[: second.start('verb')]}{with_s(second['verb'])}{bare[second.end('verb') :]}"
 
 
 def third_person_zh(sentence: str, name: str, addressee: str | None = None) -> str:

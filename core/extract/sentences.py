@@ -6,6 +6,10 @@ import re
 
 LONGEST = 400
 """Characters. What runs on for longer is pasted text, not something a person says about themselves."""
+LONGEST_ASSERTED = 4_000
+"""Characters of what may assert something: the patterns take n² steps, and no statement is as long."""
+LONGEST_ABBREVIATION = 20
+"""Characters of the end of a piece in which an abbreviation is looked for: in all of it, that takes n² steps."""
 
 ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st sr jr vs etc e.g i.e a.m p.m u.s u.k no inc ltd approx dept jan feb mar apr jun jul aug "
@@ -24,7 +28,8 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)[‘'][^'’]{3,}?['’](?!\w)|「[^」]*」|『[^』]*』")
 _SPEECH_EN = re.compile(
-    r"\b(?:says?|said|saying|told|tells?|asked|asks|replied|wrote|writes|shouted|yelled|whispered|claims?|claimed|"
+    r"\b(?:says?|said|saying|told|tells?|inform(?:s|ed)|announce[sd]|I quote|mumbled|muttered|asked|asks|"
+    r"replied|wrote|writes|shouted|yelled|whispered|claims?|claimed|"
     r"quotes?|quoted|goes|reads?|sings?|sang|lyrics?|line|according to)\b",
     re.IGNORECASE,
 )
@@ -100,6 +105,11 @@ _NO_LEAD_IN = re.compile(
     r"summari[sz]e|draft|scenario|imagine|suppose|pretend|joke|motto|slogan|question|task)\b|[说问写讲喊回译例题句诗歌信]",
     re.IGNORECASE,
 )
+_TOLD_SOMETHING = re.compile(
+    r"^I (?:have )?(?:said|told|asked|wrote|replied) (?:\S+ ){0,6}?(?!(?:me|him|her|them|us|you|that|this)$)\w+$",
+    re.IGNORECASE,
+)
+"""Words before a colon that tell of a word given, and quote nobody: "I said yes to Acme: …"."""
 _LEAD_WORDS = frozenset(
     "update note news fact facts reminder confession context background health diet allergy allergies work job home "
     "food family important correction edit ps fyi also and first second third next finally lastly anyway warning "
@@ -130,20 +140,22 @@ def split(text: str) -> list[str]:
     for raw in _END.split(_BLOCKS.sub(" ", text)):
         piece = _BULLET.sub("", raw or "").strip()
         if pieces and _is_abbreviation(pieces[-1]):
-            pieces[-1] = f"{pieces[-1]} {piece}"
+            # Of a sentence that is too long already, only its end counts: to join all of it each time takes n² steps.
+            pieces[-1] = f"{pieces[-1]} {piece}"[-LONGEST - 1 :]
         elif piece:
             pieces.append(piece)
     return [piece for piece in pieces if 2 < len(piece) <= LONGEST]
 
 
 def _is_abbreviation(piece: str) -> bool:
-    last = _LAST_WORD.search(piece)
+    last = _LAST_WORD.search(piece[-LONGEST_ABBREVIATION:])
     return last is not None and last.group(1).lower() in ABBREVIATIONS
 
 
 def asserted(sentence: str) -> str | None:
     """The part of `sentence` that says something is so, without emoji: all of it, what precedes a question, or None."""
-    told = _without_lead_in(_EMOJI.sub(" ", sentence).strip())
+    short = len(sentence) <= LONGEST_ASSERTED
+    told = _without_lead_in(_EMOJI.sub(" ", sentence).strip()) if short else None
     if told is None:
         return None
     sentence = told
@@ -154,7 +166,7 @@ def asserted(sentence: str) -> str | None:
             return None
         sentence = tail["said"].strip()
     if chinese:
-        if _REQUEST_ZH.match(sentence) and not _STANDING_ZH.search(sentence):
+        if is_request_zh(sentence):
             return None
         return None if _QUESTION_ZH.search(sentence) or is_hypothetical(sentence) or is_quoted(sentence) else sentence
     if _REQUEST.match(sentence) or (_QUESTION_EN.match(sentence) and not sentence.endswith((".", "!"))):
@@ -168,11 +180,18 @@ def _without_lead_in(sentence: str) -> str | None:
     if found is None:
         return sentence
     lead = found["lead"]
+    if _TOLD_SOMETHING.match(lead):
+        return sentence
     words = lead.lower().split()
     quoted = found.re is _LEAD_IN and len(words) == 1 and words[0] not in _LEAD_WORDS
     if quoted or len(words) > 9 or _NO_LEAD_IN.search(lead) or _REQUEST.match(lead):
         return None
     return sentence if _STATED_ITSELF.search(lead) else sentence[found.end() :]
+
+
+def is_request_zh(sentence: str) -> bool:
+    """Whether a Chinese sentence only asks for something to be done once."""
+    return bool(_REQUEST_ZH.match(sentence)) and not _STANDING_ZH.search(sentence)
 
 
 def is_hypothetical(sentence: str) -> bool:

@@ -210,6 +210,7 @@ def judged(
     """What candidates that were found in these messages change, owner by owner."""
     # What a tool or a prompt carries may have been handed out as well; a person's words are their own.
     assistant = frozenset(m.id for m in messages if m.role != "user")
+    candidates = _dated(messages, candidates)
     return [
         (owner, gateway.judged(gate, tenant_id, owner, mine, assistant=assistant, link=link))
         for owner, mine in _by_owner(messages, candidates).items()
@@ -277,6 +278,15 @@ def _read(reader: Reader, cut: Sequence[Window], skipped: Sequence[Skipped | Non
 def _in(group_id: str | None, messages: Sequence[Message]) -> list[Message]:
     """Those that were said in a group, or in none."""
     return [message for message in messages if message.group_id == group_id]
+
+
+def _dated(messages: Sequence[Message], candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates with when they were said, in the order in which they were: by that two of one thing are judged."""
+    at = {m.id: m.occurred_at for m in messages}
+    return [
+        replace(c, said_at=max(told)) if (told := [at[e.message_id] for e in c.evidence if e.message_id in at]) else c
+        for c in candidates
+    ]
 
 
 def _by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> dict[Owner, list[Candidate]]:

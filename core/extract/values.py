@@ -135,7 +135,7 @@ def amount(value: str) -> str:
 
 def place(value: str) -> str | None:
     """A place: capitalised words, or an all-lower-case word that is a known country."""
-    cut = re.split(r" (?:with|for|as|near|by|where|together|alone|again|to|in|on|at)\b", value)[0]
+    cut = re.split(r" (?:with|for|as|near|by|where|together|alone|again|to|in|on|at|from|since|until)\b", value)[0]
     cut = re.sub(
         r"^(?:the (?=city of|town of|USA?\b|UK\b|Netherlands|Philippines|Bay)|city of |town of )", "", cut
     ).strip()
@@ -257,7 +257,9 @@ def liked(value: str) -> str | None:
     if _EMPTY_LIKES.match(value) or _THE.match(value) or _POINTING.search(value):
         return None
     cut = re.sub(r"^(?:to (?:eat|drink|have)|eating|drinking) ", "", value)
-    cut = re.sub(r" (?:a lot|so much|very much|the most|most|best|at all|more|too|together|lately)$", "", cut)
+    cut = re.sub(
+        r" (?:a lot|so much|very much|with a passion|the most|most|best|at all|more|too|together|lately)$", "", cut
+    )
     cut = re.sub(r" (?:and|or|with|in|of|to|for|at|on)$", "", cut)
     cut = re.sub(r"\b(?:my|our)sel(?:f|ves)\b", "themselves", re.sub(r"\b(?:my|our)\b", "their", cut))
     return None if cut in {"to", "and"} else thing(cut)

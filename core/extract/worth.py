@@ -152,7 +152,8 @@ SMALL_TALK = re.compile(
     r"we) will (?:\w+ )?(?:let|check (?:it|them|that|those|out)|try (?:my|it|that|to)|do (?:my|that|it)|"
     r"be (?:there|here|sure)|keep (?:you|that|going|it|pushing|trying|in mind)|never (?:forget|give)|definitely|"
     r"remember|miss|see|make sure|look into|take that|give it|take a look|have to|need to)\b"
-    r"|\blet me\b|\bmeans? (?:a lot|so much|the world)\b|\bmeant (?:a lot|so much)\b|\b(?:thank|thanks|congrats|"
+    r"|\bhad better\b|\bI better\b|\bdo not dare\b|\blet me\b|\bmeans? (?:a lot|so much|the world)\b|\bmeant "
+    r"(?:a lot|so much)\b|\b(?:thank|thanks|congrats|"
     r"congratulations)\b|\bgood luck\b|\blooking forward to (?:it|that|seeing|hearing|catching)\b"
     r"|\bI (?:would|will) (?:\w+ )?(?:love|like|be happy|be glad|appreciate)(?: to)? (?:see|hear|know|check|help|"
     r"try it|learn more|get (?:some|your)|join|any|some|it|that|if|to (?:see|hear|know|help|get|ask))\b"
@@ -190,6 +191,8 @@ ANAPHORIC = re.compile(
     re.IGNORECASE,
 )
 FIRST_PERSON = re.compile(r"\b(?:I|my|we|our|me|us|mine)\b", re.IGNORECASE)
+OF_OURS = re.compile(r"\b(?:I|my|we|our|me|us|mine|kids?|children|twins|baby|wedding|surgery)\b", re.IGNORECASE)
+"""What is said of the speaker, or of what is theirs without saying so."""
 _LAST_TALK = re.compile(
     r"^(?:a lot|so much|lots|much)\b.{0,30}\bgoing on (?:with me|lately)?[.!]*$|^(?:[^,;]{0,60} )?since (?:we|"
     r"our) (?:\w+ )?(?:last|spoke|talked|chatted)(?: \w+)?[.!]*$|"
@@ -204,7 +207,8 @@ _FINITE = re.compile(
     r"caught|chose|flew|led|rode|rose|shook|hit|hurt|put|let|set|helps?|makes?|gives?|keeps?|brings?|means?|matters?|"
     r"reminds?|inspires?|motivates?|drives?|calms?|puts|lets|gets|seems?|feels?|takes|fills|comes?|goes|needs?|wants?|"
     r"loves?|likes|enjoys?|lives|live|works|plays?|starts?|begins|ends|leaves|looks|says|thinks|teaches|runs|shows?|"
-    r"allows?|lies?|stays?|changes|wakes?|sleeps?|hates?|knows?|turns?|becomes?|opens|moves|visits|arrives|returns|"
+    r"allows?|lies?|stays?|changes?|rehearses?|travels?|finish(?:es)?|wakes?|sleeps?|hates?|knows?|turns?|"
+    r"becomes?|opens|moves|visits|arrives|returns|"
     r"sits|stands|calls|costs?|pays|spoke|stuck|[a-z]{2,}ed|\w+['’]s|"
     r"[a-z]{3,}s (?:me|my|us|our|an?|the))\b",
     re.IGNORECASE,
@@ -213,10 +217,16 @@ _ADDRESSED = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
 _BROKEN = re.compile(
     r"^going to be\b|^(?:mostly|mainly|partly|just|only|especially|probably|maybe|still) (?:with|for|of|by|from|about|"
     r"because|to)\b|^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|"
-    r"why)\b(?!.*,)|\b(?:and|"
+    r"why)\b(?!.*,)(?!.*\b(?:I|we) [a-z])|\b(?:and|"
     r"but|or|to|the|a|my|because|so|that)[.!]?$",
     re.IGNORECASE,
 )
+_LABEL = re.compile(
+    r"^(?:(?:my|the|our) )?(?:[a-z]+ ){0,2}?(?:number|code|reference|plate|combo|combination|id|size|"
+    r"account)\b:? (?=\S*\s?\S*\d)",
+    re.IGNORECASE,
+)
+"""What names a number: "Serial number K 41873"."""
 STATEMENT_ZH: tuple[Cue, ...] = (
     _cue(
         "something of one's own",
@@ -251,6 +261,7 @@ STATEMENT_ZH: tuple[Cue, ...] = (
     _cue("possibility", -0.3, r"可能|也许|大概|应该"),
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_TAKES_BACK = re.compile(r"\bno longer\b|\bany ?more\b|不再|再也不|改成|戒了", re.IGNORECASE)
 _SELF_ZH = re.compile(r"我|咱")
 _SMALL_TALK_ZH = re.compile(
     r"谢谢|感谢|你好|您好|再见|拜拜|晚安|不好意思|抱歉|没关系|我觉得(?:你|这|那|不错|挺好)|我(?:想|"
@@ -264,17 +275,16 @@ _SMALL_TALK_ZH = re.compile(
 _OF_OTHERS_ZH = re.compile(r"[他她它]们?(?!和我|跟我|给我|送我)|[你您]")
 
 
-def is_statement(plain: str) -> bool:
-    """Whether `plain` (English) states something of its speaker that can be understood alone: not a courtesy."""
+def is_statement(plain: str, *, of_a_person: bool = False) -> bool:
+    """Whether `plain` (English) says something that can be understood alone: not a courtesy, not to the listener."""
     return (
         len(plain.split()) >= 3
         and any(word.islower() for word in plain.split())
-        and bool(FIRST_PERSON.search(plain))
         and not _ADDRESSED.search(plain)
         and not SMALL_TALK.search(plain)
         and not _BROKEN.search(plain)
         and not _LAST_TALK.search(plain)
-        and bool(_SUBJECT.search(plain) or _FINITE.search(plain))
+        and (of_a_person or bool(_LABEL.match(plain) or _SUBJECT.search(plain) or _FINITE.search(plain)))
     )
 
 
@@ -292,6 +302,11 @@ def weigh(statement: str) -> float:
     """The worth of one statement (plain words) apart from what surrounds it."""
     cues = STATEMENT_ZH if _SELF_ZH.search(statement) else STATEMENT
     return LENGTH * math.log1p(_words(statement)) + sum(cue.weight for cue in cues if cue.regex.search(statement))
+
+
+def takes_back(statement: str) -> bool:
+    """Whether a statement says that something is over: who is not heard then is remembered for what they took back."""
+    return bool(_TAKES_BACK.search(statement))
 
 
 def is_worth_a_line(statement: str) -> bool:

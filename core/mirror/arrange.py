@@ -10,7 +10,7 @@ from uuid import UUID
 
 from core.mirror import front as matter
 from core.mirror import layout
-from core.mirror.escape import words
+from core.mirror.escape import inert, words
 from core.mirror.layout import (
     DECIMALS,
     FILES,
@@ -72,7 +72,7 @@ def _rounded(shown: Shown) -> float:
 def fresh(file: str, names: Mapping[str, str]) -> Document:
     """A file with nothing remembered in it. `names`: what its front matter says."""
     title = "Learnings" if file == LEARNINGS else "Memory"
-    text = f"\n# {title} of {_one_line(names['user'])}\n\n<!-- {_INTRODUCTION} -->\n"
+    text = f"\n# {title} of {inert(names['user'])}\n\n<!-- {_INTRODUCTION} -->\n"
     return layout.parse(matter.fresh(names).text() + text)
 
 
@@ -95,10 +95,6 @@ def arranged(documents: Mapping[str, Document], memories: Mapping[UUID, Memory])
 def counted(document: Document) -> int:
     """How many memories have a line in a file."""
     return sum(line.id is not None for _, line in document.lines())
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).replace("#", "\\#")
 
 
 def _kept(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) -> dict[UUID, tuple[str, int]]:

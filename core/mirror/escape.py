@@ -12,8 +12,11 @@ from urllib.parse import quote, unquote
 
 PIN: Final = "📌"
 
-_CARE = re.compile(r"\\(?!\w)|<(?=!--|br\s*/?>)|&(?=#)", re.IGNORECASE)
-"""What would be read as an escape, a comment, a line break or an entity."""
+_CARE = re.compile(r"\\(?!\w)|<|&(?=#)|!(?=\[)|\](?=[(\[])")
+"""What would be read as an escape, a tag, a comment, a line break, an entity, an image or a link.
+
+A preview runs and fetches nothing of what somebody said: no script, no picture from elsewhere.
+"""
 
 _LOST = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|^\s+|\s+$")
 """Characters that editors change or cut off: controls, other line ends, byte order marks, space at the ends."""
@@ -41,6 +44,11 @@ def escaped(content: str) -> str:
     if text.startswith(PIN):
         return f"&#{ord(PIN)};{text[1:]}"
     return "\\" + text if _LEADING.match(text) else text
+
+
+def inert(name: str) -> str:
+    """A name as part of a heading, in which nothing is markup."""
+    return re.sub(r"[\\#<!\[\]&]", r"\\\g<0>", " ".join(name.split()))
 
 
 def unescaped(text: str) -> str:

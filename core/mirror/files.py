@@ -24,6 +24,10 @@ LONGEST_NAME: Final = 180
 LARGEST: Final = 16 * 1024 * 1024
 """Bytes of a file: many times what the memories of one user take."""
 
+PRIVATE_FOLDER: Final = 0o700
+PRIVATE_FILE: Final = 0o600
+"""Modes of what is made, whatever the umask: it is what a person has said."""
+
 READINGS = 3
 """How often a file that changes while it is read is read again."""
 
@@ -122,14 +126,15 @@ def read(path: Path) -> Seen | None:
 def replace(path: Path, text: str, expected: Seen | None) -> Seen:
     """Put a text in the place of what was read there, whole or not at all, with the same mode.
 
-    `expected` None: the file was missing. Later: it is no longer as it was read; read it first.
+    `expected` None: the file was missing; the new one is for its owner alone.
+    Later: it is no longer as it was read; read it first.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     temporary = path.with_name(f".{path.name}.tmp")
     temporary.unlink(missing_ok=True)
     data = text.encode()
     try:
-        with temporary.open("xb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "wb") as file:
             file.write(data)
             file.flush()
             if expected is not None:
@@ -143,6 +148,13 @@ def replace(path: Path, text: str, expected: Seen | None) -> Seen:
         temporary.unlink(missing_ok=True)
     _sync(path.parent)
     return Seen(text, hashlib.sha256(data).hexdigest(), stamp)
+
+
+def make_private(folder_path: Path) -> None:
+    """Make a folder and those above it that are missing, each for its owner alone; what is there keeps its mode."""
+    missing = [one for one in (folder_path, *folder_path.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
 def remove(folder_of_user: Path) -> int:

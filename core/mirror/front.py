@@ -96,7 +96,9 @@ def _written(key: str, value: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    return json.dumps(value, ensure_ascii=not value.isprintable())
+    quoted = json.dumps(value, ensure_ascii=not value.isprintable())
+    # A preview that does not know front matter shows it as text, in which nothing may be markup.
+    return quoted.replace("<", "\\u003c").replace("[", "\\u005b")
 
 
 def _said(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import structlog
 
+from core.mirror.files import PRIVATE_FILE, make_private
 from core.mirror.layout import FILES
 
 log = structlog.get_logger()
@@ -20,6 +21,9 @@ AUTHOR: Final = ("Imprint", "imprint@localhost")
 
 SECONDS: Final = 60
 """Longest run of one git command; one that hangs must not hold a worker."""
+
+UMASK: Final = 0o077
+"""What git makes is for its owner alone, unless the repository is configured to be shared."""
 
 MARK: Final = "imprint.mirror"
 """Setting of a repository that was made for the mirror: its history may be rewritten."""
@@ -100,7 +104,7 @@ def _rewrite(root: Path, folder: Path) -> None:
 
 def _ensure(root: Path) -> None:
     """The repository that the folder lies in, else one of its own."""
-    root.mkdir(parents=True, exist_ok=True)
+    make_private(root)
     if not _is_repository(root):
         _git(root, "init", "--quiet")
         _git(root, "config", MARK, "true")
@@ -136,7 +140,7 @@ def _path(root: Path, folder: Path) -> str:
 def _alone(root: Path) -> Iterator[Path]:
     """One process of the service at a time in a repository; answers git's own folder."""
     inside = _inside(root)
-    with (inside / "imprint.lock").open("w") as lock:
+    with os.fdopen(os.open(inside / "imprint.lock", os.O_WRONLY | os.O_CREAT, PRIVATE_FILE), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield inside
 
@@ -156,7 +160,14 @@ def _run(root: Path, *words: str, given: bytes | None = None) -> subprocess.Comp
     command: Sequence[str] = ["git", *_OPTIONS, *words]
     try:
         return subprocess.run(  # noqa: S603 - fixed words, and paths behind `--`
-            command, cwd=root, env=environment, input=given or b"", capture_output=True, timeout=SECONDS, check=False
+            command,
+            cwd=root,
+            env=environment,
+            input=given or b"",
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+            umask=UMASK,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise GitFailed(f"git {words[0]}: {error}") from None

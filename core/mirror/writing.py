@@ -44,8 +44,8 @@ def write(tx: Tx, mirror: Mirror, now: datetime) -> Written:
     documents = arrange.arranged(found.documents, stands.memories)
     lines = {file: _put(tx, mirror, file, documents[file], stands, now) for file in FILES if _wanted(file, stands)}
     changed = {file: said for file, said in lines.items() if said}
-    for file, why in stands.refused.items():
-        log.warning("mirror.refused", user=mirror.user_id, file=file, reason=why)
+    for file in stands.refused:
+        log.warning("mirror.refused", user=mirror.user_id, file=file)
     result: Json = {"mirror": "written" if changed else "unchanged", "files": sorted(changed)}
     refused = {"refused": dict(stands.refused)} if stands.refused else {}
     message = "; ".join(f"{file} of {mirror.user_id}: {said}" for file, said in changed.items())

@@ -31,7 +31,7 @@ class Hit:
     `key` tells it from all others; `lexical` is the inner product of the sparse vectors; `cosine` is None while it has
     no vector; `told` and `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said
     or happened, in seconds since 1970; `role` and `speaker` say who spoke; `asks`: a question is in it;
-    `names`: so many are spoken of.
+    `names`: so many are spoken of; `retired`: a message that backs no memory but superseded ones.
     """
 
     key: str
@@ -48,6 +48,7 @@ class Hit:
     speaker: str = ""
     asks: bool = False
     names: int = 0
+    retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Candidates:
     at: Numbers
     role: Places
     speaker: Places
+    retired: Flags
     citations: Places
     session_ids: Mapping[str, int]
     speakers: Mapping[str, int]
@@ -95,6 +97,7 @@ class Candidates:
             names=int(self.names[at]),
             at=float(self.at[at]),
             role=ROLES[self.role[at]],
+            retired=bool(self.retired[at]),
         )
 
 
@@ -121,6 +124,7 @@ def of(
         at=np.array([hit.at for hit in hits], dtype=np.float64),
         role=np.array([ROLES.index(hit.role) for hit in hits], dtype=np.int64),
         speaker=np.array([spoke.setdefault(hit.speaker, len(spoke)) for hit in hits], dtype=np.int64),
+        retired=np.array([hit.retired for hit in hits], dtype=np.bool_),
         citations=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         session_ids=sessions,
         speakers=spoke,

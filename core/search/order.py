@@ -19,7 +19,7 @@ DIVERSE: Final = 200
 
 TYPES: Final = ("memory", "message", "document")
 
-OF_MEMORIES: Final = frozenset({"own", "cited", "association"})
+OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession"})
 """Parts that only a memory has."""
 
 Vectors = Callable[[Places], Floats]

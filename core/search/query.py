@@ -36,6 +36,9 @@ from core.wire import Asked
 
 Method = Literal["hybrid", "keyword", "vector"]
 
+OUTDATED = 64
+"""Messages with a superseded statement, the best, whose successors are looked for."""
+
 SERVED = (Trust.CANDIDATE, Trust.CONFIRMED, Trust.DISPUTED)
 """How far a memory must be believed to be found, where nobody asks for others."""
 
@@ -83,6 +86,11 @@ class Found:
     memory: Any = None
     passage: Passage | None = None
 
+    @property
+    def superseded(self) -> bool:
+        """Whether it is a message of which all that was remembered is superseded."""
+        return self.message is not None and self.ranked.hit.retired
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -111,6 +119,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             ideal = sum(first.own.values())
             asked = rank.Asked(sifted.analysis, ideal, question.recipe, now.timestamp())
             scores = _associated(tx, question, sifted.found, rank.scored(sifted.found, asked))
+            scores = _succeeded(tx, question, sifted.found, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
             shelved = order.shelved(passages, sifted.found, scores, ideal)
             shown = order.shown(sifted.found, scores, shelved, page, sifted.vectors)
@@ -253,6 +262,23 @@ def _associated(tx: Tx, question: Question, found: Candidates, scores: Scored) -
     return rank.raised(found, scores, gained)
 
 
+def _succeeded(tx: Tx, question: Question, found: Candidates, scores: Scored) -> Scored:
+    """With current memories before the messages whose statement they superseded. Asks nothing where there are none."""
+    outdated = np.flatnonzero(found.retired)
+    if not len(outdated) or question.moment != NOW or not found.memory.any():
+        return scores
+    best = outdated[np.argsort(-scores.total[outdated], kind="stable")[:OUTDATED]]
+    rows = tx.execute(*_succeeding([str(key) for key in found.keys[best]]))
+    pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in rows]
+    return rank.succeeded(found, scores, pairs)
+
+
+def _succeeding(keys: Sequence[str]) -> Asked:
+    """How to ask for the active memories that took the place of what these messages said."""
+    pairs = [key.split(candidates.SEPARATOR, 1) for key in keys]
+    return _SUCCESSORS, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
+
+
 def _filters(question: Question) -> Filters:
     return Filters(
         messages="messages" in question.include,
@@ -352,6 +378,26 @@ def _saying(keys: Sequence[str]) -> Asked:
 def _as_evidence(message: Message) -> Evidence:
     return Evidence(message.session_id, message.id, message.event_id, message.content)
 
+
+_SUCCESSORS = text("""
+    WITH RECURSIVE outdated AS (
+        SELECT e.session_id, e.message_id, m.id, m.user_id, m.group_id, m.subject, m.attribute
+        FROM evidence e JOIN memories m ON m.id = e.memory_id AND m.status = 'superseded'
+        WHERE (e.session_id, e.message_id) IN (
+            SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+    ), chain AS (
+        SELECT session_id, message_id, id FROM outdated
+        UNION
+        SELECT c.session_id, c.message_id, r.from_id FROM chain c
+        JOIN relations r ON r.to_id = c.id AND r.relation = 'supersedes'
+    )
+    SELECT c.session_id, c.message_id, m.id FROM chain c JOIN memories m ON m.id = c.id AND m.status = 'active'
+    UNION
+    SELECT o.session_id, o.message_id, m.id FROM outdated o
+    JOIN memories m ON m.user_id = o.user_id AND m.subject = o.subject AND m.attribute = o.attribute
+         AND m.group_id IS NOT DISTINCT FROM o.group_id AND m.status = 'active'
+""")
+"""By what superseded it, link by link, and by what fills its slot now."""
 
 _MESSAGES = text("""
     SELECT * FROM messages

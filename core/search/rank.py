@@ -24,7 +24,7 @@ rank fusion) was measured to be worse than the lexical arm alone: it forgets by 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,10 +110,24 @@ def _rounded(values: Numbers) -> Numbers:
     return np.asarray(np.round(values, DIGITS), dtype=np.float64)
 
 
-def raised(found: Candidates, scores: Scored, gained: Mapping[str, float]) -> Scored:
-    """With what some gain besides, by their keys."""
+def raised(found: Candidates, scores: Scored, gained: Mapping[str, float], part: str = "association") -> Scored:
+    """With what some gain besides, by their keys, as a part of that name."""
     more = np.array([gained.get(key, 0.0) for key in found.keys], dtype=np.float64)
-    return Scored(scores.total + more, scores.own, {**scores.parts, "association": more})
+    return Scored(scores.total + more, scores.own, {**scores.parts, part: more})
+
+
+def succeeded(found: Candidates, scores: Scored, successors: Sequence[tuple[str, str]]) -> Scored:
+    """Memories no lower than the messages whose statement they superseded; of equal scores a memory stands first.
+
+    `successors`: pairs of a message's key and that of a memory.
+    """
+    place = {key: at for at, key in enumerate(found.keys)}
+    least: dict[str, float] = {}
+    for message, memory in successors:
+        if message in place and memory in place:
+            least[memory] = max(least.get(memory, 0.0), float(scores.total[place[message]]))
+    gained = {key: score - own for key, score in least.items() if (own := float(scores.total[place[key]])) < score}
+    return raised(found, scores, gained, "succession") if gained else scores
 
 
 def known(cosine: Numbers) -> Numbers:

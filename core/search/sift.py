@@ -89,7 +89,7 @@ def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
     if not fresh:
         return found
     more = candidates.of(fresh, found.session_ids, found.speakers)
-    names = "keys memory lexical cosine sessions position told timed asks names at role speaker".split()
+    names = "keys memory lexical cosine sessions position told timed asks names at role speaker retired".split()
     both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in names}
     return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
 
@@ -182,6 +182,7 @@ def _candidates(view: View, places: Places, cosine: Cosines) -> Candidates:
         role=fields["role"][places].astype(np.int64),
         speaker=view.speakers[places],
         speakers=view.registers.speakers.numbers,
+        retired=view.retired[places],
         citations=cites,
     )
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.search import arrays
-from core.search.candidates import Floats, Places, Texts
+from core.search.candidates import Flags, Floats, Places, Texts
 from core.search.layers import Layer, Registers
 from core.search.vectors import Cosines
+from core.types import Category, Status
 
 ROW_BYTES: Final = 400
 """What a row takes besides its vector and its words: its key, and places."""
@@ -86,12 +87,26 @@ class View:
         return self.layers[0].columns.vectors.dimension if self.layers else 0
 
     @cached_property
+    def retired(self) -> Flags:
+        """Which rows are messages that back no memory but superseded ones: what they said holds no longer."""
+        status, told = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
+        superseded = status == _SUPERSEDED
+        retired = np.zeros(len(self), dtype=np.bool_)
+        retired[self.cited[told & superseded]] = True
+        retired[self.cited[told & ~superseded]] = False
+        return retired
+
+    @cached_property
     def bytes(self) -> int:
         of_layers = (
             one.columns.vectors.nbytes + one.columns.terms.ids.nbytes * 4 + len(one) * ROW_BYTES for one in self.layers
         )
         return sum(of_layers)
 
+
+_SUPERSEDED: Final = list(Status).index(Status.SUPERSEDED) + 1
+_EPISODE: Final = list(Category).index(Category.EPISODE) + 1
+"""As the columns have them; an episode retells all that was said, and backs nothing."""
 
 _NO_FIELDS: Final = arrays.none(0).fields
 

@@ -125,7 +125,7 @@ def test_a_key_that_may_only_publish_is_refused(settings: Settings, door: Doors)
 
 @pytest.mark.parametrize(
     ("error", "title"),
-    [(Later("The embedder rests."), "Later"), (OperationalError("SELECT", {}, Exception("gone")), "Unavailable")],
+    [(Later("The embedder rests."), "Unavailable"), (OperationalError("SELECT", {}, Exception("gone")), "Unavailable")],
 )
 def test_what_goes_wrong_on_the_way_is_the_last_line(
     door: Doors, monkeypatch: pytest.MonkeyPatch, error: Exception, title: str

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module, metadata
+from pathlib import Path
 
 import pytest
+import typer
+from sqlalchemy import text
 
 from api.cli.main import COMMANDS
+from core.config import Settings
+from core.db import Database
 from tests.commands import Imprint
 from tests.production import free_port
+from tests.samples import TENANT, accept
+from tests.samples import said as said_
+from tests.works import Works
+from workers import router
+
+WITHOUT_A_SERVER = [
+    *(["up"], ["search", "x", "--user", "a"], ["context", "--user", "a"], ["documents", "list"]),
+    *(["rules", "list"], ["memory", "list"], ["session", "list"], ["user", "profile", "a"], ["mirror", "where"]),
+    *(["approvals", "list"], ["dead", "list"], ["costs"], ["status"], ["doctor"], ["serve"], ["db", "upgrade"]),
+    *(["keys", "list"], ["config", "check"], ["config", "show"], ["backup", "x"], ["restore", "x"]),
+]
+"""Commands that read the settings before they ask anybody."""
 
 OVERVIEW = """
 import contextlib, sys
@@ -62,3 +83,212 @@ def test_a_key_that_nobody_made_is_refused(imprint: Imprint, monkeypatch: pytest
     monkeypatch.setenv("IMPRINT_API_KEY", "nobody's")
     said = imprint("rules", "list")
     assert (said.code, "No valid key" in said.err) == (1, True)
+
+
+def test_it_says_its_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    said = Imprint(monkeypatch, capsys)("--version")
+    assert (said.code, said.out) == (0, f"imprint {metadata.version('imprint-server')}\n")
+
+
+@pytest.mark.parametrize("words", WITHOUT_A_SERVER)
+def test_a_wrong_setting_is_one_sentence_for_every_command(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("IMPRINT_CATCH_UP", "sometimes")
+    said = Imprint(monkeypatch, capsys)(*words)
+    sentence = "IMPRINT_CATCH_UP in the environment is 'sometimes', but should be 'skip', 'once' or 'all'."
+    assert said.code == 1
+    assert sentence in said.out + said.err
+    assert "Traceback" not in said.out + said.err
+    if words[0] not in {"doctor", "config"}:
+        assert said.err == f"Error: {sentence}\n"
+
+
+@pytest.mark.parametrize("process", ["router", "worker", "clock"])
+def test_a_wrong_setting_is_one_sentence_for_every_process(process: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "workers", process],
+        env={**os.environ, "IMPRINT_LEASE_SECONDS": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "IMPRINT_LEASE_SECONDS in the environment is '0', but should be greater than 0.\n"
+
+
+@pytest.mark.parametrize(("setting", "kind"), [("EXTRACTOR", "extractors"), ("EMBEDDING", "embedders")])
+@pytest.mark.parametrize("words", [["up"], ["serve"], ["config", "check"]])
+def test_what_nobody_brings_is_refused_before_anything_starts(
+    setting: str,
+    kind: str,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("IMPRINT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(f"IMPRINT_{setting}", "loca")
+    monkeypatch.setenv("IMPRINT_METRICS_PORT", "0")
+    said = Imprint(monkeypatch, capsys)(*words)
+    assert said.code == 1
+    assert f"No package here brings {kind} 'loca'." in said.out + said.err
+    assert not (tmp_path / "home" / "postgres").exists()
+
+
+def test_a_misspelt_setting_is_warned_of_and_the_command_goes_on(
+    imprint: Imprint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IMPRINT_HTP_PORT", "1")
+    said = imprint("rules", "list")
+    assert said.code == 0
+    assert "IMPRINT_HTP_PORT in the environment is no setting; did you mean IMPRINT_HTTP_PORT?" in said.err
+    assert imprint("rules", "list", "--json").json["items"]
+
+
+def test_with_json_an_error_is_json_on_standard_error(imprint: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = imprint("memory", "show", "01a201d5-e5cb-7040-9e09-b43e1d5743a6", "--json")
+    assert (missing.code, missing.out) == (1, "")
+    assert "There is no memory" in json.loads(missing.err)["error"]["detail"]
+    wrong = imprint("memory", "show", "01a201d5", "--json")
+    assert wrong.code == 2
+    assert "is not a whole id" in json.loads(wrong.err)["error"]["detail"]
+    monkeypatch.setenv("IMPRINT_HTTP_PORT", "many")
+    assert "IMPRINT_HTTP_PORT" in json.loads(imprint("rules", "list", "--json").err)["error"]["detail"]
+
+
+def test_an_error_is_a_sentence_and_names_no_class(imprint: Imprint) -> None:
+    said = imprint("memory", "show", "01a201d5-e5cb-7040-9e09-b43e1d5743a6")
+    assert said.err.startswith("Error: There is no memory")
+
+
+LISTS = [
+    *(
+        ["memory", "list"],
+        ["memory", "decisions"],
+        ["rules", "list"],
+        ["rules", "history", "decay"],
+        ["rules", "stats"],
+    ),
+    *(["dead", "list"], ["approvals", "list"], ["documents", "list"], ["session", "list"], ["config", "show"]),
+    *(["keys", "list", "--tenant", TENANT], ["costs"]),
+]
+
+
+@pytest.mark.parametrize("words", LISTS, ids=" ".join)
+def test_every_list_has_one_shape(
+    words: list[str], imprint: Imprint, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert settings.database_url
+    monkeypatch.setenv("IMPRINT_DATABASE_URL", settings.database_url.get_secret_value())
+    if words[:2] == ["rules", "history"]:
+        words = [*words[:2], imprint("rules", "list", "--json").json["items"][0]["name"]]
+    assert isinstance(imprint(*words, "--json").json["items"], list)
+
+
+def test_a_rule_takes_one_line_of_eighty_columns(imprint: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = imprint("rules", "list").out.splitlines()
+    names = [item["name"] for item in imprint("rules", "list", "--json").json["items"]]
+    assert [line.split()[0] for line in lines] == names
+    assert max(map(len, lines)) <= 80
+    assert not any("{" in line for line in lines)
+
+
+def test_a_rule_is_shown_as_json_that_can_be_applied_again(imprint: Imprint, tmp_path: Path) -> None:
+    name = imprint("rules", "list", "--json").json["items"][0]["name"]
+    file = tmp_path / f"{name}.json"
+    file.write_text(imprint("rules", "show", name).out)
+    assert json.loads(file.read_text())["name"] == name
+    assert "Nothing to change" in imprint("rules", "apply", str(file)).out
+
+
+def test_memories_are_written_listed_edited_and_forgotten(imprint: Imprint) -> None:
+    made = imprint("memory", "add", "Ada lives in Turin.", "--user", "ada", "--json").json["memory"]
+    listed = imprint("memory", "list", "--user", "ada").out
+    assert listed.startswith(f"{made['id']} Ada lives in Turin.")
+    assert f"id {made['id']}" in imprint("search", "Turin", "--user", "ada").out
+    assert "v2" in imprint("memory", "edit", made["id"], "--content", "Ada lives in Milan.", "--reason", "moved").out
+    assert imprint("memory", "pin", made["id"], "--json").json["pinned"] is True
+    assert imprint("memory", "pin", made["id"], "--off", "--json").json["pinned"] is False
+    history = imprint("memory", "history", made["id"]).out
+    assert ["moved" in history, "Ada lives in Turin." in history, "Ada lives in Milan." in history] == [True] * 3
+    assert "by key:" in imprint("memory", "why", made["id"]).out
+    assert "Nothing was erased" in imprint("memory", "forget", made["id"]).err
+    assert "receipt" in imprint("memory", "forget", made["id"], "--yes").out
+    assert imprint("memory", "list", "--user", "ada").out == ""
+    assert imprint("memory", "edit", made["id"]).code == 2
+
+
+def test_a_session_and_a_profile_are_shown(imprint: Imprint, app: Database, works: Works) -> None:
+    accept(app, said_("I live in Turin.", session="a/b"), said_("I like [tea].", session="a/b"))
+    works.settle()
+    assert "a/b ada 2 messages" in imprint("session", "list", "--user", "ada").out
+    shown = imprint("session", "show", "a/b")
+    assert [line in shown.out for line in ("I live in Turin.", "I like [tea].")] == [True, True], shown.err
+    assert len(imprint("session", "show", "a/b", "--last", "1", "--json").json["messages"]["items"]) == 1
+    assert "home.city: Turin" in imprint("user", "profile", "ada", "--fresh").out
+    assert imprint("session", "show", "nowhere").code == 1
+
+
+def test_its_status_is_what_readiness_says(imprint: Imprint) -> None:
+    said = imprint("status", "--json")
+    assert said.code == 1
+    assert said.json["ready"] is False
+    assert "Not at work" in said.json["detail"]
+    assert said.json["tenant"] == TENANT
+    assert "not ready" in imprint("status").out
+
+
+def test_dead_letters_are_replayed_all_at_once(imprint: Imprint, app: Database, works: Works) -> None:
+    accept(app, said_("I live in Turin."))
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET status = 'dead', ended_at = now(), error = 'away'"))
+        ids = set(map(str, tx.execute(text("SELECT id FROM dispatches")).scalars()))
+    listed = imprint("dead", "list").out
+    assert all(one in listed for one in ids), "an id is never cut"
+    assert imprint("dead", "replay").code == 2
+    assert set(imprint("dead", "replay", "--all", "--json").json["items"]) == ids
+    assert "There is no such dead letter." in imprint("dead", "replay", "--all").err
+
+
+def test_what_does_not_settle_is_named_with_its_reason(imprint: Imprint, app: Database, works: Works) -> None:
+    sent = imprint(
+        "publish", "--session", "s1", "--user", "ada", "--content", "I live in Turin.", "--settle", "--timeout", "0.3"
+    )
+    assert sent.code == 1
+    assert "Not settled after 0.3 s" in sent.err
+    assert "router" in sent.err
+    router.route(works.router)
+    with app.tenant(TENANT) as tx:
+        tx.execute(
+            text("UPDATE dispatches SET status = 'retrying', error = 'The model is away.', wake_at = now() + '1 h'")
+        )
+    again = imprint(
+        "publish", "--session", "s1", "--user", "ada", "--content", "I like tea.", "--settle", "--timeout", "0.3"
+    )
+    assert "is retrying" in again.err
+    assert "The model is away." in again.err
+
+
+def leaves() -> Iterator[list[str]]:
+    """Every command, with those within a group."""
+    for name, (place, _) in COMMANDS.items():
+        module, _, attribute = place.partition(":")
+        found = getattr(import_module(module), attribute)
+        if isinstance(found, typer.Typer):
+            yield from ([name, one] for one in typer.main.get_group(found).commands)
+        else:
+            yield [name]
+
+
+@pytest.mark.parametrize("words", list(leaves()), ids=" ".join)
+def test_every_help_has_an_example_that_is_a_command(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    said = Imprint(monkeypatch, capsys)(*words, "--help")
+    assert said.code == 0
+    assert "Example" in said.out
+    assert f"imprint {' '.join(words)}" in said.out.partition("Example")[2]

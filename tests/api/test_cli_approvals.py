@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from core.db import Database
+from core.outlets import Outlets
 from core.types import Json
 from rules import store
 from rules.standing import Allowed
@@ -22,13 +23,13 @@ def hold(app: Database, works: Works, action: Json = NOTIFY) -> None:
     """One dispatch that waits for approval."""
     document = a_document(name="careful", event_type="order.placed", action_mode="approve", actions=[action])
     with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, document, author="test", allowed=Allowed(["a.example"], ["q"]))
+        store.save(tx, TENANT, document, author="test", allowed=Allowed(Outlets(["a.example"], [], ["q"])))
     accept(app, event(payload={"total": 12}))
     works.settle()
 
 
 def waiting(imprint: Imprint) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = imprint("approvals", "list", "--json").json
+    found: list[dict[str, Any]] = imprint("approvals", "list", "--json").json["items"]
     return found
 
 

@@ -48,9 +48,11 @@ def test_a_file_is_tried_and_the_result_can_be_read(imprint: Imprint, file: str)
     said = imprint("rules", "backtest", file, "--from", "2026-11-20T00:00:00Z", "--to", "2026-11-23T00:00:00Z")
     assert said.code == 0
     assert "draft over 8 events" in said.out
-    assert "It meets 6 and acts 4 times" in said.out
+    assert "It matches 6 events and acts 4 times" in said.out
     assert "Held back: cooldown 2" in said.out
-    bars = [line.split() for line in said.out.splitlines() if line.startswith("  2026-11-")]
+    drawn, _, samples = said.out.partition("First and last")
+    bars = [line.split() for line in drawn.splitlines() if line.startswith("  2026-11-")]
+    assert all(f"e{number}" in samples for number in (200, 220))
     assert [(bar[0], bar[-1]) for bar in bars] == [("2026-11-20", "2"), ("2026-11-21", "0"), ("2026-11-22", "2")]
     assert "later 6 times" in said.out
     assert "4 dispatches, time unknown" in said.out

@@ -15,7 +15,7 @@ def test_a_verdict_is_listed_and_taken_back(imprint: Imprint, app: Database) -> 
     ada.apply(cat)
     confirmed = Confirm(ada.known(cat.id), a_candidate("Ada has a cat!", 1), "the same")
     ada.apply(confirmed)
-    shown = imprint("memory", "decisions", "--user", "ada", "--kind", "confirm", "--json").json
+    shown = imprint("memory", "decisions", "--user", "ada", "--kind", "confirm", "--json").json["items"]
     assert [one["change_id"] for one in shown] == [str(confirmed.change_id)]
     assert "confirm" in imprint("memory", "decisions").out
     undone = imprint("memory", "undo", "--change", str(confirmed.change_id), "--reason", "no")
@@ -40,5 +40,5 @@ def test_what_is_related_is_shown_with_the_way(imprint: Imprint, app: Database) 
     assert "Nothing has to do with it." in imprint("memory", "related", str(one.id)).err
     ada.apply(Link(other.id, Relation.REFINES, one.id))
     assert "0.80 Ada has a black cat. refines it" in imprint("memory", "related", str(one.id)).out
-    (item,) = imprint("memory", "related", str(other.id), "--json").json
+    (item,) = imprint("memory", "related", str(other.id), "--json").json["items"]
     assert item["id"] == str(one.id)

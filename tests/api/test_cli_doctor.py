@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.server
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from socket import create_server
 
@@ -12,7 +15,7 @@ from sqlalchemy import create_engine, text
 from api.stack import machine
 from core import db, heartbeat
 from core.config import Settings
-from tests.commands import Imprint
+from tests.commands import Imprint, served
 from tests.production import free_port
 
 
@@ -45,14 +48,108 @@ def states(doctor: Imprint) -> dict[str, str]:
     return {check["name"]: check["state"] for check in doctor("doctor", "--json").json["checks"]}
 
 
-def test_a_fresh_machine_is_well_and_told_what_to_do_next(doctor: Imprint) -> None:
-    said = doctor("doctor")
-    assert said.code == 0
-    assert "Start it with `imprint up`" in said.out
+@pytest.fixture
+def answering(serving: Imprint, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Imprint]:
+    """With an API that answers, too."""
+    with served(settings) as (url, key):
+        monkeypatch.setenv("IMPRINT_URL", url)
+        monkeypatch.setenv("IMPRINT_API_KEY", key)
+        yield serving
+
+
+@contextmanager
+def endpoint(status: int) -> Iterator[str]:
+    """A model's endpoint that answers every request so."""
+
+    class Answering(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def said(doctor: Imprint) -> dict[str, str]:
+    return {check["name"]: check["detail"] for check in doctor("doctor", "--json").json["checks"]}
+
+
+def test_where_nothing_runs_it_fails_and_says_the_way_out(doctor: Imprint) -> None:
+    answer = doctor("doctor")
+    assert answer.code == 1
+    assert "Start it with `imprint up`" in answer.out
     assert states(doctor) == {
-        **dict.fromkeys(["python", "postgresql", "valkey", "model", "disk", "port"], "ok"),
-        "stack": "warn",
+        **dict.fromkeys(
+            ["python", "settings", "postgresql", "valkey", "model", "extractor", "disk", "receipts", "port"], "ok"
+        ),
+        "stack": "fail",
     }
+
+
+def test_an_installation_that_is_well_is_well_in_all_of_it(answering: Imprint) -> None:
+    answer = answering("doctor", "--json")
+    assert (answer.code, answer.json["well"]) == (0, True), answer.out
+    found = said(answering)
+    assert found["key"] == "let in to the tenant acme, scopes admin"
+    assert "ready at http://127.0.0.1:" in found["api"]
+
+
+def test_an_api_that_does_not_answer_is_a_failure(answering: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_URL", f"http://127.0.0.1:{free_port()}")
+    assert states(answering)["api"] == "fail"
+    assert "No answer from" in said(answering)["api"]
+
+
+def test_a_key_that_is_refused_is_a_failure(answering: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_API_KEY", "imp.acme.nobodys.key")
+    assert states(answering)["key"] == "fail"
+
+
+def test_a_wrong_setting_is_a_failure_and_not_a_traceback(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_CATCH_UP", "sometimes")
+    answer = doctor("doctor")
+    assert answer.code == 1
+    assert "IMPRINT_CATCH_UP in the environment is 'sometimes'" in answer.out
+    assert states(doctor)["settings"] == "fail"
+
+
+@pytest.mark.parametrize(("setting", "check"), [("EXTRACTOR", "extractor"), ("EMBEDDING", "model")])
+def test_an_extractor_or_embedder_that_nobody_brings_is_a_failure(
+    doctor: Imprint, monkeypatch: pytest.MonkeyPatch, setting: str, check: str
+) -> None:
+    monkeypatch.setenv(f"IMPRINT_{setting}", "foo")
+    found = states(doctor)
+    assert (found[check], found["settings"]) == ("fail", "fail")
+
+
+def test_a_misspelt_setting_is_a_warning(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_LLM_BASEURL", "http://localhost")
+    assert states(doctor)["settings"] == "warn"
+    assert "did you mean IMPRINT_LLM_BASE_URL?" in said(doctor)["settings"]
+
+
+def test_the_endpoint_of_the_model_is_asked(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_LLM_API_KEY", "hush")
+    for status, state in ((200, "ok"), (404, "ok"), (401, "fail"), (503, "fail")):
+        with endpoint(status) as url:
+            monkeypatch.setenv("IMPRINT_LLM_BASE_URL", url)
+            assert states(doctor)["llm"] == state
+            assert "hush" not in doctor("doctor").out
+    assert "does not answer" in said(doctor)["llm"]
+
+
+def test_a_wrong_key_of_receipts_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_RECEIPT_KEY", "hush")
+    assert states(doctor)["receipts"] == "fail"
+    assert "hush" not in doctor("doctor").out
 
 
 def test_the_local_model_is_checked_by_its_sha256(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:

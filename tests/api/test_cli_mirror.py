@@ -33,7 +33,7 @@ def answer(*words: str) -> Any:
 
 
 def stands(*words: str) -> dict[str, str]:
-    return {row["file"]: row["stands"] for row in answer("show", *words)}
+    return {row["file"]: row["stands"] for row in answer("show", *words)["items"]}
 
 
 def test_it_says_where_the_files_are(folder: Path) -> None:
@@ -55,7 +55,7 @@ def test_it_shows_how_files_stand_and_has_them_brought_level(folder: Path, setti
         assert answer("sync") == {"users": ["ada"], "edited": 0}
         works.settle()
         assert stands("--user", "ada") == {"memory.md": "level", "learnings.md": "none"}
-        (row, _) = answer("show")
+        (row, _) = answer("show")["items"]
         assert (row["memories"], row["path"], row["user_id"]) == (1, str(here.path()), "ada")
         here.path().write_text(here.text().replace("a cat", "two cats"))
         assert stands()["memory.md"] == "edited"

@@ -37,7 +37,7 @@ def write(folder: Path, document: dict[str, Any]) -> Path:
 
 
 def in_force(imprint: Imprint) -> dict[str, int]:
-    return {item["name"]: item["version"] for item in imprint("rules", "list", "--json").json}
+    return {item["name"]: item["version"] for item in imprint("rules", "list", "--json").json["items"]}
 
 
 def test_the_rules_in_force_are_listed_and_shown(imprint: Imprint) -> None:
@@ -133,7 +133,7 @@ def test_pruning_deletes_what_no_file_has(imprint: Imprint, folder: Path) -> Non
     said = imprint("rules", "apply", str(folder), "--prune", "--yes", "--comment", "tidy")
     assert (said.code, "1 to delete" in said.out, "Deleted: note_orders" in said.out) == (0, True, True)
     assert "note_orders" not in in_force(imprint)
-    newest = imprint("rules", "history", "note_orders", "--json").json[0]
+    newest = imprint("rules", "history", "note_orders", "--json").json["items"][0]
     assert (newest["rule"], newest["comment"]) == (None, "tidy")
 
 
@@ -197,7 +197,7 @@ def test_a_rollback_shows_the_difference_and_puts_the_old_words_in_force(imprint
     assert imprint("rules", "rollback", "note_orders", "1").code == 2
     said = imprint("rules", "rollback", "note_orders", "1", "--yes", "--comment", "too loud")
     assert (said.code, '-  "priority": 4' in said.out, "note_orders v3" in said.out) == (0, True, True)
-    assert imprint("rules", "history", "note_orders", "--json").json[0]["comment"] == "too loud"
+    assert imprint("rules", "history", "note_orders", "--json").json["items"][0]["comment"] == "too loud"
     assert "Nothing to change" in imprint("rules", "rollback", "note_orders", "1", "--yes").out
     assert imprint("rules", "rollback", "note_orders", "9", "--yes").code == 1
 
@@ -242,3 +242,39 @@ def test_an_upgrade_gives_every_tenant_the_default_rules_it_never_had(
     assert {"mine", "extract_important_now"} <= set(in_force(imprint))
     assert "notify_important" not in in_force(imprint)
     assert f"in {TENANT}" not in imprint("db", "upgrade").err
+
+
+@pytest.mark.parametrize(
+    ("event", "place", "detail"),
+    [
+        ({"event_type": "mess age", "payload": {}}, "/event_type", "match"),
+        ({"event_type": "message.added", "payload": {"role": "user"}}, "/payload/content", "is required"),
+        ({"type": "a.b", "payload": {}}, "/type", "`event_type` in its place"),
+        ({"event_typ": "a.b"}, "/event_typ", "did you mean `event_type`?"),
+    ],
+)
+def test_a_fault_of_the_event_leads_into_its_file(
+    imprint: Imprint, tmp_path: Path, event: dict[str, Any], place: str, detail: str
+) -> None:
+    file = tmp_path / "event.json"
+    file.write_text(json.dumps(event))
+    tried = imprint("rules", "test", "track_plans", "--event", str(file))
+    assert (tried.code, tried.out) == (1, "")
+    assert f"{file}{place}: " in tried.err.replace("\n", "")
+    assert detail in tried.err
+
+
+def test_a_fault_of_a_draft_leads_into_its_file(imprint: Imprint, tmp_path: Path) -> None:
+    draft, event = write(tmp_path, {**RULE, "priority": "high"}), tmp_path / "e.json"
+    event.write_text('{"event_type": "order.placed"}')
+    tried = imprint("rules", "test", str(draft), "--event", str(event))
+    assert f"{draft}/priority: must be" in tried.err.replace("\n", "")
+
+
+def test_trying_a_rule_shows_what_will_not_do_as_meant(imprint: Imprint, tmp_path: Path) -> None:
+    draft = write(tmp_path, {**RULE, "event_type": "mesage.added"})
+    event = tmp_path / "e.json"
+    event.write_text('{"event_type": "order.placed"}')
+    tried = imprint("rules", "test", str(draft), "--event", str(event))
+    assert tried.code == 0
+    assert "did you mean `message.added`?" in tried.err

@@ -99,13 +99,13 @@ def test_a_memory_that_is_not_there_fails(imprint: Imprint) -> None:
 
 
 def test_what_was_given_up_is_listed_with_its_reason(imprint: Imprint, app: Database, works: Works) -> None:
-    assert "Nothing was given up." in imprint("dead", "list").err
+    assert "There are no dead letters." in imprint("dead", "list").err
     learn(app, works)
     with app.tenant(TENANT) as tx:
         tx.execute(
             text("UPDATE dispatches SET status = 'dead', error = 'no [luck]' WHERE target = 'memory_consolidator'")
         )
-    [item] = imprint("dead", "list", "--json").json
+    [item] = imprint("dead", "list", "--json").json["items"]
     assert item["error"] == "no [luck]"
     assert "no [luck]" in imprint("dead", "list").out
     assert "consolidate_on_session_end" in imprint("dead", "show", item["id"]).out

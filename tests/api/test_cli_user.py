@@ -58,7 +58,7 @@ def test_what_is_not_genuine_fails(
     file.write_text(made(receipt))
     checked = imprint("user", "verify-receipt", str(file))
     assert checked.code == 1
-    assert "NotGenuine" in checked.err
+    assert checked.err.startswith("Error: ")
 
 
 def test_a_receipt_can_be_checked_with_a_key_that_was_kept(imprint: Imprint, receipt: Json, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_what_is_learnt_in_a_conversation_stands_before_the_last_question_and_mo
     chat = [f"In line {n} of it we talk about nothing but the weather of the week." for n in range(40)]
     talk(app, *chat)
     first = context(door, session_id="s1")
-    order = a_memory("Ada wants answers in French.", category=Category.INSTRUCTION)
+    order = a_memory("Ada wants answers in French.", category=Category.INSTRUCTION, trust=Trust.CONFIRMED)
     learn(door, app, order, a_memory("Ada loves the sea.", category=Category.PREFERENCE))
     talk(app, "And tomorrow?", first=41)
     second = context(door, session_id="s1")

@@ -256,14 +256,12 @@ def test_one_in_the_middle_can_be_called_off(door: Doors, app: Database, works: 
     assert status_of(door, first, second, third) == ["pending", "cancelled", "cancelled"]
 
 
-@pytest.mark.parametrize(
-    ("status", "word"), [("running", "runs"), ("done", "done"), ("dead", "dead"), ("shadow", "shadow")]
-)
-def test_what_runs_or_has_ended_cannot_be_called_off(door: Doors, app: Database, status: str, word: str) -> None:
+@pytest.mark.parametrize("status", ["done", "dead", "shadow"])
+def test_what_has_ended_cannot_be_called_off(door: Doors, app: Database, status: str) -> None:
     (one,) = owe(app)
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE dispatches SET status = :status WHERE id = :id"), {"status": status, "id": one})
-    assert word in problem(door.post(f"/v1/dispatches/{one}/cancel"), 409)
+    assert status in problem(door.post(f"/v1/dispatches/{one}/cancel"), 409)
     assert status_of(door, one) == [status]
 
 

@@ -14,6 +14,7 @@ from api.http import door as door_module
 from core import heartbeat
 from core.config import Settings
 from core.db import Database
+from core.limits import Limits
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.rules.samples import a_document
@@ -135,7 +136,7 @@ def test_whatever_is_sent_as_an_edit_is_refused_in_words(door: Doors, method: st
         ("/v1/settle?token=x", 422),
         ("/v1/settle", 422),
         ("/v1/settle?token=c2VxOjE&timeout=61", 422),
-        ("/v1/settle?token=c2VxOjk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5&timeout=0", 200),
+        ("/v1/settle?token=c2VxOjk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5&timeout=0", 422),
         ("/v1/nothing", 404),
         ("/v1/stats?user_id=%00", 422),
     ],
@@ -222,7 +223,7 @@ def test_each_scope_opens_its_own_doors_and_no_others(settings: Settings, door: 
 
 
 def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -> None:
-    with opened(settings.model_copy(update={"backlog_events": 3})) as doors:
+    with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=3)})) as doors:
         assert doors.post("/v1/events", [event(), event()]).status_code == 202
         doors.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
         assert doors.post("/v1/events", [event()]).status_code == 202
@@ -267,7 +268,7 @@ def test_health_is_the_process_and_readiness_the_whole(door: Doors, queue: Datab
     assert "router" in problem(door.client.get("/readyz"), 503)["detail"]
     with queue.queue() as tx:
         for name in heartbeat.WORKING:
-            tx.execute(heartbeat._BEAT, {"process": name})
+            tx.execute(heartbeat._BEAT, {"process": name, "queue": None, "processes": None})
     assert door.client.get("/readyz").status_code == 200
 
 
@@ -389,8 +390,8 @@ def test_sessions_show_their_state_and_messages(door: Doors, remembered: Json) -
 
 
 def test_a_session_whose_name_has_slashes_is_found(door: Doors) -> None:
-    door.post("/v1/events", said("x", session="a/b/messages"))
-    assert door.get("/v1/sessions/a/b/messages/messages").json()["items"][0]["content"] == "x"
+    door.post("/v1/events", said("x", session="a/b/message"))
+    assert door.get("/v1/sessions/a/b/message/messages").json()["items"][0]["content"] == "x"
 
 
 def test_a_rule_is_made_read_edited_and_deleted(door: Doors) -> None:

@@ -117,16 +117,16 @@ def test_what_has_expired_is_gone_the_moment_it_expires(door: Doors, app: Databa
 
 
 def test_a_group_has_its_own_and_it_says_so_when_it_changes(door: Doors, app: Database) -> None:
-    accept(app, said("We like hikes.", session="g1", message_id="m1", group_id="the team/a"))
+    accept(app, said("We like hikes.", session="g1", message_id="m1", group_id="the team:a"))
     quote = (Evidence("g1", "m1", "e1", "We like hikes."),)
-    carry_out(app, a_memory("Ada likes hikes.", evidence=quote), owner=Owner("ada", "the team/a"))
+    carry_out(app, a_memory("Ada likes hikes.", evidence=quote), owner=Owner("ada", "the team:a"))
     carry_out(app, lisbon())
-    found = profile_of(door, "/v1/groups/the team/a/profile")
-    assert found["group_id"] == "the team/a"
+    found = profile_of(door, "/v1/groups/the team:a/profile")
+    assert found["group_id"] == "the team:a"
     assert "Lisbon" not in str(found)
     with app.tenant(TENANT) as tx:
         (told,) = [e for e in events.since(tx, 0, 1000) if e.event_type == "profile.updated"]
-    assert (told.subject, told.payload["group_id"]) == ("group:the team/a", "the team/a")
+    assert (told.subject, told.payload["group_id"]) == ("group:the team:a", "the team:a")
 
 
 def test_another_tenant_finds_nothing(door: Doors, app: Database) -> None:

@@ -14,6 +14,7 @@ from core.db import Database
 from core.types import Json
 from rules import defaults
 from tests.doors import OTHER, Doors, key_of, opened
+from tests.outlets import open_to
 from tests.rules.samples import a_document, a_leaf
 from tests.samples import TENANT, event, said
 from tests.works import Works
@@ -67,7 +68,7 @@ def test_where_nothing_leaves_the_house_nothing_may_be_said_to(settings: Setting
     hook = a_document(actions=[{"action_type": "webhook", "url": "https://hooks.example.org/x"}])
     with opened(settings) as closed:
         assert pointers(closed.post("/v1/rules", hook)) == ["/actions/0/url"]
-    with opened(settings.model_copy(update={"webhook_hosts": ["*.example.org"]})) as open_:
+    with opened(open_to(settings, "https://hooks.example.org")) as open_:
         assert open_.post("/v1/rules", hook).status_code == 201
 
 
@@ -246,3 +247,24 @@ def test_a_rule_that_cannot_be_read_disturbs_no_other(door: Doors, app: Database
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE rules SET document = '{}' WHERE name = 'old'"))
     assert edit(door, "POST", "/v1/rules", a_document())["version"] == 1
+
+
+def test_what_will_never_match_is_said_wherever_a_rule_is_saved_or_tried(door: Doors) -> None:
+    role = a_leaf("==", "human", field="payload.role")
+    typo = a_document(event_type=["message.added", "mesage.added"], conditions=role)
+    folder = {"files": {"r.json": json.dumps(typo)}, "dry_run": True}
+    answers = [
+        edit(door, "POST", "/v1/rules/validate", typo),
+        edit(door, "POST", "/v1/rules/import", folder)["plan"][0],
+        edit(door, "POST", "/v1/rules/test", {"rule": typo, "event": said("x")}),
+        edit(door, "POST", "/v1/rules", typo),
+        edit(door, "PUT", "/v1/rules/r", {**typo, "priority": 1}),
+        edit(door, "PATCH", "/v1/rules/r", {"priority": 2}),
+        door.post("/v1/rules/test", {"names": ["r"], "event": said("x")}).json()[0],
+    ]
+    for answer in answers:
+        found = {warning["pointer"]: warning["detail"] for warning in answer["warnings"]}
+        assert "did you mean `message.added`?" in found["/event_type/1"]
+    only = a_document(conditions=role)
+    [warning] = edit(door, "POST", "/v1/rules/validate", only)["warnings"]
+    assert (warning["pointer"], "user, assistant, system, tool" in warning["detail"]) == ("/conditions/value", True)

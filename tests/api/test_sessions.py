@@ -13,7 +13,7 @@ from tests.doors import OTHER, Doors, key_of
 from tests.samples import NOON, TENANT, accept, accept_all, ended, event, said
 from tests.works import at_work
 
-NAMES = ["s1", "team/ada/7", "组/一'; --\"€", "a/b c/", "100%", "?q=1#x", "messages"]
+NAMES = ["s1", "team/ada/7", "组/一'; --\"€", "a/b c", "100%", "?q=1#x", "messages"]
 
 
 def at(session: str, *more: str) -> str:

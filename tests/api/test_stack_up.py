@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -28,7 +29,7 @@ PROGRAM = """
 import json, os, sys
 from pathlib import Path
 from api.stack.supervisor import Child
-from api.stack.up import up
+from api.stack.up import Listener, up
 from core.errors import Misconfigured
 
 API = '''
@@ -47,15 +48,19 @@ def prepare(env):
     if failing == "prepare":
         raise Misconfigured("the migration does not fit")
     Path(env["IMPRINT_HOME"], "seen.json").write_text(json.dumps(dict(env)))
+    return {"ROLE_A": "a's url", "ROLE_B": "b's url"}
 
-home, port, quiet, failing, stubborn, once, database = json.loads(sys.argv[1])
+home, port, quiet, failing, stubborn, once, database, metrics, fixed = json.loads(sys.argv[1])
 children = [
     Child("worker-io", [sys.executable, "-c", SLEEP]),
     Child("worker-cpu", [sys.executable, "-c", STUBBORN if stubborn else SLEEP]),
-    Child("api", [sys.executable, "-c", API, str(port)]),
+    Child("api", [sys.executable, "-c", API, str(port)], {}, {"ROLE_A"}, shows_metrics=True),
 ]
+if failing == "child":
+    children[2] = Child("api", [sys.executable, "-c", "raise SystemExit('it lacks its key')"])
 done = (lambda: print("done once")) if once else None
-sys.exit(up({"SOME_SETTING": "x"}, Path(home), "127.0.0.1", port, quiet, database, None, prepare, children, done))
+at, measured = Listener("127.0.0.1", port), Listener("127.0.0.1", metrics, fixed)
+sys.exit(up({"SOME_SETTING": "x"}, Path(home), at, measured, quiet, database, None, prepare, children, done))
 """
 
 
@@ -72,8 +77,10 @@ class Run:
         stubborn: bool = False,
         once: bool = False,
         database: str | None = None,
+        metrics: int = 0,
+        fixed: bool = True,
     ) -> None:
-        told = json.dumps([str(home), port, quiet, failing, stubborn, once, database])
+        told = json.dumps([str(home), port, quiet, failing, stubborn, once, database, metrics, fixed])
         self.lines: list[str] = []
         self.popen = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, told], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -113,6 +120,12 @@ def wait_until(come_true: Callable[[], bool], limit_s: float = 60.0) -> None:
 
 def pid_of(home: Path, name: str) -> int:
     return int(process.pid_file(home, name).read_text().split()[0])
+
+
+def environment(home: Path, name: str) -> dict[str, str]:
+    """What a process was started with."""
+    words = Path(f"/proc/{pid_of(home, name)}/environ").read_text().split("\0")
+    return dict(word.split("=", 1) for word in words if word)
 
 
 def is_running(pid: int) -> bool:
@@ -159,6 +172,15 @@ def test_the_screen_says_what_runs_where_and_commands_find_it(home: Path, port: 
     seen = json.loads((home / "seen.json").read_text())
     assert seen["SOME_SETTING"] == "x"
     assert (seen["IMPRINT_DATABASE_URL"], seen["IMPRINT_BROKER_URL"]) == (stack["database_url"], stack["broker_url"])
+
+
+def test_a_process_gets_the_roles_that_it_names_and_never_the_owner(home: Path, running: Run) -> None:
+    owner = Settings(home=home).stack["database_url"]
+    api, worker = environment(home, "api"), environment(home, "worker-io")
+    assert (api["ROLE_A"], api["ROLE_B"], worker["ROLE_A"]) == ("a's url", "", "")
+    for one in (api, worker):
+        assert one["IMPRINT_DATABASE_URL"] == ""
+        assert owner not in one.values()
 
 
 @pytest.mark.parametrize(("number", "stubborn"), [(signal.SIGTERM, True), (signal.SIGINT, False)])
@@ -222,6 +244,40 @@ def test_a_taken_port_is_one_line_and_nothing_is_started(home: Path) -> None:
         f"port taken: something listens on 127.0.0.1:{number}. Stop it or set IMPRINT_HTTP_PORT to a free port.\n"
     )
     assert not process.pid_file(home, "postgres").exists()
+
+
+def test_a_taken_metrics_port_that_was_set_is_one_line_and_nothing_is_started(home: Path, port: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        code, said = Run(home, port, quiet=True, metrics=number).finish()
+    assert code == 1
+    assert said == (
+        f"port taken: something listens on 127.0.0.1:{number}. "
+        "Stop it or set IMPRINT_METRICS_PORT to a free port, or to 0.\n"
+    )
+    assert not process.pid_file(home, "postgres").exists()
+
+
+def test_a_taken_metrics_port_that_nobody_set_gives_way_to_a_free_one(home: Path, port: int) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        Run(home, port, metrics=taken.getsockname()[1], fixed=False) as run,
+    ):
+        assert run.wait_for("Ctrl-C ends all"), run.lines
+        chosen = urlsplit(Settings(home=home).stack["metrics_url"])
+        assert chosen.port not in {taken.getsockname()[1], port}
+        assert environment(home, "api")["IMPRINT_METRICS_PORT"] == str(chosen.port)
+        run.popen.send_signal(signal.SIGTERM)
+        run.finish()
+
+
+def test_a_process_that_cannot_start_ends_it_all_with_one_sentence(home: Path, port: int) -> None:
+    code, said = Run(home, port, quiet=True, failing="child").finish()
+    assert code == 1
+    assert said.splitlines()[-1] == (
+        f"api does not start (exit 1: it lacks its key); {process.log_file(home, 'api')} says more."
+    )
+    assert process.wait_released(home, "postgres", 0.0)
 
 
 def test_a_wrong_password_is_one_line(home: Path, port: int) -> None:

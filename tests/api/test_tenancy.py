@@ -136,6 +136,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/rules/{name}/versions"): [lambda a: {"name": a.rule}],
     ("get", "/v1/rules/{name}/stats"): [lambda a: {"name": a.rule}],
     ("post", "/v1/rules/{name}/rollback"): [lambda a: {"name": a.rule, "json": {"version": 1}}],
+    ("post", "/v1/rules/{name}/run"): [lambda a: {"name": a.rule}],
     ("get", "/v1/rules/export"): [lambda _: {}],
     ("post", "/v1/rules/import"): [
         lambda _: {"json": {"files": {}, "dry_run": True}},
@@ -143,6 +144,14 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}}},
     ],
     ("get", "/v1/tenant"): [lambda _: {}],
+    ("get", "/v1/tenant/limits"): [lambda _: {}],
+    ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
+    ("get", "/v1/tenant/webhooks"): [lambda _: {}],
+    ("put", "/v1/tenant/webhooks"): [lambda _: {"json": {"hosts": []}}],
+    ("get", "/v1/tenant/secrets"): [lambda _: {}],
+    ("get", "/v1/tenant/secrets/{name}"): [lambda a: {"name": a.word}],
+    ("delete", "/v1/tenant/secrets/{name}"): [lambda a: {"name": a.word}],
+    ("put", "/v1/tenant/secrets/{name}"): [lambda a: {"name": a.word, "json": {"value": "theirs"}}],
     ("patch", "/v1/tenant"): [lambda _: {"json": {"allow_high_risk": True}}],
     ("delete", "/v1/rules/{name}"): [lambda a: {"name": a.rule}],
     ("get", "/v1/memories"): [
@@ -242,6 +251,14 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("post", "/v1/sessions/{session_id}/messages/{message_id}/restore"): [
         lambda a: {"session_id": a.session, "message_id": "m1"}
     ],
+    ("get", "/v1/session"): [lambda a: {"params": {"session_id": a.session}}],
+    ("get", "/v1/session/messages"): [lambda a: {"params": {"session_id": a.session}}],
+    ("get", "/v1/session/working"): [lambda a: {"params": {"session_id": a.session}}],
+    ("put", "/v1/session/working"): [
+        lambda a: {"params": {"session_id": a.session, "key": a.word}, "json": {"value": 1}}
+    ],
+    ("delete", "/v1/session/working"): [lambda a: {"params": {"session_id": a.session, "key": a.word}}],
+    ("delete", "/v1/session"): [lambda a: {"params": {"session_id": a.session}}],
     ("delete", "/v1/sessions/{session_id}"): [lambda a: {"session_id": a.session}],
     ("post", "/v1/context"): [
         lambda a: {"json": {"user_id": a.user, "session_id": a.session, "query": a.word, "format": "text"}},
@@ -279,8 +296,17 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
 }
 """How each route is tried with what belongs to someone else. A new route needs its line here."""
 
-OWN = {"/healthz", "/readyz", "/v1/rules/schema", "/v1/receipts/key", "/v1/tenant", "/v1/search/recipes"}
-"""What shows nothing of any tenant but the caller's own name."""
+OWN = {
+    "/healthz",
+    "/readyz",
+    "/v1/rules/schema",
+    "/v1/receipts/key",
+    "/v1/tenant",
+    "/v1/tenant/limits",
+    "/v1/search/recipes",
+    "/v1/settle",
+}
+"""What shows nothing of any tenant but the caller's own name; a token of another is refused before anything is read."""
 
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
@@ -329,6 +355,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     document = doors.post("/v1/documents", kept).json()["id"]
     assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
     assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
+    assert doors.ask("PUT", f"/v1/tenant/secrets/{word}", json={"value": word}).is_success
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
+from core.db import Database
+from core.types import Json
 from tests.doors import Doors
 from tests.rules.samples import a_document
+from tests.samples import TENANT, ended
 from tests.works import Works
+from workers import bus
 
 
 def say(door: Doors, number: int) -> str:
@@ -20,6 +28,24 @@ def say(door: Doors, number: int) -> str:
     answer = door.post("/v1/events", [event])
     assert answer.status_code == 202, answer.text
     return event["id"]
+
+
+def over_http(door: Doors, _app: Database, document: Json) -> None:
+    assert door.post("/v1/events", document).status_code == 202
+
+
+def over_mcp(door: Doors, _app: Database, document: Json) -> None:
+    call = {"name": "event_publish", "arguments": document}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    answer = door.post("/mcp", message, headers={"host": "127.0.0.1:8070"})
+    assert answer.json()["result"]["structuredContent"]["accepted"] == 1
+
+
+def over_bus(_door: Doors, app: Database, document: Json) -> None:
+    bus.take(bus.Intake(app, TENANT, 100, 4096, lambda: None), json.dumps(document).encode(), {}, "application/json")
+
+
+PUBLISH: Mapping[str, Callable[[Doors, Database, Json], None]] = {"http": over_http, "mcp": over_mcp, "bus": over_bus}
 
 
 def verdict(trace: dict[str, Any], rule: str) -> dict[str, Any]:
@@ -108,3 +134,27 @@ def test_a_trace_explains_with_the_rules_that_were_in_force_then(door: Doors, wo
     assert "younger" not in {one["rule"] for one in trace["rules"]}
     door.ask("DELETE", "/v1/rules/r")
     assert verdict(door.get(f"/v1/events/{event}/trace").json(), "r")["tree"]["expected"] == "system"
+
+
+@pytest.mark.parametrize("through", ["http", "mcp", "bus"])
+def test_an_end_without_a_count_meets_the_rule_of_three_messages(
+    door: Doors, works: Works, app: Database, through: str
+) -> None:
+    for number in range(3):
+        say(door, number)
+    PUBLISH[through](door, app, ended(id="end"))
+    works.settle()
+    trace = door.get("/v1/events/end/trace").json()
+    assert trace["event"]["payload"]["message_count"] == 3
+    assert trace["event"]["payload"]["filled_in"] == ["message_count"]
+    for name in ("consolidate_on_session_end", "write_episodes"):
+        assert verdict(trace, name)["verdict"] == "fired"
+    assert "'actual': 3" in str(verdict(trace, "consolidate_on_session_end")["tree"])
+
+
+def test_trying_a_rule_on_an_end_counts_as_accepting_it_would(door: Doors) -> None:
+    for number in range(3):
+        say(door, number)
+    asked = {"names": ["consolidate_on_session_end"], "event": ended()}
+    assert door.post("/v1/rules/test", asked).json()[0]["matched"] is True
+    assert door.post("/v1/rules/test", asked | {"event": ended("other")}).json()[0]["matched"] is False

@@ -65,7 +65,7 @@ def test_who_is_named_sees_only_what_they_heard(door: Doors, app: Database) -> N
 
 
 def test_the_name_of_a_session_may_be_a_path(door: Doors, app: Database) -> None:
-    for session in ("shop/2026/units", "a b/ü", "units"):
+    for session in ("shop/2026/unit", "a b/ü", "units"):
         accept(app, said("I live in Lisbon.", session=session))
         wrote(app, session)
         assert [one["session_id"] for one in units_of(door, session)["items"]] == [session]

@@ -160,7 +160,18 @@ def test_a_memory_never_ends_before_it_began(app: Database) -> None:
     carry_out(app, [an_add(lives_in("Porto", 6, valid_from=NOON), supersedes=before)])
     with app.tenant(TENANT) as tx:
         old = memories.get(tx, lisbon.id)
-    assert old.valid_to >= old.valid_from
+    assert (old.valid_from, old.valid_to) == (None, NOON), "nobody has said since when it was so"
+
+
+def test_a_memory_whose_beginning_was_said_never_ends_before_it(app: Database) -> None:
+    lisbon = an_add(lives_in("Lisbon", 5, valid_from=NOON + timedelta(days=4)))
+    carry_out(app, [lisbon])
+    with app.tenant(TENANT) as tx:
+        before = known(tx, lisbon.id)
+    carry_out(app, [an_add(lives_in("Porto", 6, valid_from=NOON), supersedes=before)])
+    with app.tenant(TENANT) as tx:
+        old = memories.get(tx, lisbon.id)
+    assert old.valid_to == old.valid_from == NOON + timedelta(days=4)
 
 
 def test_what_was_true_once_is_kept_as_history(app: Database) -> None:
@@ -271,4 +282,18 @@ def test_a_merge_by_which_a_memory_comes_to_matter_is_announced_once(app: Databa
         with app.tenant(TENANT) as tx:
             met = known(tx, add.id)
         carry_out(app, [Merge(met, more, "says more", EMBEDDER.embed([more.content])[0])])
+    assert [kind for kind, _ in emitted(app)].count("memory.write.important") == 1
+
+
+def test_a_confirmation_keeps_the_higher_importance_and_announces_it_once(app: Database) -> None:
+    add = an_add(a_candidate("Ada is allergic.", importance=0.5))
+    carry_out(app, [add])
+    for day, importance in enumerate((0.9, 0.3, 0.95), 1):
+        with app.tenant(TENANT) as tx:
+            met = known(tx, add.id)
+        again = [a_candidate("Ada is allergic.", day, importance=one) for one in (0.1, importance)]
+        carry_out(app, [Confirm(met, one, "again") for one in again])
+    with app.tenant(TENANT) as tx:
+        row = memories.get(tx, add.id)
+    assert (row.importance, row.said_at) == (0.95, NOON + timedelta(days=3))
     assert [kind for kind, _ in emitted(app)].count("memory.write.important") == 1

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import consolidate, judge
-from core.change import Add, Change, Confirm, Dispute, Ignore, Merge, Replace
+from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
 from core.embed import HashEmbedder
 from core.judge import Known, Thresholds, Word
 from core.types import Candidate, Category, Evidence, Relation, Topic
@@ -79,7 +79,8 @@ def test_a_statement_made_twice_in_a_batch_is_added_once_with_both_quotes() -> N
 
 def test_the_same_in_other_words_is_added_once_unless_a_guard_objects() -> None:
     text = "Ada has {} cats, and all of them are at home and black"
-    assert len(decided([said(text.format("2")), said(text.format("2").replace("and black", "black and"))])) == 1
+    again = decided([said(text.format("2")), said(text.format("2").replace("and black", "black and"))])
+    assert [type(change) for change in again] == [Add, Joined], "the other wording has its verdict"
     assert len(decided([said(text.format("2")), said(text.format("3"))])) == 2
 
 
@@ -266,14 +267,36 @@ def test_what_is_said_of_others_changes_nothing_in_any_order(
     chance.shuffle(together)
     alone = [shape(c) for c in decided([c for c in together if c.subject == "ada"], word=word)]
     among = [shape(c) for c in decided(together, word=word) if shape(c)[1] == "ada"]
+    alone = [one for one in alone if one[0] is not Link]
     assert among == alone
+
+
+@settings(deadline=None)
+@given(BATCHES, BATCHES, st.sampled_from([None, *Word]))
+def test_every_statement_of_a_batch_has_one_change_or_verdict(
+    first: list[Candidate], second: list[Candidate], word: Word | None
+) -> None:
+    store = kept({}, decided(first, word=word))
+    changes = decided(second, store, word)
+    changes += consolidate.joined(second, consolidate.merged(second), changes)
+    judged = [one for one in changes if not isinstance(one, Dispute | Link)]
+    for c in second:
+        mine = [one for one in judged if identity(one.candidate) == identity(c)]  # type: ignore[union-attr]
+        assert len(mine) == 1
+        assert set(c.evidence) <= set(mine[0].candidate.evidence)  # type: ignore[union-attr]
+
+
+def identity(c: Candidate) -> tuple[object, ...]:
+    return judge.statement_key(c.subject, c.content), c.attribute, c.value
 
 
 def shape(change: Change) -> tuple[object, ...]:
     """What a change does, without the ids it makes up."""
     if isinstance(change, Dispute):
         return Dispute, change.one.subject, change.one.content, change.other.content
-    assert isinstance(change, Add | Ignore)
+    if isinstance(change, Link):
+        return Link, change.relation
+    assert isinstance(change, Add | Ignore | Joined)
     return type(change), change.candidate.subject, change.candidate, change.reason
 
 

@@ -233,16 +233,6 @@ def test_the_backlog_is_counted_up_to_its_bound_and_per_tenant(app: Database, wo
         assert events.backlog(tx, 100) == 0
 
 
-@pytest.mark.parametrize("token", ["", "x", "====", "é", "c2VxOg", "c2VxOmE", "\x00", "bm90OjE", "c2VxOuKB"])
-def test_a_token_of_someone_else_is_refused(token: str) -> None:
-    with pytest.raises(Invalid):
-        events.settle_seq(token)
-
-
-def test_a_token_names_its_place() -> None:
-    assert events.settle_seq(events.settle_token(12345)) == 12345
-
-
 def test_every_event_that_passes_the_door_can_be_stored_and_read_back(app: Database) -> None:
     awkward = {"a": [5e-324, -0.0, 10**4000, True, None, "\u2028\ufffe🎉"], "'; DROP TABLE events;--": "\\u0000"}
     (checked,) = intake.check([event(payload=awkward)])

@@ -106,7 +106,7 @@ def test_the_formulas_of_others_are_what_they_say(passed: float) -> None:
     known = Facts(0.7, "fact", uses=4)
     alive = {name: FORMULAS[name](known).strength(NOON, after(passed)) for name in FORMULAS}
     even = 0.6 * 0.9 + 0.2 * math.exp(-passed / 30) + 0.2 * 0.7
-    recent = 0.6 * 0.9 + 0.25 * 0.5 ** (passed / 30) + 0.15 * 0.7
+    recent = 0.6 * 0.9 + 0.25 * 0.7 + 0.15 * 0.5 ** (passed / 30)
     assert forget.relevance("even_blend", 0.9, alive["even_blend"]) == pytest.approx(even)
     assert forget.relevance("recent_blend", 0.9, alive["recent_blend"]) == pytest.approx(recent)
     assert alive["weekly"] == pytest.approx(0.7 * math.exp(-passed / 7) + math.log(5) / 10)

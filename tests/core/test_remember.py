@@ -61,11 +61,17 @@ def test_all_that_is_given_is_taken() -> None:
         ("Ada doesn't eat meat", "Ada doesn't eat meat", (None, None), "preference"),
         ("ada住在北京", "ada住在北京", ("home.city", "北京"), "fact"),
         ("用户喜欢喝茶", "用户喜欢喝茶", (None, None), "preference"),
-        ("Never use emojis", "ada's standing instruction: Never use emojis.", (None, None), "instruction"),
+        (
+            "Never use emojis", "ada's standing instruction: Never use emojis.",
+            ("instruction.emoji", "Never use emojis"), "instruction",
+        ),
+        (
+            "I moved to Lisbon and I like it there", "I moved to Lisbon and I like it there", (None, None), "fact",
+        ),
         ("User moved to Lisbon in May.", "ada moved to Lisbon in May 2026.", ("home.city", "Lisbon"), "fact"),
         ("Remember my anniversary is on 3 June", "Remember my anniversary is on 3 June", (None, None), "fact"),
         ("I like jazz. My dog is called Rex.", "I like jazz. My dog is called Rex.", (None, None), "preference"),
-        ("Adam lives in Rome", "Adam lives in Rome", (None, None), "fact"),
+        ("Adam lives in Rome", "Adam lives in Rome.", ("home.city", "Rome"), "fact"),
         ("Hello!", "Hello!", (None, None), "fact"),
     ],
 )  # fmt: skip

@@ -238,10 +238,18 @@ def test_rows_that_were_indexed_before_know_whether_they_ask(empty: Settings) ->
 
 
 BEFORE_0006 = (
+    "DROP TABLE webhooks, secrets",
+    "DROP TABLE tenant_settings",
+    "DROP INDEX dispatches_turns, dispatches_owed, events_unrouted",
+    "ALTER TABLE dispatches DROP COLUMN turn, DROP COLUMN overruns, DROP COLUMN deadline_at",
+    "CREATE INDEX dispatches_owed ON dispatches (wake_at)",
+    "CREATE INDEX events_unrouted ON events (seq) WHERE routed_at IS NULL",
+    "ALTER TABLE heartbeats DROP COLUMN queue, DROP COLUMN processes",
     "DROP VIEW second.search_index",
     "DROP TABLE search_changes CASCADE",
     "DROP FUNCTION note_indexed, note_unindexed, note_remembered, note_witnessed CASCADE",
     "ALTER TABLE search_index DROP COLUMN asks, DROP COLUMN names",
+    "ALTER TABLE memories DROP COLUMN said_at",
     "ALTER TABLE contexts DROP COLUMN instruction_ids, DROP COLUMN profile",
     """
     CREATE VIEW second.search_index WITH (security_invoker = true) AS

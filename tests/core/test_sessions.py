@@ -11,7 +11,7 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import intake, sessions, states, transcripts
+from core import events, intake, sessions, states, transcripts
 from core.db import Database
 from core.errors import Invalid, NotFound
 from core.extract import offline
@@ -278,3 +278,34 @@ def test_ids_in_any_script_with_slashes_and_quotes_are_kept(app: Database) -> No
     accept(app, said("hello", session=name, user="Zoë"))
     with app.tenant(TENANT) as tx:
         assert sessions.get(tx, name).user_id == "Zoë"
+
+
+def ends(app: Database, session: str = "s1") -> list[Json]:
+    with app.tenant(TENANT) as tx:
+        found = events.find(tx, event_type="session.ended", session_id=session)
+    return [event.payload for event in reversed(found)]
+
+
+def test_an_end_without_a_count_is_given_the_sessions_own(app: Database) -> None:
+    accept(app, said("One."))
+    accept(app, said("Two."), said("Two.", id="m"), ended(id="e1"), said("Four."), ended(id="e2"))
+    accept(app, said("Two.", id="m"), ended(id="e3"), ended(id="e4", message_count=None))
+    assert [(end["message_count"], end["filled_in"]) for end in ends(app)] == [
+        (3, ["message_count"]),
+        (4, ["message_count"]),
+        (4, ["message_count"]),
+        (4, ["message_count"]),
+    ]
+
+
+def test_a_count_that_the_publisher_gave_stays(app: Database) -> None:
+    accept(app, said("One."), ended(message_count=7), ended("empty", message_count=0), ended("silent"))
+    assert ends(app) == [{"session_id": "s1", "user_id": "ada", "message_count": 7}]
+    assert ends(app, "empty")[0]["message_count"] == 0
+    assert ends(app, "silent")[0]["message_count"] == 0
+
+
+def test_a_repeated_end_changes_nothing(app: Database) -> None:
+    accept(app, said("One."), ended(id="e"))
+    accept(app, said("Two."), ended(id="e"))
+    assert [end["message_count"] for end in ends(app)] == [1]

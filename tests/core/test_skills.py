@@ -134,3 +134,37 @@ def test_tool_calls_are_read_in_the_shapes_that_are_about() -> None:
     calls = [{"name": "a"}, {"tool": "b"}, {"type": "function", "function": {"name": "c"}}, {"x": 1}, 7, {"name": 3}]
     assert list(skills._tools(calls)) == ["a", "b", "c"]
     assert list(skills._tools({"name": "a"})) == []
+
+
+SEED = [{"step": 2, "tool": "read_url"}, {"step": 1, "tool": "web_search"}, {"step": 3, "tool": "summarize"}]
+
+
+@pytest.mark.parametrize(
+    ("workflow", "tools"),
+    [
+        (SEED, ["web_search", "read_url", "summarize"]),
+        (["web_search", "read_url", "summarize"], []),
+        ([{"step": "web_search"}, {"action": "read_url"}, {"name": "summarize"}], []),
+        ("web_search → read_url → summarize", []),
+        ("web_search -> read_url -> summarize", []),
+        ("1. web_search\n2. read_url\n\n3) summarize\n", []),
+        ("- web_search\n- read_url\n* summarize", []),
+        ("web_search；read_url；summarize", []),
+    ],
+)
+def test_a_workflow_is_its_steps_in_their_order(workflow: Any, tools: list[str]) -> None:
+    said = skills.report(event({"workflow": workflow}))
+    assert said.way == ["web_search", "read_url", "summarize"]
+    assert said.tools == tools
+
+
+def test_steps_come_before_a_workflow_and_one_sentence_is_one_step() -> None:
+    assert skills.report(event({"steps": ["Build"], "workflow": "Push"})).way == ["Build"]
+    assert skills.report(event({"workflow": "Ask the librarian."})).way == ["Ask the librarian."]
+    assert skills.report(event({"workflow": []})).way == []
+
+
+@pytest.mark.parametrize("workflow", [3, [{"colour": "red"}], "a;" * 60, [{"tool": 3}], {"tool": "x"}])
+def test_a_workflow_of_another_shape_is_refused_with_its_place(workflow: Any) -> None:
+    with pytest.raises(Never, match="/payload/workflow"):
+        skills.report(event({"workflow": workflow}))

@@ -26,5 +26,5 @@ def test_every_way_of_saying_the_same_is_taken() -> None:
         _one_form("Ada cannot swim, and James' dog isn't allowed") == "Ada can not swim, and James dog is not allowed"
     )
     assert _one_form("She GAVE up tea") == "She nolonger tea"
-    assert _one_form("她不再喝茶") == "她nolonger 喝茶"
+    assert _one_form("她不再喝茶") == "她 nolonger 喝茶"
     assert _one_form("nothing of it") == "nothing of it"

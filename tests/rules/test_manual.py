@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from core.db import Database
+from core.outlets import Outlets
 from core.types import Event, Json
 from rules import conditions, fields, operators, paths, schedules, schema, stages, store, tree
 from rules.conditions import compile_conditions
@@ -29,7 +30,7 @@ from tests.works import Works
 from workers import ledger, router
 
 MANUAL: Final = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-ALLOWED: Final = Allowed(hosts=["crm.example.com"], queues=["crm"], channels=["care"])
+ALLOWED: Final = Allowed(Outlets(["crm.example.com"], ["care"], ["crm"], ["crm-token"]))
 
 
 def blocks(kind: str) -> list[str]:

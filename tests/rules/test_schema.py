@@ -7,6 +7,7 @@ from jsonschema import Draft202012Validator
 
 from core.errors import Invalid
 from core.types import Json
+from rules import store
 from rules.json_schema import json_schema
 from rules.operators import OPERATORS
 from rules.paths import LOOKED_UP
@@ -100,6 +101,16 @@ def test_a_rule_that_says_little_has_the_documented_defaults() -> None:
     [
         ({"nmae": 1}, "/nmae", "did you mean `name`?"),
         ({"when": "x"}, "/when", "did you mean `event_type`?"),
+        ({"trigger": "x"}, "/trigger", "did you mean `event_type`?"),
+        ({"cron": "0 2 * * *"}, "/cron", "did you mean `schedule`?"),
+        (
+            {"actions": [{"action_type": "notify", "channel": "log", "template": "x", "message": "x"}]},
+            "/actions/0/message",
+            "did you mean `template`?",
+        ),
+        ({"event_type": None, "schedule": "0 2 * * *"}, "/schedule", 'such as `{"cron": "0 3 * * *"'),
+        ({"flow": {"debounce": 30}}, "/flow/debounce", 'such as `{"seconds": 30}`'),
+        ({"flow": "debounce"}, "/flow", 'such as `{"debounce": {"seconds": 30}}`'),
         ({"name": "Has Spaces"}, "/name", "[a-z0-9_.-]{1,100}"),
         ({"name": "a" * 101}, "/name", "{1,100}"),
         ({"name": "newline\n"}, "/name", "must fit"),
@@ -386,3 +397,45 @@ def test_the_operators_of_the_model_are_those_of_the_table() -> None:
 )
 def test_no_template_chooses_where_something_goes(action: Json) -> None:
     assert len(problems_of(a_document(actions=[action]))) == 1
+
+
+def test_faults_of_every_stage_are_told_at_once() -> None:
+    """Of the shape, of a part against another, of conditions as a whole, and of what is allowed."""
+    given = a_document(
+        name="Has Spaces",
+        schedule={"every_seconds": 5},
+        conditions={
+            "all": [a_leaf("==", 1, field="item.x"), *[a_leaf("exists")] * 100],
+            "any": [a_leaf("exists")] * 100,
+        },
+        starts_at="2026-11-22T00:00:00Z",
+        ends_at="2026-11-21T00:00:00Z",
+        risk_level="high",
+        actions=[
+            {"action_type": "run_agent", "target": "nobody"},
+            {"action_type": "webhook", "url": "https://example.org/x"},
+            {"action_type": "celery", "task": "x", "queue": "q", "nmae": 1},
+            {"action_type": "celery", "task": "x", "queue": "closed"},
+        ],
+        priority="high",
+    )
+    with pytest.raises(Invalid) as caught:
+        store.checked(given)
+    assert {problem.pointer for problem in caught.value.problems} == {
+        "/name",
+        "/event_type",
+        "/conditions",
+        "/conditions/all/0/field",
+        "/ends_at",
+        "/risk_level",
+        "/actions/0/target",
+        "/actions/1/url",
+        "/actions/2/nmae",
+        "/actions/3/queue",
+        "/priority",
+    }
+
+
+def test_a_document_of_which_nothing_can_be_read_still_names_its_faults() -> None:
+    assert set(problems_of({})) == {"/name", "/actions", "/event_type"}
+    assert set(problems_of({"actions": 3, "name": 4, "x": 5})) == {"/name", "/actions", "/x", "/event_type"}

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from core.config import Settings
+from core.errors import Invalid
+from core.outlets import Outlets
 from core.types import Json
+from rules import store
 from rules.schema import parse
-from rules.standing import Allowed, may_post, refusals
-from tests.rules.samples import RUN, a_leaf, a_rule
+from rules.standing import Allowed, refusals
+from tests.rules.samples import RUN, a_document, a_leaf, a_rule
 
-OPEN = Allowed(hosts=["hooks.example.org", "*.example.com"], queues=["billing"], channels=["ops"], high_risk=True)
+OPEN = Allowed(Outlets(["hooks.example.org", "*.example.com"], ["ops"], ["billing"], ["crm"]), high_risk=True)
 
 
 def refused(allowed: Allowed, **fields: Any) -> dict[str, str]:
@@ -95,30 +98,32 @@ def test_a_rule_that_copies_the_event_a_thousand_times_is_refused() -> None:
     assert "templates" in refused(Allowed(), actions=[emit])["/actions"]
 
 
-def test_the_settings_say_what_is_allowed(settings: Settings) -> None:
-    given = settings.model_copy(
-        update={"webhook_hosts": ["a.org"], "celery_queues": ["q"], "rule_cost": 7, "rules_per_tenant": 8}
-    )
-    allowed = Allowed.of(given, high_risk=True)
-    assert (list(allowed.hosts), list(allowed.queues), allowed.high_risk) == (["a.org"], ["q"], True)
+def test_the_settings_say_what_a_rule_may_cost(settings: Settings) -> None:
+    given = settings.model_copy(update={"rule_cost": 7, "rules_per_tenant": 8})
+    allowed = Allowed.of(given, Outlets(["a.org"]), high_risk=True)
+    assert (list(allowed.outlets.hosts), allowed.high_risk) == (["a.org"], True)
     assert (allowed.cost, allowed.rules) == (7, 8)
 
 
+TELL: Json = {"action_type": "run_agent", "target": "notifier", "params": {"channel": "log", "template": "x"}}
+
+
+def test_the_notifier_may_be_run_by_its_name_with_what_notify_takes() -> None:
+    assert store.checked(a_document(actions=[TELL])).actions[0].model_dump()["target"] == "notifier"
+
+
 @pytest.mark.parametrize(
-    ("url", "hosts", "may"),
+    ("params", "pointer"),
     [
-        ("https://a.org/x", ["a.org"], True),
-        ("https://A.ORG:8443/x?y#z", ["a.org"], True),
-        ("https://a.org./x", ["a.org"], True),
-        ("https://b.a.org/", ["a.org"], False),
-        ("https://b.a.org/", ["*.a.org"], True),
-        ("https://c.b.a.org/", ["*.A.org"], True),
-        ("https://a.org/", ["*.a.org"], False),
-        ("https://nota.org/", ["*.a.org", "a.org"], False),
-        ("https://a.org.evil.com/", ["a.org", "*.a.org"], False),
-        ("http://[::1]:80/", ["::1"], True),
-        ("http://127.0.0.1/", [], False),
+        ({"template": "x"}, "/actions/0/params/channel"),
+        ({"channel": "log"}, "/actions/0/params/template"),
+        ({"channel": "log", "template": "x", "message": "y"}, "/actions/0/params/message"),
+        ({"channel": "closed", "template": "x"}, "/actions/0/params/channel"),
+        ({"channel": "{{payload.channel}}", "template": "x"}, "/actions/0/params/channel"),
+        ({}, "/actions/0/params/channel"),
     ],
 )
-def test_a_host_is_allowed_by_its_whole_name_or_as_a_subdomain(url: str, hosts: list[str], may: bool) -> None:
-    assert may_post(url, hosts) is may
+def test_what_the_notifier_cannot_tell_is_refused_as_for_notify(params: Json, pointer: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        store.checked(a_document(actions=[TELL | {"params": params}]))
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from core.errors import Invalid
 from rules.templates import fault, render
 from tests.rules.samples import an_event
 
+LIMIT = 1_000
 EVENT = an_event(
     {"user_id": "ada", "n": 3, "flag": True, "tags": ["a"], "null": None, "evil": "{{payload.n}}", "名": "李"}
 )
@@ -32,18 +34,18 @@ EVENT = an_event(
     ],
 )
 def test_a_template_is_replaced_by_the_field(value: Any, rendered: Any) -> None:
-    assert render(value, EVENT) == rendered
+    assert render(value, EVENT, LIMIT) == rendered
 
 
 def test_templates_are_replaced_at_any_depth_and_keys_stay() -> None:
     given = {"{{payload.n}}": [{"deep": "{{payload.n}}"}]}
-    assert render(given, EVENT) == {"{{payload.n}}": [{"deep": 3}]}
+    assert render(given, EVENT, LIMIT) == {"{{payload.n}}": [{"deep": 3}]}
     assert given == {"{{payload.n}}": [{"deep": "{{payload.n}}"}]}
 
 
 def test_what_was_put_in_is_not_looked_at_again() -> None:
-    assert render("{{payload.evil}}", EVENT) == "{{payload.n}}"
-    assert render("say {{payload.evil}}", EVENT) == "say {{payload.n}}"
+    assert render("{{payload.evil}}", EVENT, LIMIT) == "{{payload.n}}"
+    assert render("say {{payload.evil}}", EVENT, LIMIT) == "say {{payload.n}}"
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,15 @@ def test_a_template_that_cannot_be_filled_in_is_a_fault(value: Any, pointer: str
 
 def test_values_without_faults_have_none() -> None:
     assert fault({"a": ["{{payload.x}}", 1, None, "text"]}) is None
+
+
+def test_what_grows_too_large_is_refused_before_it_is_built() -> None:
+    event = an_event({"text": "x" * 600, "list": ["x" * 600]})
+    assert render("{{payload.text}}", event, LIMIT) == "x" * 600
+    for given in (
+        "{{payload.text}} " * 2,
+        ["{{payload.text}}"] * 2,
+        {"a": "{{payload.list}}", "b": "{{payload.list}}"},
+    ):
+        with pytest.raises(Invalid, match="1,000 are allowed"):
+            render(given, event, LIMIT)

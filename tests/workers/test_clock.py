@@ -21,6 +21,7 @@ from core.bell import broker_url
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
+from core.limits import Limits
 from core.types import Json
 from rules import store
 from tests.rules.samples import a_document
@@ -204,7 +205,8 @@ def test_users_wait_while_the_log_has_more_than_the_router_can_take(
     accept_all(app, [said("hello", session=f"s{n}", user=f"u{n}") for n in range(50)])
     works.settle()
     save(app, "tick", {**HOURLY, "for_each": "user"})
-    with closing(started(quick.model_copy(update={"backlog_events": 40, "schedule_page": 5}))) as clock:
+    few = {"tenant_limits": Limits(events_waiting=40), "schedule_page": 5}
+    with closing(started(quick.model_copy(update=few))) as clock:
         clock.tick()
         let_pass(queue, "tick", 3600)
         look_again(clock)

@@ -404,3 +404,12 @@ def test_a_side_that_was_changed_meanwhile_is_a_conflict(app: Database, tools: T
     with pytest.raises(Conflict):
         carried_out(app, planned)
     assert row(app, other.id).trust == "disputed"
+
+
+@pytest.mark.parametrize("workflow", [[{"step": 1, "tool": "build"}, {"step": 2, "tool": "push"}], "build → push"])
+def test_a_workflow_keeps_its_steps(app: Database, tools: Tools, workflow: object) -> None:
+    ran(tools, learning.learn_skill, deployed(workflow=workflow))
+    (one,) = stored(app)
+    assert one.structured["steps"] == ["build", "push"]
+    assert one.content == "To deploy the site: 1. build. 2. push. (worked 1 of 1 times)"
+    assert one.importance == 0.7

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 from aiosmtpd.controller import Controller
-from pydantic import AnyUrl, SecretStr
+from pydantic import SecretStr
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
@@ -20,8 +20,8 @@ from core.config import Settings
 from core.db import Database
 from core.errors import Later, Never
 from rules import store
-from rules.standing import Allowed
 from tests.doors import opened
+from tests.outlets import allowed, open_to
 from tests.samples import TENANT, accept, event
 from tests.workers.test_outside import Other, a_job, other, tools
 from tests.works import Works, at_work
@@ -96,7 +96,7 @@ def save(app: Database, given: Settings, **action: Any) -> None:
         "actions": [{"action_type": "notify", "template": "Order {{payload.n}}", **action}],
     }
     with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, document, author="test", allowed=Allowed.of(given, high_risk=False))
+        store.save(tx, TENANT, document, author="test", allowed=allowed(given))
 
 
 def pass_time(queue: Database, works: Works) -> int:
@@ -111,7 +111,7 @@ def pass_time(queue: Database, works: Works) -> int:
 def test_what_falls_into_one_period_is_told_together(
     settings: Settings, app: Database, queue: Database, other: Other
 ) -> None:
-    given = settings.model_copy(update={"notify_channels": {"ops": AnyUrl(other.url)}})
+    given = open_to(settings, channels={"ops": other.url})
     save(app, given, channel="ops", digest={"every_seconds": 3600})
     with at_work(given) as works:
         for n in range(3):
@@ -134,7 +134,7 @@ def held(app: Database) -> list[UUID]:
 def test_what_several_workers_find_due_is_sent_once_and_by_one_id_at_each_attempt(
     settings: Settings, app: Database, queue: Database, other: Other
 ) -> None:
-    given = settings.model_copy(update={"notify_channels": {"ops": AnyUrl(other.url)}})
+    given = open_to(settings, channels={"ops": other.url})
     save(app, given, channel="ops", digest={"every_seconds": 3600})
     other.answers = [(503, {}, b"busy")]
     with at_work(given) as works:
@@ -156,7 +156,7 @@ def test_what_several_workers_find_due_is_sent_once_and_by_one_id_at_each_attemp
 def test_what_is_called_off_is_not_told_with_the_rest(
     settings: Settings, app: Database, queue: Database, other: Other
 ) -> None:
-    given = settings.model_copy(update={"notify_channels": {"ops": AnyUrl(other.url)}})
+    given = open_to(settings, channels={"ops": other.url})
     save(app, given, channel="ops", digest={"every_seconds": 3600})
     with at_work(given) as works:
         accept(app, *[event(payload={"n": n}) for n in range(2)])
@@ -170,7 +170,7 @@ def test_what_is_called_off_is_not_told_with_the_rest(
 def test_what_is_held_until_its_time_is_seen_and_can_be_cancelled(
     settings: Settings, app: Database, queue: Database, other: Other
 ) -> None:
-    given = settings.model_copy(update={"notify_channels": {"ops": AnyUrl(other.url)}})
+    given = open_to(settings, channels={"ops": other.url})
     save(app, given, channel="ops", digest={"at": "08:00"})
     accept(app, event(payload={"n": 1}))
     with at_work(given) as works:
@@ -186,9 +186,7 @@ def test_mail_is_sent_with_the_subject_of_the_rule_and_once_for_who_knows_its_id
     upgraded: Settings, mailbox: tuple[str, Mailbox]
 ) -> None:
     url, box = mailbox
-    given = upgraded.model_copy(
-        update={"notify_channels": {"ann": AnyUrl("mailto:ann@example.com")}, "smtp_url": SecretStr(url)}
-    )
+    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
     job = a_job(channel="ann", template="Größe 42\nis gone", subject="Stock\r\nBcc: eve@example.com")
     assert notifying.notify(tools(given), job).write(cast(Any, None)) == {"channel": "ann", "delivered": 1}
     (mail,) = box.got
@@ -205,9 +203,7 @@ def test_mail_is_sent_whatever_the_event_made_of_the_templates(
     upgraded: Settings, mailbox: tuple[str, Mailbox], template: Any, subject: Any, told: tuple[str, str]
 ) -> None:
     url, box = mailbox
-    given = upgraded.model_copy(
-        update={"notify_channels": {"ann": AnyUrl("mailto:ann@example.com")}, "smtp_url": SecretStr(url)}
-    )
+    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
     notifying.notify(tools(given), a_job(channel="ann", template=template, subject=subject))
     assert [(mail["Subject"], mail.get_content().strip()) for mail in box.got] == [told]
 
@@ -216,9 +212,7 @@ def test_a_mail_server_that_says_not_now_is_asked_again_and_one_that_refuses_is_
     upgraded: Settings, mailbox: tuple[str, Mailbox]
 ) -> None:
     url, box = mailbox
-    given = upgraded.model_copy(
-        update={"notify_channels": {"ann": AnyUrl("mailto:ann@example.com")}, "smtp_url": SecretStr(url)}
-    )
+    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
     box.codes = ["451 later", "550 no such mailbox"]
     with pytest.raises(Later, match="451"):
         notifying.notify(tools(given), a_job(channel="ann", template="x"))
@@ -227,14 +221,14 @@ def test_a_mail_server_that_says_not_now_is_asked_again_and_one_that_refuses_is_
 
 
 def test_without_a_mail_server_a_mailbox_says_what_to_set(upgraded: Settings) -> None:
-    given = upgraded.model_copy(update={"notify_channels": {"ann": AnyUrl("mailto:ann@example.com")}})
+    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"})
     with pytest.raises(Never, match="IMPRINT_SMTP_URL"):
         notifying.notify(tools(given), a_job(channel="ann", template="x"))
 
 
 def test_the_next_attempts_are_spread_over_hours(settings: Settings, app: Database, other: Other) -> None:
     accept(app, event(id="e1"))
-    given = settings.model_copy(update={"webhook_hosts": ["127.0.0.1"]})
+    given = open_to(settings, other.url)
     other.answers = [(503, {}, b"busy")] * 3
     pauses = []
     for attempt in (1, 3, 8):
@@ -249,7 +243,7 @@ def test_the_next_attempts_are_spread_over_hours(settings: Settings, app: Databa
 def test_an_address_that_fails_for_days_is_disabled_said_so_and_enabled_by_a_person(
     settings: Settings, app: Database, other: Other
 ) -> None:
-    given = settings.model_copy(update={"webhook_hosts": ["127.0.0.1"]})
+    given = open_to(settings, other.url)
     job = a_job(url=f"{other.url}?token=secret", headers={}, payload=None)
     other.answers = [(503, {}, b"busy")] * 2
     with pytest.raises(Later):
@@ -271,7 +265,7 @@ def test_an_address_that_fails_for_days_is_disabled_said_so_and_enabled_by_a_per
 
 
 def test_an_address_that_answers_again_is_well(settings: Settings, app: Database, other: Other) -> None:
-    given = settings.model_copy(update={"webhook_hosts": ["127.0.0.1"]})
+    given = open_to(settings, other.url)
     job = a_job(url=other.url, headers={}, payload=None)
     other.answers = [(503, {}, b"busy")]
     with pytest.raises(Later):
@@ -292,3 +286,14 @@ def test_the_log_may_be_quiet_too(settings: Settings, app: Database) -> None:
 
 def _fields(job: ledger.Job) -> dict[str, Any]:
     return {name: getattr(job, name) for name in ledger.Job.__slots__}
+
+
+def test_the_notifier_run_by_its_name_tells_as_notify_does(app: Database, works: Works) -> None:
+    params = {"channel": "log", "template": "Order {{payload.n}} came."}
+    action = {"action_type": "run_agent", "target": "notifier", "params": params}
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, {"name": "tell", "event_type": "order.placed", "actions": [action]}, author="test")
+    accept(app, event("order.placed", {"n": 7}))
+    with capture_logs() as logs:
+        works.settle()
+    assert [entry["text"] for entry in logs if entry["event"] == "notification"] == ["Order 7 came."]

@@ -9,17 +9,18 @@ import hmac
 import json
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 from kombu import Connection
-from pydantic import HttpUrl, SecretStr
+from pydantic import SecretStr
 from sqlalchemy import URL, text
 from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
@@ -31,9 +32,10 @@ from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Later, Never
 from core.events import Cause
+from core.tenants import DEFAULT
 from core.types import Event, Json
 from rules import store
-from rules.standing import Allowed
+from tests.outlets import allowed, open_to
 from tests.production import free_port
 from tests.samples import TENANT, accept, event
 from tests.works import at_work
@@ -113,9 +115,9 @@ def other() -> Iterator[Other]:
 
 
 @pytest.fixture
-def open_settings(upgraded: Settings) -> Settings:
-    """The test's server is an allowed host."""
-    return upgraded.model_copy(update={"webhook_hosts": ["127.0.0.1"]})
+def open_settings(settings: Settings, other: Other) -> Settings:
+    """The tenant may post to the test's server."""
+    return open_to(settings, other.url)
 
 
 def a_job(**params: Any) -> Job:
@@ -148,20 +150,20 @@ def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, o
         {"total": 12.5, "note": "Größe 42"},
         "c1",
     )
-    assert got.headers["webhook-id"] == str(job.id)
+    assert got.headers["webhook-id"] == f"{TENANT}:{job.id}"
     assert abs(int(got.headers["webhook-timestamp"]) - datetime.now(UTC).timestamp()) < 10
     assert "webhook-signature" not in got.headers
 
 
 def test_what_a_rule_gives_is_posted_as_it_is_with_its_headers(open_settings: Settings, other: Other) -> None:
-    headers = {"Authorization": "Bearer x", "x-who": "José", "x-total": 12.5, "x-missing": None}
+    headers = {"x-plain": "x", "x-who": "José", "x-total": 12.5, "x-missing": None}
     outside.send_webhook(
         tools(open_settings), a_job(url=other.url, headers=headers, payload={"a": [1]}, gathered=["e0"])
     )
     (got,) = other.got
     assert got.json == {"a": [1]}
     assert {name: got.headers.get(name) for name in map(str.lower, headers)} == {
-        "authorization": "Bearer x",
+        "x-plain": "x",
         "x-who": "José",
         "x-total": "12.5",
         "x-missing": None,
@@ -176,8 +178,7 @@ def test_what_a_flow_has_gathered_stands_beside_the_event(open_settings: Setting
 @pytest.mark.parametrize("prefix", ["whsec_", ""])
 def test_a_signature_vouches_for_id_time_and_body(open_settings: Settings, other: Other, prefix: str) -> None:
     key = b"0123456789abcdef01234567"
-    secret = SecretStr(prefix + base64.b64encode(key).decode())
-    signed = open_settings.model_copy(update={"webhook_secret": secret})
+    signed = open_to(open_settings, other.url, signing=prefix + base64.b64encode(key).decode())
     outside.send_webhook(tools(signed), a_job(url=other.url, headers={}, payload=None))
     (got,) = other.got
     said = f"{got.headers['webhook-id']}.{got.headers['webhook-timestamp']}.".encode() + got.body
@@ -197,7 +198,7 @@ def test_while_a_secret_is_rotated_a_receiver_may_know_the_old_or_the_new(
     open_settings: Settings, other: Other
 ) -> None:
     old, new = ("whsec_" + base64.b64encode(key).decode() for key in (b"o" * 24, b"n" * 24))
-    both = open_settings.model_copy(update={"webhook_secret": SecretStr(f"{new} {old}")})
+    both = open_to(open_settings, other.url, signing=f"{new} {old}")
     outside.send_webhook(tools(both), a_job(url=other.url, headers={}, payload=None))
     (got,) = other.got
     for secret in (old, new):
@@ -208,18 +209,28 @@ def test_while_a_secret_is_rotated_a_receiver_may_know_the_old_or_the_new(
 
 def test_a_secret_that_is_no_key_is_named_and_not_shown(open_settings: Settings, other: Other) -> None:
     bad = open_settings.model_copy(update={"webhook_secret": SecretStr("hush hush!")})
+    job = replace(a_job(url=other.url, headers={}, payload=None), tenant_id=DEFAULT)
     with pytest.raises(Never, match="IMPRINT_WEBHOOK_SECRET") as refused:
-        outside.send_webhook(tools(bad), a_job(url=other.url, headers={}, payload=None))
+        outside.send_webhook(tools(bad), job)
     assert "hush" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
     ("hosts", "allowed"),
-    [([], False), (["example.com"], False), (["*.0.0.1"], True), (["127.0.0.1"], True), (["*.127.0.0.1"], False)],
+    [
+        ([], False),
+        (["http://example.com:{port}"], False),
+        (["http://*.0.0.1:{port}"], True),
+        (["http://127.0.0.1:{port}"], True),
+        (["http://*.127.0.0.1:{port}"], False),
+        (["127.0.0.1:{port}"], False),
+        (["http://127.0.0.1"], False),
+        (["127.0.0.1", "https://127.0.0.1:{port}"], False),
+    ],
 )
-def test_only_allowed_hosts_are_called(upgraded: Settings, other: Other, hosts: list[str], allowed: bool) -> None:
-    job = a_job(url=other.url, headers={}, payload=None)
-    given = upgraded.model_copy(update={"webhook_hosts": hosts})
+def test_only_allowed_hosts_are_called(settings: Settings, other: Other, hosts: list[str], allowed: bool) -> None:
+    job = replace(a_job(url=other.url, headers={}, payload=None), tenant_id=DEFAULT)
+    given = settings.model_copy(update={"webhook_hosts": [one.format(port=urlsplit(other.url).port) for one in hosts]})
     if allowed:
         outside.send_webhook(tools(given), job)
     else:
@@ -286,9 +297,10 @@ def test_the_pause_that_the_other_side_asks_for_is_kept(
 
 
 def test_who_cannot_be_reached_or_says_nothing_is_asked_again(open_settings: Settings, other: Other) -> None:
+    nobody = f"http://127.0.0.1:{free_port()}/"
     with pytest.raises(Later, match="cannot be reached"):
         outside.send_webhook(
-            tools(open_settings), a_job(url=f"http://127.0.0.1:{free_port()}/", headers={}, payload=None)
+            tools(open_to(open_settings, other.url, nobody)), a_job(url=nobody, headers={}, payload=None)
         )
     other.answers.append((0, {}, b""))
     hasty = open_settings.model_copy(update={"webhook_timeout_seconds": 0.2})
@@ -303,16 +315,16 @@ def test_cookies_of_one_are_not_sent_for_another(open_settings: Settings, other:
     assert [got.headers.get("cookie") for got in other.got] == [None, None]
 
 
-def test_a_channel_gets_the_text_the_event_and_its_own_name(upgraded: Settings, other: Other) -> None:
-    given = upgraded.model_copy(update={"notify_channels": {"ops": HttpUrl(other.url)}})
+def test_a_channel_gets_the_text_the_event_and_its_own_name(settings: Settings, other: Other) -> None:
+    given = open_to(settings, channels={"ops": other.url})
     done = result_of(notifying.notify(tools(given), a_job(channel="ops", template="Größe 42 is gone")))
     assert done == {"channel": "ops", "delivered": 1, "status": 200}
     assert other.got[0].json == {"text": "Größe 42 is gone", "channel": "ops", "event_id": "e1"}
 
 
-def test_the_address_of_a_channel_is_a_secret(upgraded: Settings, other: Other) -> None:
+def test_the_address_of_a_channel_is_a_secret(settings: Settings, other: Other) -> None:
     other.answers.append((500, {}, b"no"))
-    given = upgraded.model_copy(update={"notify_channels": {"ops": HttpUrl(f"{other.url}/T0/secret")}})
+    given = open_to(settings, channels={"ops": f"{other.url}/T0/secret"})
     with pytest.raises(Later, match="'ops' answered 500: no") as refused:
         notifying.notify(tools(given), a_job(channel="ops", template="x"))
     assert "secret" not in str(refused.value)
@@ -345,7 +357,7 @@ def test_a_task_lies_on_the_other_services_queue_as_celery_would_put_it(upgraded
     queue, url = f"billing-{uuid4().hex}", upgraded.broker_url
     assert url is not None
     more = {"celery_broker_url": SecretStr(url.get_secret_value() + "?")} if own else {}
-    given = upgraded.model_copy(update={"celery_queues": [queue], **more})
+    given = upgraded.model_copy(update={"celery_queues": {TENANT: [queue]}, **more})
     job = a_job(task="billing.recount", queue=queue, kwargs={"user": "ada", "n": [1, None]})
     done = result_of(outside.send_task(tools(given), job))
     assert done == {"task": "billing.recount", "queue": queue, "task_id": str(job.id)}
@@ -367,7 +379,7 @@ def test_only_allowed_queues_get_tasks(upgraded: Settings) -> None:
 @pytest.mark.parametrize("scheme", ["redis", "amqp"])
 def test_a_broker_that_is_away_is_asked_again(upgraded: Settings, scheme: str) -> None:
     nowhere = SecretStr(f"{scheme}://127.0.0.1:{free_port()}//")
-    given = upgraded.model_copy(update={"celery_queues": ["q"], "celery_broker_url": nowhere})
+    given = upgraded.model_copy(update={"celery_queues": {TENANT: ["q"]}, "celery_broker_url": nowhere})
     with pytest.raises(Later, match="'q' cannot be reached"):
         outside.send_task(tools(given), a_job(task="x", queue="q", kwargs={}))
 
@@ -377,7 +389,7 @@ def test_actions_are_carried_out_one_after_another_and_each_at_last(
 ) -> None:
     """A rule with three actions; the second is refused once."""
     tasks = f"q-{uuid4().hex}"
-    given = settings.model_copy(update={"webhook_hosts": ["127.0.0.1"], "celery_queues": [tasks]})
+    given = open_to(settings, other.url, queues=[tasks])
     document = {
         "name": "tell_them",
         "event_type": "order.placed",
@@ -388,7 +400,7 @@ def test_actions_are_carried_out_one_after_another_and_each_at_last(
         ],
     }
     with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, document, author="test", allowed=Allowed.of(given, high_risk=False))
+        store.save(tx, TENANT, document, author="test", allowed=allowed(given))
     other.answers += [(200, {}, b""), (503, {}, b"busy")]
     accept(app, event(payload={"id": 7}))
     broker = given.broker_url

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import events
+from core import events, metrics
 from core.db import Database, Tx
 from core.errors import Later
 from core.types import DispatchStatus, Event, Json
-from rules import lookups, store
+from rules import defaults, lookups, store
 from rules.ruleset import Ruleset
 from rules.standing import Allowed
 from tests.rules.samples import RUN, a_document, a_rule
@@ -218,14 +218,14 @@ def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
 def test_what_a_debounce_lets_go_and_the_database_refuses_is_set_aside_alone(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    insert = ledger.insert
+    write = ledger.write
 
-    def refused(tx: Tx, new: Any, resend_s: float) -> Any:
+    def refused(tx: Tx, new: Any) -> Any:
         if any(one.rule == "bad" and one.status is DispatchStatus.PENDING for one in new):
             tx.execute(text("SELECT 1 / 0"))
-        return insert(tx, new, resend_s)
+        return write(tx, new)
 
-    monkeypatch.setattr(ledger, "insert", refused)
+    monkeypatch.setattr(ledger, "write", refused)
     wait = {"debounce": {"seconds": 3600}}
     save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
     accept(app, event("a"), event("b"))
@@ -464,7 +464,7 @@ def test_an_action_that_its_templates_blow_up_is_set_aside_and_holds_up_no_other
     assert len(router.route(works.router)[1]) == 1
     found = {d.rule: d for d in rows(queue, "dispatches")}
     assert (found["copies"].status, found["good"].status) == ("dead", "pending")
-    assert "524288 are allowed" in found["copies"].error
+    assert "524,288 are allowed" in found["copies"].error
 
 
 def test_what_a_flow_gathered_is_handed_on_whatever_the_events_are_called(
@@ -513,3 +513,20 @@ def test_an_event_whose_consequences_the_database_refuses_is_set_aside_and_stops
 def test_only_what_would_run_by_itself_is_held_for_its_risk(risk: str, mode: str, allowed: bool, acts: str) -> None:
     rule = a_rule(risk_level=risk, action_mode=mode)
     assert firing.mode_of(rule, allows_high_risk=allowed) == acts
+
+
+def test_metrics_name_no_rule_of_a_tenant(app: Database, works: Works) -> None:
+    for number in range(3):
+        rule = a_document(name=f"secret-project-{number}", event_type="order.placed", action_mode="shadow")
+        with app.tenant(TENANT) as tx:
+            store.save(tx, TENANT, rule, author="test")
+    accept(app, event("order.placed"), said("x"))
+    works.settle()
+    found = {
+        sample.labels["rule"]
+        for family in metrics.DECISIONS.collect()
+        for sample in family.samples
+        if sample.name.endswith("_total")
+    }
+    assert "other" in found
+    assert found <= {*defaults.NAMES, "other"}

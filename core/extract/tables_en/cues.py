@@ -37,7 +37,7 @@ CATEGORIES: tuple[Cue, ...] = (
     ),
     Cue(
         re.compile(
-            r"\b(?:I|we) (?:\w+ )?(?:love|like|enjoy|adore|hate|prefer|dislike|cannot stand)\b|\bfavorite\b|\b(?:big|"
+            r"\b(?:I|we) (?:\w+ )?(?:love|like|enjoy|adore|hate|prefer|dislike|cannot stand)\b|\bfavou?rite\b|\b(?:big|"
             r"huge) fan\b|\bpassionate about\b|\bmakes? me (?:feel|so|happy|smile)\b|\bhelps? me\b|\bgo-to\b",
             re.IGNORECASE,
         ),
@@ -99,7 +99,7 @@ THEMES: tuple[Theme, ...] = tuple(
         ),
         (Topic.GOAL, r"goals?|dreams?|plan\w*|hop(?:e|ing) to|want to|aim\w*|going to"),
         (Topic.HABIT, r"every (?:day|morning|night|week\w*|sunday)|usually|always|routine|habit|often"),
-        (Topic.PREFERENCE, r"love|like|enjoy|favorite|prefer|hate|fan of|passion\w*"),
+        (Topic.PREFERENCE, r"love|like|enjoy|favou?rite|prefer|hate|fan of|passion\w*"),
     )
 )
 
@@ -111,6 +111,22 @@ STATED = {
     "not home.country": "{who} no longer lives in {value}.",
     "work.employer": "{who} works at {value}.",
     "not work.employer": "{who} no longer works at {value}.",
+    "place": "{who}'s {what} is {value}.",
+    "year": "{who}'s {what} is from {value}.",
+    "item": "Number {what} is {value}.",
+    "number": "{who}'s {what} is number {value}.",
+    "not number": "{who} no longer has {what} {value}.",
+    "pregnancy": "{who}: {value}.",
+    "health.blood_type": "{who}'s blood type is {value}.",
+    "education.grade": "{who} is in {value}.",
+    "work.activity": "{who}'s work is {value}.",
+    "work.team_size": "{who}'s team has {value} people.",
+    "reading": "{who} is reading {value}.",
+    "not reading": "{who} no longer reads {value}.",
+    "not does": "{who} has given up {value}.",
+    "does": "{who} has the habit of {value}.",
+    "habit": "{who}'s habit of that ({what}): {value}.",
+    "life": "{who} {value}.",
     "work.role": "{who} works as {a_value}.",
     "name": "{who} is called {value}.",
     "origin": "{who} comes from {value}.",

@@ -12,7 +12,7 @@ PEOPLE: tuple[Pattern, ...] = (
     Pattern(
         row(
             r"\b(?:my|our) (?P<rel>wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|"
-            r"mum|father|dad|"
+            r"mum|mam|father|dad|"
             r"boss|manager)(?:'s name is| is (?:called|named)|,? whose name is|"
             r" is) (?P<v>[A-Z][\w-]+(?: [A-Z]\w+)?)(?=[.,!;]|$| and\b| who\b| but\b)"
         ),
@@ -24,8 +24,8 @@ PEOPLE: tuple[Pattern, ...] = (
     Pattern(
         row(
             r"\b(?:my|our) (?P<rel>wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|"
-            r"mum|father|dad|"
-            r"boss|manager),? (?P<v>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?-i:[A-Z][a-z]+))\b(?!'s)"
+            r"mum|mam|father|dad|"
+            r"boss|manager),? (?P<v>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?-i:[A-Z][\w-]+))\b(?!'s)"
         ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
@@ -55,7 +55,7 @@ PEOPLE: tuple[Pattern, ...] = (
             r")?(?P<rel>sister|brother|"
             r"son|daughter|friend|niece|nephew|cousin|uncle|aunt|roommate|"
             + PETS
-            + r"),? (?P<v>(?-i:[A-Z][a-z]+))\b(?!'s)"
+            + r"),? (?P<v>(?-i:[A-Z][\w-]+))\b(?!'s)"
         ),
         "relation.{rel}",
         Topic.RELATIONSHIP,
@@ -79,7 +79,7 @@ PEOPLE: tuple[Pattern, ...] = (
     ),
     Pattern(
         row(
-            r"{free}(?P<v>(?-i:[A-Z][a-z]+)(?: (?-i:[A-Z][a-z]+))?)(?:,| is(?: also)?) my (?P<rel>wife|husband|spouse|"
+            r"{free}(?P<v>(?-i:[A-Z][\w-]+)(?: (?-i:[A-Z][\w-]+))?)(?:,| is(?: also)?) my (?P<rel>wife|husband|spouse|"
             r"partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|mum|father|dad|boss|manager)"
             r"(?=[.!;]|$|,(?! and\b)| and\b| who\b| but\b)"
         ),
@@ -90,7 +90,7 @@ PEOPLE: tuple[Pattern, ...] = (
     ),
     Pattern(
         row(
-            r"{free}(?P<v>(?-i:[A-Z][a-z]+)(?: (?-i:[A-Z][a-z]+))?)(?:,| is(?: also)?) (?:my|our) (?:older |younger |"
+            r"{free}(?P<v>(?-i:[A-Z][\w-]+)(?: (?-i:[A-Z][\w-]+))?)(?:,| is(?: also)?) (?:my|our) (?:older |younger |"
             r"little |big |elder |twin |oldest |youngest )?(?P<rel>sister|brother|son|daughter|niece|nephew|cousin|"
             r"uncle|aunt|grandmother|grandma|grandfather|grandpa|roommate|" + PETS + r")"
             r"(?=[.!;]|$|,(?! and\b)| and\b| who\b| but\b)"
@@ -110,7 +110,7 @@ PEOPLE: tuple[Pattern, ...] = (
         exclusive=False,
     ),
     Pattern(
-        row(r"\b(?:I am|I got) (?:{adv})married to (?P<v>(?-i:[A-Z][a-z]+))\b"),
+        row(r"\b(?:I am|I got) (?:{adv})married to (?P<v>(?-i:[A-Z][\w-]+))\b"),
         "relation.spouse",
         Topic.RELATIONSHIP,
         0.8,
@@ -130,7 +130,8 @@ PEOPLE: tuple[Pattern, ...] = (
     ),
     Pattern(
         row(
-            r"\b(?:I|we) (?:{adv})have (?P<v>\d|one|two|three|four|five|six|no|a) (?:(?:young|little|small|"
+            r"\b(?:I|we) (?:{adv})(?:have|have got|got) (?P<v>\d|one|two|three|four|five|six|no|a) (?:(?:young|"
+            r"little|small|"
             r"grown|teenage|"
             r"beautiful|wonderful|lovely|grown-up) )?(?:kids?|children|child)\b"
         ),

@@ -136,6 +136,13 @@ PERSON: tuple[Pattern, ...] = (
     ),
     # places
     Pattern(
+        row(r"^in (?P<v>(?-i:[A-Z])[\w-]+(?: (?-i:[A-Z])[\w-]+)?),? I (?:now )?live\b"),
+        "home.city",
+        Topic.LOCATION,
+        0.8,
+        values.place,
+    ),
+    Pattern(
         row(r"\bI (?:do not|no longer) live in {v}(?: any ?more)?{end}"),
         "home.city",
         Topic.LOCATION,

@@ -11,7 +11,8 @@ TASTES: tuple[Pattern, ...] = (
     # likes and dislikes
     Pattern(
         row(
-            r"\bmy (?:all[- ]time |absolute |current )?favorite (?P<cls>[a-z]+(?: [a-z]+){0,2}?)(?: of all time| ever|"
+            r"\bmy (?:all[- ]time |absolute |current )?favou?rite (?P<cls>[a-z]+(?: (?!these\b|now\b|right\b|"
+            r"at\b)[a-z]+){0,2}?)(?: of all time| ever| these days| right now| now| at the moment|"
             r" to \w+)? (?:is|has to be|would be|has always been|are)(?: probably| definitely)? {v}{end}"
         ),
         "preference.{cls}",
@@ -23,7 +24,7 @@ TASTES: tuple[Pattern, ...] = (
     Pattern(
         row(
             r"^(?P<v>[^,.;!?()]{2,40}?) (?:is|are) (?:probably |definitely |still )?my (?:all[- ]time |"
-            r"absolute )?favorite (?P<cls>[a-z]+(?: [a-z]+){0,2})(?=[.,!;]|$| because\b| and\b| of all\b| ever\b)"
+            r"absolute )?favou?rite (?P<cls>[a-z]+(?: [a-z]+){0,2})(?=[.,!;]|$| because\b| and\b| of all\b| ever\b)"
         ),
         "preference.{cls}",
         Topic.PREFERENCE,
@@ -58,7 +59,8 @@ TASTES: tuple[Pattern, ...] = (
     Pattern(
         row(
             r"(?:{free}{who}|\bI (?:(?!\b(?:who|they|she|he|my|our|people|friends)\b)[^,.;!?–—-])*?\b(?:and|but) {adv}"
-            r"(?=hate |dislike |detest ))(?:hate|hates|dislike|dislikes|cannot stand|detest|loathe|despise|"
+            r"(?=hate |dislike |detest ))(?:hate|hates|dislike|dislikes|cannot (?:stand|abide|bear)|detest|"
+            r"loathe|despise|"
             r"(?:am|is) not "
             r"(?:an? (?:big |huge |great |massive )?fan of|into|fond of)) (?P<v>[^.;!?()]+?){list_end}"
         ),

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 
 KIN = (
-    r"wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|mum|father|dad|sister|brother|son|"
+    r"wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|mum|mam|father|dad|sister|brother|son|"
     r"daughter|"
     r"uncle|aunt|cousin|niece|nephew|grandmother|grandma|grandfather|grandpa|boss|manager|roommate|flatmate|"
     r"best friend|friend|"
     r"colleague|coworker|classmate|neighbou?r|landlord|landlady|therapist|doctor|coach|"
-    r"(?:grand)?parents|siblings|kids|children|sons|daughters|sisters|brothers|twins|ex(?:-(?:wife|husband))?"
+    r"oldest|youngest|eldest|(?:grand)?parents|siblings|kids|children|sons|daughters|sisters|brothers|twins|ex(?:-(?:wife|husband))?"
 )
 PETS = r"dog|puppy|cat|kitten|hamster|rabbit|bunny|parrot|horse|turtle|snake|guinea pig|fish|bird|pet"
 FREE = r"(?:^|(?<=[,;:] )|(?<=\band )|(?<=\bbut )|(?<=\bbecause )|(?<=\bsince )|(?<=\bso )|(?<=[-–—] )|(?<=\bthat ))"

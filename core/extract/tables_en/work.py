@@ -163,7 +163,10 @@ WORK: tuple[Pattern, ...] = (
         values.role,
     ),
     Pattern(
-        row(r"{who}(?:was|got|is|been|were) promoted to (?:an? |the )?{v}{end}"),
+        row(
+            r"{who}(?:was|got|is|(?:have |has )?been|were) promoted(?:,? (?:too|as well|again|last \w+|this "
+            r"\w+))?(?: to(?: be)?|:) (?:an? |the )?{v}{end}"
+        ),
         "work.role",
         Topic.WORK,
         0.8,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from core.extract.reading import Pattern
+from core.extract.tables_zh import more
 from core.extract.tables_zh.words import ADV, CITIES, DAY, KIN, PETS, ROLES, row
 from core.types import Category, Topic
 
 SLOTS: tuple[Pattern, ...] = (
+    *more.SLOTS,
     Pattern(
         row(
             r"(?:我(?:的)?(?:全名|名字|大名)?(?:叫做?|是叫)|我姓.{1,2}[，,]\s*(?:名字)?叫|我的名字是|"
@@ -20,7 +22,7 @@ SLOTS: tuple[Pattern, ...] = (
     Pattern(
         row(
             r"(?:可以叫我|请叫我|叫我|大家都叫我|朋友都叫我)(?P<v>(?!起|去|来|过|做|不|别|"
-            r"们)[\u4e00-\u9fffA-Za-z]{1,8}?)(?:就好|就行|吧|即可)?(?=$|"
+            r"们)[\u4e00-\u9fffA-Za-z]{1,8}?)(?:就好|就行|就可以|就成|得了|吧|即可)?(?:了|啦)?(?=$|"
             r"[，。！,.!；\s])"
         ),
         "name.preferred",
@@ -60,7 +62,12 @@ SLOTS: tuple[Pattern, ...] = (
         Topic.PERSONAL,
         0.75,
     ),
-    Pattern(row(r"(?:我老家在|我的家乡是|我家乡在|我的老家是|{who}来自){v}{end}"), "origin", Topic.PERSONAL, 0.75),
+    Pattern(
+        row(r"(?:我的?老家(?:就|原来|其实)?(?:在|是)|我的家乡是|我家乡在|{who}来自){v}{end}"),
+        "origin",
+        Topic.PERSONAL,
+        0.75,
+    ),
     Pattern(
         row(
             r"{who}是(?:个|一个)?(?P<v>(?!负责|主持|残疾|成年|未成年|年轻|普通|本地|外地|外国|候选|经纪|合伙|创始|联系|介绍|过来|"
@@ -146,7 +153,7 @@ SLOTS: tuple[Pattern, ...] = (
     Pattern(
         row(
             r"我(?:的)?(?P<rel>老婆|妻子|太太|爱人|伴侣|老公|丈夫|先生|女朋友|男朋友|女友|男友|未婚妻|未婚夫|妈妈|"
-            r"母亲|爸爸|父亲|老板)(?:的名字)?(?:叫做?|"
+            r"母亲|爸爸|父亲|老板|领导|上司|妈|爸)(?:的名字)?(?:叫做?|"
             r"(?<=名字)是)(?P<v>[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+)(?=$|[，。！,.!；\s])"
         ),
         "relation.{rel}",
@@ -212,7 +219,7 @@ SLOTS: tuple[Pattern, ...] = (
     Pattern(
         row(
             r"{who}(?:有|得了|患有|患了|被诊断出|被诊断为|确诊了?|查出了?)(?P<v>(?:轻度|重度|"
-            r"[12一二]型)?(?:糖尿病|高血压|哮喘|抑郁症|焦虑症|偏头痛|关节炎|癌症|失眠症?|胃病|心脏病|"
+            r"[12一二]型)?(?:糖尿病|高血压|哮喘|抑郁症|焦虑症|偏头痛|关节炎|癌症|失眠症?|胃病|慢性胃炎|胃炎|脂肪肝|肾结石|胆结石|甲减|荨麻疹|冠心病|心脏病|"
             r"贫血|鼻炎|颈椎病|痛风|甲亢|湿疹|多动症))"
         ),
         "health.condition",
@@ -276,7 +283,9 @@ SLOTS: tuple[Pattern, ...] = (
         exclusive=False,
     ),
     Pattern(
-        row(r"我最(?:喜欢|爱)的(?P<cls>[\u4e00-\u9fff]{1,5}?)(?:就)?是{v}{end}"),
+        row(
+            r"我?(?:现在)?最(?:喜欢|爱)的(?P<cls>[\u4e00-\u9fff]{1,5}?)(?:就|还|现在|已经|一直|依然)*(?:是|变成了?|换成了?|改成了?){v}{end}"
+        ),
         "preference.{cls}",
         Topic.PREFERENCE,
         0.7,
@@ -307,7 +316,9 @@ SLOTS: tuple[Pattern, ...] = (
         exclusive=False,
     ),
     Pattern(
-        row(r"{who}(?:喜欢|爱|热爱|喜爱|迷上了?|爱上了?|着迷于)(?!的|你|我|他|她|上|了|人(?!类)){vs}{ends}"),
+        row(
+            r"{who}(?:喜欢|爱(?![好人情心])|热爱|喜爱|迷上了?|爱上了?|着迷于)(?!的|你|我|他|她|上|了|人(?!类)){vs}{ends}"
+        ),
         "likes",
         Topic.PREFERENCE,
         0.55,

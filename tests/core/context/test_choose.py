@@ -139,7 +139,29 @@ def test_one_item_that_says_more_than_all_the_cheap_ones_is_taken_instead():
     items = [item("all", TEXTS[0], 10.0, 100), item("crumb", TEXTS[7], 2.0, 1)]
     chosen = choose(items, 100)
     assert names(chosen) == {"all"}
-    assert why(chosen, "crumb") == "no room beside all, which says more"
+    assert why(chosen, "crumb") == "no room: 1 tokens, 0 left"
+
+
+def test_the_best_item_is_shown_however_many_cheaper_ones_there_are():
+    cheap = [item(f"c{n:02}", f"Ada met friend{n} in town{n}.", 0.9, 5) for n in range(20)]
+    best = item("best", "Ada works at Nordtec as a nurse, on the third floor of the building by the river.", 1.0, 80)
+    chosen = choose([*cheap, best], 8_000, "Where does Ada work?", 10)
+    assert "best" in names(chosen)
+    assert len(chosen.kept) == 10
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(TEXTS), st.floats(0.01, 1), st.integers(1, 50)), min_size=1, max_size=12),
+    st.integers(1, 100),
+    st.integers(1, 6),
+)
+def test_the_best_item_that_there_is_room_for_is_never_left_out(found, tokens, most):
+    items = [item(f"i{n}", text, score, cost) for n, (text, score, cost) in enumerate(found)]
+    fitting = [one for one in items if one.tokens <= tokens]
+    chosen = choose(items, tokens, "What does Ada drink?", most)
+    if fitting:
+        highest = max(one.score for one in fitting)
+        assert max((one.score for one in chosen.kept), default=0) == highest or "has too little" in str(chosen.left_out)
 
 
 def test_each_thing_that_is_asked_for_is_met_before_more_of_the_same():

@@ -35,7 +35,7 @@ def test_messages_begin_with_what_stays_and_end_with_the_question() -> None:
     assert [m["role"] for m in messages] == ["system", "user", "assistant", "user", "system", "user"]
     assert messages[0]["content"].startswith("# Standing Instructions")
     assert messages[0]["content"].index("Standing") < messages[0]["content"].index("Lisbon")
-    assert messages[3]["content"] == '[tool result] {"ok": true}'
+    assert messages[3]["content"] == '[tool result]\n> {"ok": true}\n[end of tool result]'
     assert messages[-2]["content"] == "# Remembered"
     assert messages[-1]["content"] == "And now?"
 
@@ -46,7 +46,7 @@ def test_anthropics_turns_alternate_and_the_user_speaks_first() -> None:
     assert roles == ["user", "assistant", "user", "assistant", "user"]
     assert shown["system"][0]["cache_control"] == {"type": "ephemeral"}
     assert [block["text"] for block in shown["messages"][-1]["content"]] == [
-        '[tool result] {"ok": true}',
+        '[tool result]\n> {"ok": true}\n[end of tool result]',
         "# Remembered",
         "And now?",
     ]

@@ -21,7 +21,7 @@ def said(content: str, speaker: str = "Ada") -> list[str]:
         ("I will bring the tent.", "Ada will bring the tent."),
         ("Okay, I'll send the report tomorrow.", "Ada will send the report on 22 November 2026."),
         ("I fixed the login bug yesterday.", "Ada fixed the login bug on 20 November 2026."),
-        ("We decided to move the meeting.", "Ada and others decided to move the meeting."),
+        ("We decided to move the meeting.", "Ada decided to move the meeting."),
         ("I just called the dentist.", "Ada just called the dentist."),
         ("我会带帐篷。", "Ada会带帐篷。"),
     ],

@@ -86,6 +86,8 @@ def test_a_statement_becomes_a_candidate_with_what_it_rests_on(model: Model) -> 
         ({"content": "  "}, "says nothing"),
         ({"content": "x" * 2001}, "a text"),
         ({"messages": [3]}, "a tool said so"),
+        ({"messages": [4]}, "only the assistant said so"),
+        ({"messages": [3, 4]}, "only a tool and the assistant said so"),
         ({"messages": [4], "category": "instruction"}, "no user said so"),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.extract.chinese import things
 from core.extract.offline import extract
 from core.types import Candidate, Category, Kind, Message
 
@@ -129,7 +130,7 @@ def test_a_new_job_gives_employer_and_role_and_takes_the_place_of_the_old_one() 
 
 @pytest.mark.parametrize("text", ["Jonas is my partner, he found the flat.", "Jonas, my partner, found the flat."])
 def test_a_partner_may_be_named_before_the_word(text: str) -> None:
-    partner = one(text)
+    partner = next(c for c in read(text) if c.attribute)
     assert (partner.attribute, partner.value) == ("relation.partner", "Jonas")
 
 
@@ -144,12 +145,14 @@ def test_a_name_that_is_known_is_not_told_again() -> None:
     [
         ("Less funny: I'm allergic to cashews.", "Ada is allergic to cashews."),
         ("Something you should know about me: I hate flying.", "Ada hates flying."),
-        ("My writing is going well: I'm halfway through my novel.", None),
+        (
+            "My kitchen is finished: I painted the walls green on Sunday.",
+            "Ada painted the walls green on Sunday, 17 May 2026.",
+        ),
     ],
 )
-def test_a_few_words_before_a_colon_are_cut_unless_they_say_something(text: str, content: str | None) -> None:
-    told = one(text).content
-    assert told == content if content else told.startswith("Ada's writing is going well: ")
+def test_a_few_words_before_a_colon_are_cut_unless_they_say_something(text: str, content: str) -> None:
+    assert one(text).content == content
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,9 @@ def test_the_birthday_of_a_relative_is_given_no_year_either(text: str) -> None:
 
 
 def test_another_date_beside_a_birthday_keeps_its_year() -> None:
-    assert "on 11 July 2026" in one("My birthday is on 9 July and my party is on 11 July.").content
+    (birthday, party) = read("My birthday is on 9 July and my party is on 11 July.")
+    assert "on 11 July 2026" in party.content
+    assert "2026" not in birthday.content
 
 
 def test_an_assistant_says_nothing_of_itself_but_a_second_person_does() -> None:
@@ -227,13 +232,16 @@ def test_tools_and_systems_say_nothing() -> None:
 
 
 def test_people_who_encourage_each_other_give_no_instructions() -> None:
-    talk = [said("Never give my seat away.", speaker="Ada"), said("ok", role="assistant", speaker="Bob", position=2)]
+    bob = said("I went to the game with my kids.", role="assistant", speaker="Bob", position=2)
+    talk = [said("Never give my seat away.", speaker="Ada"), bob]
     assert [c for c in extract(talk) if c.category is Category.INSTRUCTION] == []
 
 
 def test_a_sentence_that_leans_on_the_one_before_joins_it() -> None:
-    (both,) = read("I painted a lake sunrise for my mother last year. It still means peace to me.")
-    assert both.content == "Ada painted a lake sunrise for their mother in 2025. It still means peace to Ada."
+    ada = said("I painted a lake sunrise for my mother last year. It still means peace to me.", speaker="Ada")
+    bob = said("I love my garden.", role="assistant", speaker="Bob", position=2)
+    (both,) = [one for one in extract([ada, bob]) if one.subject == "Ada"]
+    assert both.content == "Ada painted a lake sunrise for Ada's mother in 2025. It still means peace to Ada."
 
 
 def test_two_facts_in_one_sentence_become_two_statements() -> None:
@@ -362,7 +370,8 @@ def test_attributes_and_values_of_the_labelled_sentences_are_right() -> None:
 
 
 def pairs(candidates: list[Candidate]) -> set[tuple[str, str]]:
-    slots = {(c.attribute, c.value) for c in candidates if c.attribute and c.value}
+    named = [c for c in candidates if not (c.attribute or "").startswith(things.OPEN)]
+    slots = {(c.attribute, c.value) for c in named if c.attribute and c.value}
     for c in candidates:
         sign = "not " if c.structured.get("negated") else ""
         slots |= {(sign + c.structured["attribute"], value) for value in c.structured.get("values", ())}

@@ -1,0 +1,61 @@
+"""Copies of this home from the command line: writing one, and filling an empty home from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from api.cli.client import AsJson, show_json
+from api.stack import copies
+from api.terminal import err, escape, out
+from core import schema
+from core.config import Settings
+from core.errors import Misconfigured
+
+To = Annotated[Path, typer.Argument(help="A folder that does not exist yet.")]
+From = Annotated[Path, typer.Argument(help="A folder that `imprint backup` has written.")]
+
+OWN_SERVER = (
+    "IMPRINT_DATABASE_URL names a PostgreSQL of your own: copy it with `pg_dump` as a superuser, and keep the keys; "
+    "docs/operations.md says how."
+)
+
+
+def backup(place: To, as_json: AsJson = False) -> None:
+    """Write a copy of this home: the database, the key of receipts, the key of the commands. The service may run.
+
+    Example: imprint backup /mnt/backups/2026-11-21
+    """
+    settings = _embedded()
+    with err.status("Copying …"):
+        copied = copies.write(settings.home, place)
+    if as_json:
+        show_json({"path": str(place), "bytes": copied.database_bytes, "keys": list(copied.keys)})
+        return
+    said = f"{place}: database ({copied.database_bytes:,} bytes), {', '.join(copied.keys) or 'no keys'}."
+    out.print(escape(said), soft_wrap=True, highlight=False)
+    if settings.receipt_key is not None:
+        err.print("IMPRINT_RECEIPT_KEY is set; keep it with the backup, it is not in it.", highlight=False)
+
+
+def restore(place: From, as_json: AsJson = False) -> None:
+    """Fill a home that holds no data from a backup; then start it with `imprint up`.
+
+    Example: IMPRINT_HOME=/srv/imprint imprint restore /mnt/backups/2026-11-21
+    """
+    settings = _embedded()
+    with err.status("Restoring …"):
+        copied = copies.restore(settings.home, place, schema.migrations())
+    if as_json:
+        show_json({"home": str(settings.home.absolute()), "keys": list(copied.keys)})
+        return
+    out.print(escape(f"{settings.home.absolute()} holds the data of {place}. Start it: imprint up"), soft_wrap=True)
+
+
+def _embedded() -> Settings:
+    settings = Settings()
+    if settings.database_url is not None:
+        raise Misconfigured(OWN_SERVER)
+    return settings

@@ -1,0 +1,92 @@
+"""The settings from the command line: whether they are right, and what they come to."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+from pydantic import SecretStr
+
+from api.cli.client import AsJson, show_items, show_json
+from api.terminal import escape, out
+from core import config, config_faults, embedders
+from core.config import Settings
+from core.errors import Misconfigured
+from core.extract import extractors
+from core.types import Json
+
+commands = typer.Typer(help="The settings: check them, show them.", no_args_is_help=True, add_completion=False)
+
+
+@commands.command("check")
+def check(as_json: AsJson = False) -> None:
+    """Check the environment, `.env` and `imprint.toml`; exit code 1 if the service would not start with them.
+
+    Example: imprint config check
+    """
+    errors, warnings = faults()
+    if as_json:
+        show_json({"well": not errors, "errors": errors, "warnings": warnings})
+    else:
+        for word, colour, sentences in (("Error", "red", errors), ("Warning", "yellow", warnings)):
+            for sentence in sentences:
+                out.print(f"[{colour}]{word}:[/] {escape(sentence)}", soft_wrap=True, highlight=False)
+        if not errors and not warnings:
+            out.print("The settings are right.")
+    if errors:
+        raise typer.Exit(1)
+
+
+@commands.command("show")
+def show(as_json: AsJson = False) -> None:
+    """Show every setting with its value and where that stands; secret values are masked.
+
+    Example: imprint config show --json
+    """
+    settings = Settings()
+    items = [_item(settings, name) for name in Settings.model_fields]
+    if as_json:
+        show_items(items)
+        return
+    for item in items:
+        source = item["source"]
+        mark = "dim" if source == "default" else "bold"
+        said = "–" if item["value"] is None else str(item["value"])
+        out.print(f"[{mark}]{item['name']}[/] = {escape(said)} [dim]{source}[/]", soft_wrap=True, highlight=False)
+
+
+def faults() -> tuple[list[str], list[str]]:
+    """What keeps the service from starting, and what only looks wrong; a sentence each."""
+    try:
+        settings, errors = Settings(), list[str]()
+        warnings = config.unknown()
+    except Misconfigured as error:
+        return error.detail.splitlines(), []
+    for require in (extractors.require, embedders.require_model):
+        try:
+            require(settings)
+        except Misconfigured as error:
+            errors.append(error.detail)
+    return errors, warnings
+
+
+def _item(settings: Settings, name: str) -> Json:
+    source = config_faults.origin(name) if name in settings.model_fields_set else None
+    variable = f"{config_faults.PREFIX}{name.upper()}"
+    return {"name": variable, "value": _value(settings, name), "source": source or "default"}
+
+
+def _value(settings: Settings, name: str) -> object:
+    """The value as JSON has it, without what nobody should see."""
+    value = getattr(settings, name)
+    if isinstance(value, SecretStr):
+        return config_faults.MASK if value.get_secret_value() else None
+    if name in config_faults.HIDDEN and value:
+        return dict.fromkeys(value, config_faults.MASK)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list):
+        return [str(one) for one in value]
+    return config_faults.URL_LOGIN.sub(
+        f"{config_faults.MASK}@", os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    )

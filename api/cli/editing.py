@@ -1,0 +1,126 @@
+"""Writing memories by hand: add, edit, pin, forget."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from api.cli.client import AsJson, MemoryId, connected, short, show_json
+from api.terminal import err, escape, out
+from core.errors import ImprintError
+from core.types import Category, Json, Topic
+
+Owner = Annotated[str, typer.Option("--user", help="Whose memory it is.")]
+Group = Annotated[str | None, typer.Option(help="The group it was said in.")]
+Of = Annotated[Category | None, typer.Option(help="Default: as its words have it.")]
+About = Annotated[Topic | None, typer.Option(help="Default: as its words have it.")]
+Importance = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")]
+Content = Annotated[str | None, typer.Option(help="The new text.")]
+Version = Annotated[int | None, typer.Option(help="Refuse if the memory has another version by now.")]
+Reason = Annotated[str | None, typer.Option(help="Kept in the history.")]
+Off = Annotated[bool, typer.Option("--off", help="Let it fade again.")]
+Evidence = Annotated[bool, typer.Option("--evidence", help="Erase the text of the messages that it cites, too.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; for scripts.")]
+
+
+class Unconfirmed(ImprintError):
+    """Nothing was erased. Answer with `y`, or give `--yes`."""
+
+
+def add(
+    content: Annotated[str, typer.Argument(help="The statement.")],
+    user: Owner,
+    group: Group = None,
+    category: Of = None,
+    topic: About = None,
+    importance: Importance = None,
+    tags: Tags = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remember a statement; it is judged like any other.
+
+    Example: imprint memory add "Ada prefers tea." --user ada
+    """
+    given: Json = {"user_id": user, "group_id": group, "category": category, "topic": topic, "importance": importance}
+    body = {name: value for name, value in given.items() if value is not None} | {"content": content}
+    with connected() as client:
+        answer = client.post("/v1/memories", body | ({"tags": tags} if tags else {}))
+    if as_json:
+        show_json(answer)
+    elif answer["memory"] is None:
+        err.print(f"Not kept: {escape(str(answer['reason']))}", soft_wrap=True, highlight=False)
+    else:
+        _show(answer["memory"])
+
+
+def edit(
+    memory_id: MemoryId,
+    content: Content = None,
+    category: Of = None,
+    topic: About = None,
+    importance: Importance = None,
+    tags: Tags = None,
+    version: Version = None,
+    reason: Reason = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a memory; what it was stays in its history.
+
+    Example: imprint memory edit 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --content "Ada prefers green tea."
+    """
+    given: Json = {"content": content, "category": category, "topic": topic, "importance": importance, "tags": tags}
+    changed = {name: value for name, value in given.items() if value is not None}
+    if not changed:
+        raise typer.BadParameter("Say what to change: --content, --category, --topic, --importance or --tag.")
+    beside = {name: value for name, value in {"version": version, "reason": reason}.items() if value is not None}
+    with connected() as client:
+        memory = client.patch(f"/v1/memories/{memory_id}", changed | beside)
+    if as_json:
+        show_json(memory)
+    else:
+        _show(memory)
+
+
+def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: AsJson = False) -> None:
+    """Keep a memory from fading, or let it fade again.
+
+    Example: imprint memory pin 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    """
+    with connected() as client:
+        memory = client.post(f"/v1/memories/{memory_id}/pin", {"pinned": not off, "reason": reason})
+    if as_json:
+        show_json(memory)
+    else:
+        _show(memory)
+
+
+def forget(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Erase a memory for good; the answer is a signed receipt.
+
+    Example: imprint memory forget 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
+    """
+    with connected() as client:
+        if not yes:
+            _confirm(client.get(f"/v1/memories/{memory_id}"))
+        receipt = client.delete(f"/v1/memories/{memory_id}", evidence=evidence)
+    if as_json:
+        show_json(receipt)
+        return
+    body = receipt["receipt"]
+    out.print(f"Erased at {escape(body['at'])}, receipt {body['id']}.", highlight=False)
+
+
+def _confirm(memory: Json) -> None:
+    if not sys.stdin.isatty():
+        raise Unconfirmed
+    err.print(escape(short(memory["content"], 200)), soft_wrap=True, highlight=False)
+    if not typer.confirm("Erase this for good?", err=True):
+        raise Unconfirmed
+
+
+def _show(memory: Json) -> None:
+    words = f"{memory['id']} {escape(memory['content'])} [dim]{memory['status']}, v{memory['version']}[/]"
+    out.print(words, soft_wrap=True, highlight=False)

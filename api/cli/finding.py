@@ -1,0 +1,44 @@
+"""What `imprint doctor` finds: one check, how it went, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from sqlalchemy.exc import DBAPIError
+
+from core.errors import ImprintError
+from core.types import Json
+
+State = Literal["ok", "warn", "fail"]
+
+COLOURS: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, how it is, and where it is not well, what to do."""
+
+    name: str
+    state: State
+    said: str
+
+    def as_json(self) -> Json:
+        return {"name": self.name, "state": self.state, "detail": self.said}
+
+
+def checked(name: str, look: Callable[[], str]) -> Finding:
+    """What a look says, or what it found wrong: errors of this project carry their way out."""
+    try:
+        return Finding(name, "ok", look())
+    except ImprintError as error:
+        return Finding(name, "fail", " ".join(error.detail.split()))
+    except DBAPIError as error:
+        return Finding(name, "fail", first_line(error))
+
+
+def first_line(error: DBAPIError) -> str:
+    """The refusal of the database in one sentence."""
+    lines: Sequence[str] = str(error.orig).splitlines()
+    return f"The database refuses: {lines[0] if lines else error}. Look at IMPRINT_DATABASE_URL and the server's log."

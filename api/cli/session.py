@@ -1,0 +1,79 @@
+"""Sessions from the command line: which there are, and what was said in one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from api.cli.client import AsJson, connected, moment, read, show_json
+from api.terminal import err, escape, out
+from core.types import Json
+
+commands = typer.Typer(
+    help="Sessions: which there are, what was said in one.", no_args_is_help=True, add_completion=False
+)
+
+User = Annotated[str | None, typer.Option(help="Only those of this user.")]
+Group = Annotated[str | None, typer.Option(help="Only those of this group.")]
+Limit = Annotated[int, typer.Option(min=1, max=500, help="Sessions a page.")]
+After = Annotated[str | None, typer.Option(help="The cursor that the page before has shown.")]
+Last = Annotated[int, typer.Option(min=1, max=500, help="How many of the newest messages to show.")]
+
+
+@commands.command("list")
+def list_(
+    user: User = None, group: Group = None, after: After = None, limit: Limit = 50, as_json: AsJson = False
+) -> None:
+    """List sessions, the latest first.
+
+    Example: imprint session list --user ada
+    """
+    answer = read("/v1/sessions", user_id=user, group_id=group, after=after, limit=limit)
+    if as_json:
+        show_json(answer)
+        return
+    for one in answer["items"]:
+        _show_session(one)
+    if not answer["items"]:
+        err.print("There is no session.")
+    if answer["next"]:
+        err.print(f"More: --after {escape(answer['next'])}", highlight=False, soft_wrap=True)
+
+
+@commands.command("show")
+def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
+    """Show where a session stands, its summary where it has one, and its newest messages.
+
+    Example: imprint session show chat-17 --last 20
+    """
+    path = f"/v1/sessions/{quote(session_id, safe='')}"
+    with connected() as client:
+        session = client.get(path)
+        messages = client.get(f"{path}/messages", last=last)["items"]
+        summary = client.find(f"{path}/summary")
+    if as_json:
+        show_json({**session, "summary": summary, "messages": {"items": messages, "next": None}})
+        return
+    _show_session(session)
+    if summary:
+        out.print(f"[bold]Summary[/] {escape(_summary(summary))}", soft_wrap=True, highlight=False)
+    for message in messages:
+        hidden = " [red]hidden[/]" if message["hidden"] else ""
+        who = escape(message["speaker"] or message["role"])
+        out.print(
+            f"[dim]{moment(message['occurred_at'])}[/] [cyan]{who}[/]{hidden} {escape(message['content'])}",
+            soft_wrap=True,
+        )
+
+
+def _show_session(session: Json) -> None:
+    whose = escape(", ".join(filter(None, (session["user_id"], session["group_id"]))))
+    ended = f"ended {moment(session['ended_at'])}" if session["ended_at"] else f"last {moment(session['last_at'])}"
+    said = f"{session['message_count']} messages, {ended}"
+    out.print(f"[bold]{escape(session['id'])}[/] {whose} [dim]{said}[/]", soft_wrap=True, highlight=False)
+
+
+def _summary(summary: Json) -> str:
+    return str(summary.get("text") or summary.get("summary") or summary.get("content") or "")

@@ -1,0 +1,62 @@
+"""`imprint status`: whether the service is ready, and how much waits."""
+
+from __future__ import annotations
+
+import typer
+
+from api.cli.client import AsJson, Client, Refused, connected, show_json
+from api.terminal import escape, out
+from core.types import Json
+
+OPEN = ("pending", "running", "retrying", "held", "dead")
+
+
+def status(as_json: AsJson = False) -> None:
+    """Show whether the service is ready and how much waits; exit code 1 if it is not ready.
+
+    Example: imprint status --json
+    """
+    with connected() as client:
+        told = _told(client)
+    if as_json:
+        show_json(told)
+    else:
+        _show(told)
+    if not told["ready"]:
+        raise typer.Exit(1)
+
+
+def _told(client: Client) -> Json:
+    try:
+        client.get("/readyz")
+        ready, detail = True, None
+    except Refused as refused:
+        if refused.status is None:
+            raise
+        ready, detail = False, refused.title
+    tenant, stats = client.get("/v1/tenant"), client.get("/v1/stats")
+    waiting = dict.fromkeys(OPEN, 0)
+    for row in stats["dispatches"]:
+        if row["status"] in waiting:
+            waiting[row["status"]] += row["count"]
+    return {
+        "url": client.url,
+        "ready": ready,
+        "detail": detail,
+        "tenant": tenant["id"],
+        "events": sum(stats["events"].values()),
+        "memories": stats["memory"]["active"],
+        "dispatches": waiting,
+    }
+
+
+def _show(told: Json) -> None:
+    state = "[green]ready[/]" if told["ready"] else f"[red]not ready[/]: {escape(str(told['detail']))}"
+    out.print(f"{escape(told['url'])} {state}", soft_wrap=True, highlight=False)
+    out.print(
+        f"tenant {escape(told['tenant'])}: {told['events']:,} events, {told['memories']:,} memories", highlight=False
+    )
+    listed = ", ".join(f"{count:,} {name}" for name, count in told["dispatches"].items() if count)
+    out.print(f"dispatches: {listed or 'none waits'}", highlight=False)
+    if told["dispatches"]["dead"]:
+        out.print("Reasons of dead letters: imprint dead list")

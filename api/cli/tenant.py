@@ -1,0 +1,173 @@
+"""A tenant's own settings: where its rules may send something, and the secrets that its webhooks need."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from api.cli import tenant_limits
+from api.cli.client import AsJson, connected, moment, read, show_json
+from api.cli.resealing import reseal_all
+from api.terminal import err, escape, out
+from core.config import Settings
+from core.errors import ImprintError
+from core.types import Json
+
+commands = typer.Typer(
+    help="A tenant's own settings: webhooks, channels, secrets.", no_args_is_help=True, add_completion=False
+)
+webhooks = typer.Typer(
+    help="Where rules may send something.\n\nExample: imprint tenant webhooks show",
+    no_args_is_help=True,
+    add_completion=False,
+)
+secrets = typer.Typer(
+    help="Secrets by name, for headers of webhooks.\n\nExample: imprint tenant secrets list",
+    no_args_is_help=True,
+    add_completion=False,
+)
+commands.add_typer(webhooks, name="webhooks")
+commands.add_typer(secrets, name="secrets")
+commands.command("limits")(tenant_limits.limits)
+
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option("--host", help="A host to allow: hooks.example.com, http://10.0.0.7:9000. Repeatable."),
+]
+NoHosts = Annotated[list[str] | None, typer.Option("--no-host", help="A host to allow no longer. Repeatable.")]
+Channels = Annotated[
+    list[str] | None, typer.Option("--channel", help="A channel with its address: ops=https://… Repeatable.")
+]
+NoChannels = Annotated[list[str] | None, typer.Option("--no-channel", help="A channel to remove. Repeatable.")]
+Signing = Annotated[
+    bool, typer.Option("--signing-secret", help="Read the signing secret (`whsec_…`) from standard input.")
+]
+Name = Annotated[str, typer.Argument(help="What rules call it: a-z, 0-9 and _ . -")]
+
+
+class NoValue(ImprintError):
+    """No value was given: write it on standard input, as in `imprint tenant secrets set NAME < file`."""
+
+
+@webhooks.command("show")
+def show_webhooks(as_json: AsJson = False) -> None:
+    """Show where the tenant's rules may send something; addresses of channels are masked.
+
+    Example: imprint tenant webhooks show
+    """
+    _show(read("/v1/tenant/webhooks"), as_json=as_json)
+
+
+@webhooks.command("set")
+def set_webhooks(
+    host: Hosts = None,
+    no_host: NoHosts = None,
+    channel: Channels = None,
+    no_channel: NoChannels = None,
+    signing_secret: Signing = False,
+    as_json: AsJson = False,
+) -> None:
+    """Allow hosts, set channels and the signing secret; takes a key with the scope `admin`.
+
+    Example: imprint tenant webhooks set --host hooks.example.com
+    """
+    with connected() as client:
+        now = client.get("/v1/tenant/webhooks")
+        asked: Json = {}
+        if host or no_host:
+            wanted = dict.fromkeys([*now["hosts"], *(host or [])])
+            asked["hosts"] = [one for one in wanted if one not in (no_host or [])]
+        if channel or no_channel:
+            asked["channels"] = _channels(now["own_channels"], channel or [], no_channel or [])
+        if signing_secret:
+            asked["signing_secret"] = _from_stdin("The signing secret: ")
+        answer = client.put("/v1/tenant/webhooks", asked)
+    _show(answer, as_json=as_json)
+
+
+@secrets.command("list")
+def list_secrets(as_json: AsJson = False) -> None:
+    """List secrets, without their values.
+
+    Example: imprint tenant secrets list
+    """
+    items = read("/v1/tenant/secrets")["items"]
+    if as_json:
+        show_json(items)
+        return
+    table = Table("name", "value", "stored", "by")
+    for one in items:
+        table.add_row(one["name"], one["value"], moment(one["updated_at"]), one["updated_by"])
+    out.print(table)
+
+
+@secrets.command("set")
+def set_secret(name: Name, as_json: AsJson = False) -> None:
+    """Store a secret; its value is read from standard input, so that it stands in no history of commands.
+
+    Example: imprint tenant secrets set crm-token < token.txt
+    """
+    value = _from_stdin(f"The value of {name}: ")
+    with connected() as client:
+        answer = client.put(f"/v1/tenant/secrets/{name}", {"value": value})
+    if as_json:
+        show_json(answer)
+    else:
+        err.print(f'Stored. A rule names it as {{"secret": "{escape(name)}"}}.', highlight=False)
+
+
+@secrets.command("delete")
+def delete_secret(name: Name) -> None:
+    """Delete a secret; webhooks that name it are given up from now on.
+
+    Example: imprint tenant secrets delete crm-token
+    """
+    with connected() as client:
+        client.delete(f"/v1/tenant/secrets/{name}")
+    err.print(f"Deleted {escape(name)}.", highlight=False)
+
+
+@secrets.command("reseal")
+def reseal(as_json: AsJson = False) -> None:
+    """Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then the other keys may go.
+
+    Example: imprint tenant secrets reseal
+    """
+    done = reseal_all(Settings())
+    if as_json:
+        show_json({"resealed": done})
+    else:
+        err.print(f"{done} secrets are encrypted with the first key.", highlight=False)
+
+
+def _channels(own: list[str], added: list[str], removed: list[str]) -> Json:
+    """All channels of the tenant's own as they shall be; null keeps an address."""
+    pairs = [one.partition("=") for one in added]
+    if any(not address for _, _, address in pairs):
+        raise typer.BadParameter("write a channel as NAME=ADDRESS, such as ops=https://hooks.example.com/T0")
+    kept: Json = {name: None for name in own if name not in removed}
+    return kept | {name: address for name, _, address in pairs}
+
+
+def _from_stdin(prompt: str) -> str:
+    value = typer.prompt(prompt, hide_input=True, prompt_suffix="") if sys.stdin.isatty() else sys.stdin.read()
+    if not value.strip():
+        raise NoValue
+    return str(value).strip()
+
+
+def _show(told: Json, *, as_json: bool) -> None:
+    if as_json:
+        show_json(told)
+        return
+    table = Table("", "", show_header=False)
+    table.add_row("tenant", told["tenant"])
+    table.add_row("hosts", escape("\n".join(told["hosts"])) or "none")
+    table.add_row("may be chosen from", escape("\n".join(told["may_use"])) or "none: IMPRINT_WEBHOOK_HOSTS is empty")
+    table.add_row("channels", escape("\n".join(f"{n}: {a}" for n, a in told["channels"].items())) or "log alone")
+    table.add_row("queues", escape("\n".join(told["queues"])) or "none")
+    table.add_row("signed", "yes" if told["signed"] else "no: set a signing secret")
+    out.print(table)

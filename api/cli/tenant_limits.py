@@ -1,0 +1,77 @@
+"""`imprint tenant limits`: the limits of a tenant, shown and granted by the operator, who has the database."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from api.cli.client import AsJson, show_json
+from api.cli.service import DEFAULT_TENANT
+from api.terminal import out
+from core import db, tenant_limits, tenants
+from core.config import Settings
+from core.db import Tx
+from core.errors import Invalid, NotFound, Problem
+from core.limits import Limits
+from core.types import Json
+
+TAKEN_BACK = "default"
+"""In place of a number: the installation's default is in force again."""
+
+Tenant = Annotated[str, typer.Option(help="The tenant.")]
+Grants = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Grant these; NAME=default takes one back.")
+]
+
+
+def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJson = False) -> None:
+    """Show the limits of a tenant, or grant it others than the defaults of the installation.
+
+    Example: imprint tenant limits --tenant acme settles=100
+    """
+    settings = Settings()
+    database = db.connect(db.app_url(settings), 1)
+    try:
+        with database.tenant(tenant) as tx:
+            _require_known(tx, tenant)
+            if grants:
+                standing = tenant_limits.view(tx, tenant, settings.tenant_limits)["granted"]
+                tenant_limits.grant(tx, tenant, _changed(standing, grants))
+            found = tenant_limits.view(tx, tenant, settings.tenant_limits)
+    finally:
+        database.close()
+    if as_json:
+        show_json(found)
+    else:
+        out.print(_table(found))
+
+
+def _require_known(tx: Tx, tenant: str) -> None:
+    if tenant not in tenants.names(tx):
+        raise NotFound(f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` makes one.")
+
+
+def _changed(standing: Json, grants: list[str]) -> Json:
+    """What is granted afterwards. Invalid: no `name=value`, or no number."""
+    granted = dict(standing)
+    for said in grants:
+        name, equals, value = said.partition("=")
+        if not equals or name not in Limits.model_fields:
+            raise Invalid([Problem(f"/{name}", f"write NAME=VALUE; limits are {', '.join(Limits.model_fields)}")])
+        if value == TAKEN_BACK:
+            granted.pop(name, None)
+        elif value.isdecimal():
+            granted[name] = int(value)
+        else:
+            raise Invalid([Problem(f"/{name}", f"{value!r} is neither a whole number nor `{TAKEN_BACK}`")])
+    return granted
+
+
+def _table(found: Json) -> Table:
+    table = Table("limit", "in force", "granted", "chosen", "meaning")
+    for name, value in found["limits"].items():
+        layers = [str(found[layer].get(name, "")) for layer in ("granted", "chosen")]
+        table.add_row(name, f"{value:,}", *layers, str(Limits.model_fields[name].description))
+    return table

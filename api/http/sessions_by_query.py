@@ -1,0 +1,55 @@
+"""Sessions named by a query: those of older installations whose ids would be read as another address in a path."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from api.http import sessions
+from api.http.door import At, Reader, Writer
+from api.http.sessions import Keys, Limit, Put
+from core import working
+from core.intake import Name
+from core.types import Json
+
+router = APIRouter(prefix="/v1/session", tags=["sessions"])
+
+SessionId = Annotated[Name, Query(description="The session, whatever signs its id has")]
+Key = Annotated[Name, Query(description="The key in its working memory")]
+
+
+@router.get("")
+def get_session(at: At, who: Reader, session_id: SessionId) -> Json:
+    """Where a session stands."""
+    return sessions.get_session(at, who, session_id)
+
+
+@router.delete("")
+def delete_session(at: At, who: Writer, session_id: SessionId) -> Json:
+    """Erase a session for good, as `DELETE /v1/sessions/{session_id}` does."""
+    return sessions.delete_session(at, who, session_id)
+
+
+@router.get("/messages")
+def get_messages(at: At, who: Reader, session_id: SessionId, after: int = 0, limit: Limit = 100) -> Json:
+    """A session's messages in their order; `after` is a position."""
+    return sessions.get_messages(at, who, session_id, after, limit, None)
+
+
+@router.get("/working")
+def get_working(at: At, who: Reader, session_id: SessionId, after: str = "", limit: Keys = working.KEYS) -> Json:
+    """All that the session keeps in its working memory, by key."""
+    return sessions.get_all_working(at, who, session_id, after, limit)
+
+
+@router.put("/working")
+def put_working(at: At, who: Writer, session_id: SessionId, key: Key, asked: Put) -> Json:
+    """Keep any JSON under a key until it expires or the session ends."""
+    return sessions.put_working(at, who, session_id, key, asked)
+
+
+@router.delete("/working", status_code=204)
+def delete_working(at: At, who: Writer, session_id: SessionId, key: Key) -> Response:
+    """Delete a key; where nothing is kept under it, nothing changes."""
+    return sessions.delete_working(at, who, session_id, key)

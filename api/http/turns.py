@@ -1,0 +1,86 @@
+"""Turns at the threads and database connections of this process, shared fairly between tenants.
+
+A request that waits for its turn holds neither. The tenant with the fewest turns is next, and none may hold all of
+them, so that a tenant whose requests take long leaves room for the others.
+
+Used on the event loop alone, so nothing is locked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from typing import Final
+
+from core.errors import Later
+
+WAIT_SECONDS: Final = 30.0
+"""Longest wait for a turn."""
+
+
+class Turns:
+    """So many turns at once; `most` of them for one tenant."""
+
+    def __init__(self, pool: int) -> None:
+        """`pool`: connections of the process. One stays free for keys, settles and what searches write down."""
+        self._free = max(1, pool - 1)
+        self._most = max(1, pool - 2)
+        self._held: Counter[str] = Counter()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    async def take(self, tenant_id: str) -> None:
+        """Wait for a turn; `give_back` ends it. Later: there was none in time."""
+        if self._free and self._held[tenant_id] < self._most and tenant_id not in self._waiting:
+            self._grant(tenant_id)
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(tenant_id, deque()).append(turn)
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await turn
+        except BaseException as error:
+            self._forget(tenant_id, turn)
+            if isinstance(error, TimeoutError):
+                raise Later("All requests of this tenant that may run at once take long. Send again.") from None
+            raise
+
+    def give_back(self, tenant_id: str) -> None:
+        """End a turn; whoever waits and has the fewest is next."""
+        self._free += 1
+        self._held[tenant_id] -= 1
+        if not self._held[tenant_id]:
+            del self._held[tenant_id]
+        self._wake()
+
+    def _grant(self, tenant_id: str) -> None:
+        self._free -= 1
+        self._held[tenant_id] += 1
+
+    def _wake(self) -> None:
+        while self._free:
+            # Of several with equally few, the one that has waited longest: a dict keeps their order.
+            able = [tenant for tenant in self._waiting if self._held[tenant] < self._most]
+            if not able:
+                return
+            following = min(able, key=self._held.__getitem__)
+            turn = self._pop(following)
+            if not turn.done():
+                self._grant(following)
+                turn.set_result(None)
+
+    def _pop(self, tenant_id: str) -> asyncio.Future[None]:
+        turn = self._waiting[tenant_id].popleft()
+        line = self._waiting.pop(tenant_id)
+        if line:
+            self._waiting[tenant_id] = line
+        return turn
+
+    def _forget(self, tenant_id: str, turn: asyncio.Future[None]) -> None:
+        """Leave the line, or end the turn that came in the same moment."""
+        line = self._waiting.get(tenant_id, deque())
+        if turn in line:
+            line.remove(turn)
+            if not line:
+                del self._waiting[tenant_id]
+        elif turn.done() and not turn.cancelled():
+            self.give_back(tenant_id)

@@ -1,0 +1,106 @@
+"""`python -m bench.default_rules > docs/default-rules.md`: the rules that a new tenant starts with."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from core.types import Json
+from rules import defaults
+
+HEAD: Final = """# Default rules
+
+What a new tenant's events lead to, until somebody edits these rules: `imprint rules show NAME` shows one as JSON, and
+[rules.md](rules.md) says how to change it. A default rule that was edited or deleted stays so with every upgrade. This
+page is made from `rules/defaults/` by `python -m bench.default_rules > docs/default-rules.md`.
+
+| rule | when | if | then | why |
+| --- | --- | --- | --- | --- |
+"""
+
+LONGEST: Final = 60
+"""Characters of a value or list that the table shows; the rule itself has all of it."""
+
+WHY: Final = {
+    "consolidate_on_session_end": "Learns from a whole session when it ends. From three messages on, what is worth "
+    "keeping is extracted, judged against what is known, and saved. A `session.ended` without `message_count` gets "
+    "that of its session when it is accepted."
+}
+"""Rules whose file has no description: this one is the example of the contract, word for word."""
+
+
+def page() -> str:
+    """The whole page: a table of all rules, then each with its description."""
+    rules = defaults.load()
+    texts = [f"\n## {rule['name']}\n\n{_why(rule)}\n" for rule in rules]
+    return HEAD + "".join(_row(rule) for rule in rules) + "".join(texts)
+
+
+def _row(rule: Json) -> str:
+    cells = (f"[{rule['name']}](#{rule['name']})", _when(rule), _if(rule), _then(rule), _first_sentence(_why(rule)))
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
+
+
+def _why(rule: Json) -> str:
+    return str(rule.get("description") or WHY[rule["name"]])
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+def _when(rule: Json) -> str:
+    if "schedule" in rule:
+        schedule = rule["schedule"]
+        when = f"cron `{schedule['cron']}`" if "cron" in schedule else f"every {schedule['every_seconds']} s"
+        return when + (", for each user" if schedule.get("for_each") == "user" else "")
+    types = rule["event_type"] if isinstance(rule["event_type"], list) else [rule["event_type"]]
+    return ", ".join(f"`{one}`" for one in types)
+
+
+def _if(rule: Json) -> str:
+    parts = [_condition(rule["conditions"])] if "conditions" in rule else []
+    parts += [f"{name}: {_flow(flow)}" for name, flow in rule.get("flow", {}).items()]
+    return "; ".join(parts) or "always"
+
+
+def _condition(node: Json) -> str:
+    if "op" in node:
+        if node["op"] == "matches":
+            return f"`{node['field']} matches …`"
+        value = f" {_short(json.dumps(node['value'], ensure_ascii=False))}" if "value" in node else ""
+        return f"`{node['field']} {node['op']}{value}`"
+    words = {"all": " and ", "any": " or ", "none": " or "}
+    found = []
+    for word, joint in words.items():
+        if word in node:
+            said = joint.join(_nested(child) for child in node[word])
+            found.append(f"not ({said})" if word == "none" else said)
+    return " and ".join(found)
+
+
+def _nested(node: Json) -> str:
+    return _condition(node) if "op" in node else f"({_condition(node)})"
+
+
+def _flow(flow: Json) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {_short(_plain(value))}" for name, value in flow.items())
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _then(rule: Json) -> str:
+    return ", ".join(
+        f"`{action['target']}`" if action["action_type"] == "run_agent" else action["action_type"]
+        for action in rule["actions"]
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

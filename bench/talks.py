@@ -1,0 +1,140 @@
+"""What is remembered of plain conversation, against labels of each sentence: precision, recall, and what is stale.
+
+    python -m bench.talks [--talks en-a zh-a] [--show]
+
+Each talk is published session by session to a stack of its own, without a model, and settled. A memory in force
+(derived ones apart: episodes, patterns, compressions) is right if it says a fact that the sentences state and that
+still holds at the end, or says of a fact that has ended that it has. It is stale if it says a fact that was later
+changed or taken back: the opposite of what was last said. Recall counts the facts labelled `core` that hold.
+
+Who wrote and labelled a talk had not seen the rules. Talks named `-a` are those that the rules were mended on; the
+others were run for the first time when the rules were finished.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.stand import Stand, stack
+
+FOLDER = Path(__file__).parent / "talks_data"
+DERIVED = frozenset({"episode"})
+SECONDS_A_TURN = 40
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Score:
+    """Memories and facts of one talk, sorted by what they turned out to be."""
+
+    right: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+
+    @property
+    def precision(self) -> float:
+        memories = len(self.right) + len(self.wrong) + len(self.stale)
+        return len(self.right) / memories if memories else 1.0
+
+    @property
+    def recall(self) -> float:
+        return len(self.found) / max(1, len(self.found) + len(self.missed))
+
+
+def talk_of(name: str) -> Json:
+    found: Json = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def score(talk: Json, memories: list[str]) -> Score:
+    """Sort the statements in force, and the facts, by the labels of the talk."""
+    result = Score()
+    for memory in memories:
+        getattr(result, _verdict(talk, memory)).append(memory)
+    for fact in talk["facts"]:
+        if fact["holds"] and fact["core"]:
+            kept = any(says(memory, fact) for memory in memories)
+            (result.found if kept else result.missed).append(f"{fact['id']} {fact['says']}")
+    return result
+
+
+def says(memory: str, fact: Json) -> bool:
+    """Whether a statement says the fact: one alternative of each group is in it, and nothing that spoils it."""
+    return named(memory, fact) and not any(word.lower() in memory.lower() for word in fact["never"])
+
+
+def named(memory: str, fact: Json) -> bool:
+    return all(any(word.lower() in memory.lower() for word in group) for group in fact["needs"])
+
+
+def _verdict(talk: Json, memory: str) -> str:
+    if any(says(memory, fact) for fact in talk["facts"] if not fact["holds"] and fact["core"]):
+        return "stale"
+    holds = any(says(memory, fact) for fact in talk["facts"] if fact["holds"])
+    ended = any(named(memory, fact) for fact in talk["facts"] if not fact["holds"])
+    return "right" if holds or ended else "wrong"
+
+
+def remembered(stand: Stand, talk: Json) -> list[str]:
+    """Publish a talk as an agent would, and return the contents of the memories in force at its end."""
+    for session in talk["sessions"]:
+        answer = stand.call("POST", "/v1/events", _events(talk, session))
+        while not stand.call("GET", f"/v1/settle?token={answer['settle_token']}&timeout=20&flush=true")["settled"]:
+            pass
+    return [m["content"] for m in _active(stand, talk["user"]) if m["category"] not in DERIVED and not m.get("level")]
+
+
+def _events(talk: Json, session: Json) -> list[Json]:
+    began = datetime.fromisoformat(session["date"])
+    place = {"session_id": f"{talk['id']}-{session['id']}", "user_id": talk["user"]}
+    events = []
+    for number, turn in enumerate(session["turns"]):
+        speaker = {"speaker": talk["speaker"]} if turn["role"] == "user" else {}
+        said = {**place, **speaker, "role": turn["role"], "content": turn["content"], "message_id": str(turn["n"])}
+        at = (began + timedelta(seconds=SECONDS_A_TURN * number)).isoformat()
+        events.append({"event_type": "message.added", "source": "talks", "time": at, "payload": said})
+    end = (began + timedelta(seconds=SECONDS_A_TURN * len(session["turns"]))).isoformat()
+    ended = {**place, "message_count": len(session["turns"])}
+    return [*events, {"event_type": "session.ended", "source": "talks", "time": end, "payload": ended}]
+
+
+def _active(stand: Stand, user: str) -> list[Json]:
+    found: list[Json] = []
+    page: Json = {"next": ""}
+    while page["next"] is not None:
+        after = f"&after={page['next']}" if page["next"] else ""
+        page = stand.call("GET", f"/v1/memories?user_id={user}&status=active&limit=100{after}")
+        found += page["items"]
+    return found
+
+
+def run(names: list[str]) -> dict[str, Score]:
+    with stack() as stand:
+        return {name: score(talk, remembered(stand, talk)) for name in names for talk in [talk_of(name)]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--talks", nargs="+", default=sorted(path.stem for path in FOLDER.glob("*.json")))
+    parser.add_argument("--show", action="store_true", help="list what is wrong, stale and missed")
+    asked = parser.parse_args()
+    for name, scored in run(asked.talks).items():
+        memories = len(scored.right) + len(scored.wrong) + len(scored.stale)
+        print(
+            f"{name}: precision {scored.precision:.3f} of {memories}, recall {scored.recall:.3f} of "
+            f"{len(scored.found) + len(scored.missed)}, stale {len(scored.stale)}"
+        )
+        if asked.show:
+            for kind in ("stale", "wrong", "missed"):
+                print(f"  {kind}:", *getattr(scored, kind), sep="\n    ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Faults of settings as sentences: which setting, its value, where it stands, what is allowed; and unknown names."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from core.errors import Misconfigured
+
+PREFIX: Final = "IMPRINT_"
+ENV_FILE: Final = ".env"
+TOML_FILE: Final = "imprint.toml"
+
+COMPOSE_NAMES: Final = frozenset(
+    f"{PREFIX}{name}_PASSWORD" for name in ("POSTGRES", "APP", "ROUTER", "BROKER", "GRAFANA")
+)
+"""Variables that docker-compose.yml reads from the same `.env`; they are no settings of a process."""
+
+MASK: Final = "********"
+
+HIDDEN: Final = frozenset({"notify_channels"})
+"""Settings whose addresses may contain a token, beside those of the type `SecretStr`."""
+
+URL_LOGIN: Final = re.compile(r"(?<=://)[^\s/@]*@")
+"""User and password in a URL."""
+
+_ASSIGNED = re.compile(r"\s*(?:export\s+)?(\w+)\s*=")
+
+_PLAIN: Final[Mapping[str, str]] = {
+    "is not a valid": "should be a valid",
+    "a valid integer, unable to parse string as an integer": "a whole number",
+    "a valid number, unable to parse string as a number": "a number",
+    "a valid boolean, unable to interpret input": "true or false",
+    "a valid URL, relative URL without a base": "a URL such as https://example.com/v1",
+}
+"""Words of pydantic, and what they mean to who sets a value."""
+
+Fields = Mapping[str, FieldInfo]
+
+
+def toml(path: str = TOML_FILE) -> dict[str, Any]:
+    """The content of a TOML file; nothing where there is no such file. Misconfigured: it cannot be read."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise Misconfigured(f"{path} is not valid TOML: {error}.") from None
+    except UnicodeDecodeError as error:
+        raise Misconfigured(f"{path} is not UTF-8 at byte {error.start}.") from None
+    except OSError as error:
+        raise Misconfigured(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def origin(name: str) -> str | None:
+    """Where the value of a setting stands, in the order in which the sources win; None: in none of them."""
+    variable = f"{PREFIX}{name}".upper()
+    if any(known.upper() == variable for known in os.environ):
+        return "the environment"
+    lines = [number for number, found in _env_lines() if found.upper() == variable]
+    if lines:
+        return f"{ENV_FILE}, line {lines[-1]}"
+    if name in toml():
+        return f"{TOML_FILE}, line {_toml_line(name)}"
+    return None
+
+
+def of_validation(error: ValidationError, fields: Fields) -> Misconfigured:
+    """One sentence for each wrong value."""
+    said = dict.fromkeys(
+        wrong(str(one["loc"][0]), fields, one["input"], _allowed(one["msg"])) for one in error.errors() if one["loc"]
+    )
+    return Misconfigured("\n".join(said))
+
+
+def of_json(name: str, fields: Fields, given: str) -> Misconfigured:
+    """A list or object that is not JSON."""
+    example = '{"ops": "https://example.com/hook"}' if "dict" in str(fields[name].annotation) else '["example.com"]'
+    return Misconfigured(wrong(name, fields, given, f"should be JSON such as {example}"))
+
+
+def wrong(name: str, fields: Fields, given: object, allowed: str) -> str:
+    """The sentence about one wrong value; secret values are left out."""
+    where = origin(name)
+    place = f" in {where}" if where else ""
+    variable = f"{PREFIX}{name.upper()}"
+    if is_secret(name, fields):
+        return f"{variable}{place} has a value that {allowed} (the value is secret and not shown)."
+    return f"{variable}{place} is {shown(given)}, but {allowed}."
+
+
+def unknown(fields: Fields) -> list[str]:
+    """A sentence for each name in the environment, in `.env` and in `imprint.toml` that no setting has."""
+    known = {f"{PREFIX}{name.upper()}" for name in fields} | COMPOSE_NAMES
+    variables = [(name, "the environment") for name in sorted(os.environ)]
+    variables += [(name, f"{ENV_FILE}, line {number}") for number, name in _env_lines()]
+    found = [
+        f"{name} in {where} is no setting{_meant(name.upper(), known) or '.'}"
+        for name, where in variables
+        if name.upper().startswith(PREFIX) and name.upper() not in known
+    ]
+    for key, value in toml().items():
+        if key in fields:
+            continue
+        kind = "table" if isinstance(value, dict) else "key"
+        hint = _meant(key.lower().removeprefix(PREFIX.lower()), fields)
+        hint = hint or ("; settings stand at the top of the file, in no table." if kind == "table" else ".")
+        found.append(f"The {kind} {key!r} in {TOML_FILE}, line {_toml_line(key)}, is no setting{hint}")
+    return found
+
+
+def is_secret(name: str, fields: Fields) -> bool:
+    """Whether a value must not be shown: passwords, keys, and addresses that contain them."""
+    return name in fields and ("SecretStr" in str(fields[name].annotation) or name in HIDDEN)
+
+
+def shown(value: object) -> str:
+    """A value as it may be printed: logins in URLs are masked."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    masked = URL_LOGIN.sub(f"{MASK}@", text)
+    return repr(masked) if isinstance(value, str) else masked
+
+
+def _allowed(message: str) -> str:
+    """What pydantic says is allowed, to stand behind the name of a setting."""
+    said = re.sub(r"^(?:Input|String|Value|List|Dictionary|URL|value) (should|must|is)", r"\1", message)
+    for technical, plain in _PLAIN.items():
+        said = said.replace(technical, plain)
+    return said if said.startswith(("should", "must")) else f"should be something else: {said}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _env_lines() -> Iterator[tuple[int, str]]:
+    """Line and name of each assignment in `.env`."""
+    try:
+        lines = Path(ENV_FILE).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    for number, line in enumerate(lines, 1):
+        if found := _ASSIGNED.match(line):
+            yield number, found[1]
+
+
+def _toml_line(key: str) -> int:
+    assigned = re.compile(rf"""\s*(?:\[+\s*)?["']?{re.escape(key)}["']?\s*(?:[=\].])""")
+    lines = Path(TOML_FILE).read_text(encoding="utf-8").splitlines()
+    return next((number for number, line in enumerate(lines, 1) if assigned.match(line)), 1)

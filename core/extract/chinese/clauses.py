@@ -1,0 +1,87 @@
+"""Cutting a Chinese sentence into clauses that can stand, change and be erased each for itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+QUOTED, TITLED = "\ue000", "\ue001"
+"""What stands for each character of a quotation and of a title, so that neither is read or rewritten."""
+
+_QUOTATION = re.compile(
+    r"“[^“”]{0,400}(?:”|$)|\"[^\"]{0,400}(?:\"|$)|「[^「」]{0,400}(?:」|$)|『[^『』]{0,400}(?:』|$)|‘[^‘’]{0,200}’"
+)
+_TITLE = re.compile(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉")
+_BREAK = re.compile(r"[，；;。！!？?…~～]+|,(?!\d)|——+|(?<=\s)-+(?=\s)")
+_COLON = re.compile(r"(?<!\d)：|：(?!\d)|:(?!\d)")
+_LABEL = re.compile(
+    r"^(?:帮我|给我|替我|请|麻烦|你)*(?:记|存|备忘|补充|更正|更新|报告|汇报|正经事|好消息|坏消息|喜事|对了|事情|提醒|"
+    r"重点|另外|还有|一件事|两件事|顺便|说明|通知|备注|最新|进展|说正事|实话)[^，：:]{0,8}$|^.{1,2}$"
+)
+_DISTRIBUTED = re.compile(
+    r"(?P<left>[^，；：:。]{1,30}(?:、[^，；：:。、]{1,30}){1,9})[，,]?(?:这?[几两三四五]个)?分别(?P<verb>是|"
+    r"为|叫|在|对应|到|要)?"
+    r"(?P<right>[^，；：:。]{1,30}(?:、[^，；：:。、]{1,30}){1,9})"
+)
+
+
+_QUOTES = re.compile(
+    r"^[^：:，。]{0,12}(?:说|问|讲|喊|唱|曰|道|表示|回复|回答|留言|写着|台词|歌词|标题|例句|签名|口号)[：:]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause as said. `head`: the words before a colon that this and its neighbours are listed under."""
+
+    text: str
+    head: str = ""
+
+
+def masked(text: str) -> str:
+    """`text` with quotations and titles made unreadable, character by character."""
+    hidden = _QUOTATION.sub(lambda found: QUOTED * len(found.group()), text)
+    return _TITLE.sub(lambda found: TITLED * len(found.group()), hidden)
+
+
+def split(sentence: str) -> list[Clause]:
+    """The clauses of one sentence in order; lists with “分别” and lists behind a colon as one clause each."""
+    sentence = sentence.strip()
+    if _QUOTES.match(masked(sentence)):
+        return []
+    paired = _DISTRIBUTED.search(masked(sentence))
+    if paired and (dealt := _dealt(sentence, paired)):
+        return dealt
+    head, body = _headed(sentence)
+    pieces = _pieces(body)
+    if head and len(pieces) == 1 and not _LABEL.match(head):
+        return [Clause(f"{head}：{pieces[0]}")]
+    return [Clause(piece, "" if _LABEL.match(head) else head) for piece in pieces]
+
+
+def _pieces(text: str) -> list[str]:
+    hidden, start, found = masked(text), 0, []
+    for cut in _BREAK.finditer(hidden):
+        found.append(text[start : cut.start()])
+        start = cut.end()
+    found.append(text[start:])
+    return [piece.strip(" 　、，。") for piece in found if piece.strip(" 　、，。")]
+
+
+def _headed(sentence: str) -> tuple[str, str]:
+    """What stands before a colon, and the rest."""
+    colon = _COLON.search(masked(sentence))
+    if colon is None or colon.start() > 24:
+        return "", sentence
+    return sentence[: colon.start()].strip(" ，"), sentence[colon.end() :]
+
+
+def _dealt(sentence: str, paired: re.Match[str]) -> list[Clause] | None:
+    """“甲、乙分别是子、丑” as “甲是子” and “乙是丑”."""
+    left, right = (sentence[paired.start(side) : paired.end(side)].split("、") for side in ("left", "right"))
+    if len(left) != len(right):
+        return None
+    verb = paired["verb"] or "是"
+    rest = _pieces(sentence[paired.end() :])
+    return [*(Clause(f"{one.strip()}{verb}{other.strip()}") for one, other in zip(left, right, strict=True)),
+            *map(Clause, rest)]  # fmt: skip

@@ -1,0 +1,153 @@
+"""Candidates of Chinese messages: what the reader understands, as statements that can be judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from core.extract import patterns_zh, rewrite
+from core.extract.chinese.reader import Conversation
+from core.extract.chinese.said import Flow, Said
+from core.extract.reading import Slot
+from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+
+Kept = list[tuple[Said, Candidate]]
+
+
+class Listener:
+    """Listens to one conversation; what is taken back later is left out at the end."""
+
+    def __init__(self) -> None:
+        self._conversation = Conversation()
+        self._made: Kept = []
+
+    def candidates(
+        self, message: Message, text: str, speaker: str, asked: str | None, *, alone: bool
+    ) -> list[Candidate]:
+        """What a message states. `alone`: only an assistant listens, so that wishes are standing instructions."""
+        made: Kept = []
+        for said in self._conversation.hear(text, speaker, asked, Flow(message.occurred_at)):
+            if said.instructs and not alone:
+                continue
+            made += [(said, one) for one in _candidates(said, message, speaker)]
+        self._made += made
+        return [candidate for _, candidate in made]
+
+    def meant(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """`found` without what was withdrawn since it was said."""
+        gone = {
+            id(candidate) for said, candidate in self._made if any(said is one for one in self._conversation.withdrawn)
+        }
+        return [one for one in found if id(one) not in gone]
+
+
+def _candidates(said: Said, message: Message, speaker: str) -> Iterator[Candidate]:
+    base = _base(said, message, speaker)
+    if said.instructs:
+        yield replace(base, attribute=said.fact.attribute, value=said.fact.value) if said.fact else base
+        return
+    by_attribute: dict[tuple[str, str | None, bool], list[Slot]] = {}
+    for slot in said.slots:
+        by_attribute.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
+    if said.fact:
+        yield _with_fact(base, said, [slot for slots in by_attribute.values() for slot in slots])
+        return
+    filled = [(_filled(base, slots, speaker), slots) for slots in by_attribute.values()]
+    yield from (
+        replace(one, content=_plainly(one, slots)) if place or slots[0].attribute.startswith("name.") else one
+        for place, (one, slots) in enumerate(filled)
+    )
+    if not filled:
+        yield base
+
+
+def _base(said: Said, message: Message, speaker: str) -> Candidate:
+    evidence = (Evidence(message.session_id, message.id, message.event_id, said.quote),)
+    if said.instructs:
+        return Candidate(
+            said.text, Category.INSTRUCTION, Topic.PREFERENCE, speaker, evidence, message.occurred_at,
+            importance=0.9, confidence=0.85,
+        )  # fmt: skip
+    category = _category(said, message)
+    return Candidate(
+        said.text, category, _topic(said.plain), said.subject, evidence,
+        said.found[0].when if said.found else message.occurred_at,
+        kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
+        importance=said.importance, confidence=0.7, corrects=said.corrects,
+        structured={"date_precision": said.found[0].precision.value} if said.found else {},
+    )  # fmt: skip
+
+
+def _category(said: Said, message: Message) -> Category:
+    """By its words; what is told with a day to come is a plan, and with one that is over an event."""
+    cue = next((c for c in patterns_zh.TABLES.categories if c.regex.search(said.plain)), None)
+    ahead = bool(said.found) and all(one.when > message.occurred_at for one in said.found)
+    if ahead and said.category in {Category.FACT, Category.EVENT, Category.PLAN}:
+        return Category.PLAN
+    if cue and said.category is Category.FACT:
+        return cue.category
+    if said.category is Category.PLAN and said.found and not ahead:
+        return Category.EVENT
+    return said.category
+
+
+def _topic(plain: str) -> Topic:
+    return next((theme.topic for theme in patterns_zh.TABLES.themes if theme.regex.search(plain)), Topic.OTHER)
+
+
+def _with_fact(base: Candidate, said: Said, slots: Sequence[Slot]) -> Candidate:
+    """A changing thing in its slot; what the tables read beside it stays in `structured`."""
+    fact = said.fact
+    if fact is None:
+        return base
+    topic = fact.topic if base.topic is Topic.OTHER else base.topic
+    candidate = replace(
+        base, topic=topic, kind=Kind.SEMANTIC, attribute=fact.attribute, value=fact.value, confidence=0.8,
+        corrects=base.corrects or fact.over,
+    )  # fmt: skip
+    if not slots:
+        return candidate
+    slot, pattern = slots[0], slots[0].pattern
+    values = [one.value for one in slots if one.attribute == slot.attribute]
+    listed = {"attribute": slot.attribute, "values": values, "negated": pattern.negated}
+    return replace(
+        candidate, category=pattern.category, importance=max(base.importance, pattern.importance),
+        structured=base.structured | listed,
+    )  # fmt: skip
+
+
+def _filled(base: Candidate, slots: list[Slot], speaker: str) -> Candidate:
+    """`base` with its attribute: one value in the slot, or those that may stand side by side in `structured`."""
+    slot, pattern = slots[0], slots[0].pattern
+    exclusive = pattern.exclusive and not pattern.negated
+    side_by_side = {"attribute": slot.attribute, "values": [s.value for s in slots], "negated": pattern.negated}
+    return replace(
+        base, category=pattern.category, topic=pattern.topic, kind=Kind.SEMANTIC, importance=pattern.importance,
+        confidence=0.85, subject=_about(slot, speaker), attribute=slot.attribute if exclusive else None,
+        value=slot.value if exclusive else None, corrects=base.corrects or pattern.corrects,
+        structured=base.structured if exclusive else base.structured | side_by_side,
+    )  # fmt: skip
+
+
+def _about(slot: Slot, speaker: str) -> str:
+    if not slot.about:
+        return speaker
+    known = slot.about.startswith(f"{speaker}的") or not re.fullmatch(_KIN, slot.about)
+    return slot.about if known else f"{speaker}的{slot.about}"
+
+
+def _plainly(candidate: Candidate, slots: list[Slot]) -> str:
+    """An attribute and its value as a short sentence."""
+    tables = patterns_zh.TABLES
+    attribute, pattern = slots[0].attribute, slots[0].pattern
+    form: str = tables.stated.get(attribute) or tables.stated.get(attribute.split(".")[0]) or tables.stated[""]
+    if pattern.negated:
+        form = tables.stated.get(f"not {attribute}", "{who}的{what}不再是{value}。")
+    value = "、".join(slot.value for slot in slots)
+    last = attribute.split(".")[-1]
+    what = tables.words.get(last, last.replace("_", " "))
+    return form.format(who=candidate.subject, value=value, a_value=rewrite.with_article(value), what=what)
+
+
+_KIN = patterns_zh.KIN_ONLY

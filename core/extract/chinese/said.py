@@ -1,0 +1,49 @@
+"""A statement of a Chinese clause, and what goes on from clause to clause of a message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from core.extract import dates
+from core.extract.chinese import life, replies
+from core.extract.chinese.people import Sort, Subject
+from core.extract.reading import Slot
+from core.types import Category
+
+
+@dataclass(slots=True)
+class Said:
+    """A statement. `plain`: in the speaker's words, with its subject; `text`: what is kept."""
+
+    quote: str
+    plain: str
+    text: str
+    subject: str
+    category: Category
+    importance: float
+    found: tuple[dates.Found, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    fact: life.Fact | None = None
+    corrects: bool = False
+    instructs: bool = False
+
+    @property
+    def attributes(self) -> set[str]:
+        """The names of the slots that it fills."""
+        return {slot.attribute for slot in self.slots} | ({self.fact.attribute} if self.fact else set())
+
+
+@dataclass(slots=True)
+class Flow:
+    """What goes on from clause to clause of a message. `before`: the clause before, with its subject."""
+
+    said_at: datetime
+    asked: replies.Question | None = None
+    subject: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
+    thing: str = ""
+    before: str = ""
+    kept: Said | None = None
+    leader: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
+    corrects: bool = False
+    lost: bool = False

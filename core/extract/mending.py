@@ -1,0 +1,102 @@
+"""What someone sets right of what they just said: "Sorry, I meant Hall D" mends the statement that says Hall B."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SORRY = (
+    r"(?:oh|sorry|no|wait|oops|whoops|ah|hang on|hold on|hmm?|correction|scratch that|strike that|nope|"
+    r"well|my bad|er+|uh|um)"
+)
+_MEANT = re.compile(
+    rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:I (?:mean|meant)(?: to (?:say|write|type))?,?|make that|that should (?:be|"
+    rf"say|have been)|(?:it )?should be) "
+    r"(?P<new>[^,.;!?]{1,40}?)(?:,? not (?P<old>[^,.;!?]{1,40}))?(?=[,;!?]|\.(?!\d)|$)",
+    re.IGNORECASE,
+)
+_ACTUALLY = re.compile(
+    rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:(?P<new>[\w:.-]{{1,12}}(?: [\w.-]+)?),? actually|actually,? "
+    rf"(?P<then>[\w:.-]{{1,12}})|"
+    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|[A-Z][\w-]+))(?=[,.;!?]|$)",
+    re.IGNORECASE,
+)
+_SCRATCH = re.compile(
+    r"^(?:oh,? |and |actually,? |no,? |wait,? )*(?:scratch|forget|ignore|strike|never mind|disregard) (?:what|"
+    r"that thing|the thing|all|everything) I "
+    r"(?:said|told you|wrote|mentioned)(?: (?:earlier|before|last time))? about "
+    r"(?P<thing>[^:,;.–-]{2,40})(?:[:,;.]| [-–—])\s*(?P<rest>.+)$",
+    re.IGNORECASE,
+)
+_IT = re.compile(r"\b(?:it['’]s|it is)\b|\bit (?=was|has|will|lives|stands|starts|costs)", re.IGNORECASE)
+_NUMBER = (
+    r"(?:\d[\d.,:/-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
+    r"fifteen|twenty|thirty|forty|fifty)"
+)
+_SORTS = (
+    re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE),
+    re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE),
+    re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A statement as it was meant; `old` is what was taken back, `instead` what stands for it."""
+
+    statement: str
+    said: str
+    old: str
+    instead: str
+
+
+def is_mending(text: str) -> str | None:
+    """The words that stand for what was said before, if `text` begins by setting something right."""
+    found = _MEANT.match(text) or _ACTUALLY.match(text)
+    return next((group for group in found.groups() if group), None) if found else None
+
+
+def rest(text: str) -> str:
+    """What follows the words that set something right."""
+    found = _MEANT.match(text) or _ACTUALLY.match(text)
+    return text[found.end() :].lstrip(" ,.;:!") if found else text
+
+
+def mended(text: str, before: Sequence[str]) -> Mended | None:
+    """Which of the statements `before` the beginning of `text` sets right; None: none, or it is not certain which."""
+    new = is_mending(text)
+    if new is None:
+        return None
+    found = _MEANT.match(text)
+    denied = found["old"] if found else None
+    for statement in reversed(before):
+        old = denied if denied and denied in statement else _alike(new, statement)
+        if old and old.lower() != new.lower():
+            return Mended(statement.replace(old, new, 1), statement, old, new)
+    return None
+
+
+def scratched(sentence: str) -> str | None:
+    """What a sentence such as "Scratch what I said about the car: it's from 1990" says instead, "it" being named."""
+    found = _SCRATCH.match(sentence)
+    said = found and _IT.search(found["rest"])
+    if not found or not said:
+        return None
+    thing = found["thing"].strip()
+    verb = "is" if said.group().lower() in {"it's", "it’s", "it is"} else ""
+    stated = f"{thing} {verb}{found['rest'][said.end() :]}".replace("  ", " ")
+    return stated[:1].upper() + stated[1:]
+
+
+def _alike(new: str, statement: str) -> str | None:
+    """The one piece of `statement` that is of the sort of `new`: a number, a weekday, "Hall B" for "Hall D"."""
+    for sort in _SORTS:
+        if sort.fullmatch(new.strip()):
+            found = [match.group() for match in sort.finditer(statement)]
+            return found[0] if len(found) == 1 else None
+    head, _, rest = new.partition(" ")
+    if not rest or head.lower() in {"the", "a", "an", "my", "in", "on", "at"}:
+        return None
+    pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement)
+    return pieces[0] if len(pieces) == 1 else None

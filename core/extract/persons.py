@@ -1,0 +1,193 @@
+"""Whom a conversation speaks of beside its speaker, and whom "he", "she", "her" means, where that is certain.
+
+A pronoun is replaced by the name only where one person fits it; a statement in which it is not certain is not kept.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from core.extract.tables_en.names import COMMON_WORDS, FEMALE, MALE, NO_NAMES
+from core.extract.tables_en.verbs import PAST
+from core.extract.tables_en.words import KIN, PETS
+
+NEAR = 3
+"""Messages back in which someone must have been mentioned."""
+
+_HER = frozenset(
+    "wife mother mom mum mam mama sister daughter aunt auntie niece grandmother grandma granny nana girlfriend "
+    "landlady "
+    "fiancée stepmother stepmom stepsister ex-wife girl woman lady".split()
+)
+_HIM = frozenset(
+    "husband father dad papa brother son uncle nephew grandfather grandpa granddad boyfriend landlord fiancé "
+    "stepfather "
+    "stepdad stepbrother ex-husband boy man guy chap bloke lad".split()
+)
+_KIND = (
+    rf"(?:{KIN}|mam|mama|papa|granny|nana|granddad|oldest|youngest|eldest|stepmom|stepdad|stepmother|"
+    rf"stepfather|auntie|baby|{PETS})"
+)
+_BEFORE_KIN = (
+    r"(?:(?:older|younger|little|big|elder|twin|late|new|old|oldest|youngest|eldest|best|ex|wee|first|other|only) )*"
+)
+_OF_SOMEONE = re.compile(
+    rf"\b(?P<whose>[Mm]y|[Oo]ur|[Yy]our|[Hh]is|[Hh]er|[A-Z]\w+['’]s) "
+    rf"(?P<kin>{_BEFORE_KIN}{_KIND}(?:-in-law)?)\b(?!['’]s|-)"
+    r"(?:,? (?:is )?(?:called |named )?(?P<name>(?!I\b)[A-Z][\w-]+(?: [A-Z][\w-]+)?))?",
+)
+_INTRODUCED = re.compile(
+    r"\b(?:[Aa]|[Aa]n|[Aa]nother|[Tt]he) (?:[a-z-]+ ){0,2}?(?P<kin>[a-z]+)(?:,? (?:called|named)|,) "
+    r"(?P<name>[A-Z][\w-]+)"
+)
+_NAME = re.compile(r"(?<![\w'’-])(?P<name>[A-Z][\w-]*[a-zé]\w*)(?P<poss>['’]s)?(?![\w-])")
+_STARTS_SENTENCE = re.compile(r"(?:^|[.!?:;]\s+|[\"“])$")
+_PERSONAL_VERB = re.compile(
+    rf"(?:['’]s)? (?:also |just |still |now |really |never |always |only |finally )*(?:{PAST}|is|was|has|had|"
+    rf"will|'s|loves|likes|hates|wants|"
+    r"lives|works|plays|thinks|says|moved|died|turned|started|called|drives|teaches|studies|cannot|can't|knows|"
+    r"needs|turns|swears|"
+    r"tells|goes|runs|coaches|married|graduated|retired|quit|joined|passed|finished|adopted|switched|helped|stopped)\b"
+)
+_JOINT = re.compile(r" and (?:I\b|my\b|our\b|[A-Z])")
+_COMPOUND = re.compile(
+    r" (?!also|just|still|now|really|never|always|only|usually|often|actually|[a-z]+ly\b)(?!is\b|was\b|has\b|"
+    r"had\b|will\b)[a-z]+ "
+    r"(?:is|are|was|were|has|have)\b"
+)
+"""Two subjects, or a noun made with the word: "my wife and I", "my mother tongue is"."""
+_PRONOUN = re.compile(r"\b(?P<word>he|she|him|her|his|hers)\b", re.IGNORECASE)
+_FEMININE = frozenset({"she", "her", "hers"})
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Someone by the name that a statement may give them; `gender` is "f", "m" or None where it is not known."""
+
+    name: str
+    gender: str | None
+
+
+@dataclass(slots=True)
+class Persons:
+    """Those who were mentioned in a conversation, the latest last, each with the number of the message.
+
+    `thing`: what was spoken of last, "my desk".
+    """
+
+    speaker: str
+    seen: list[tuple[int, Person]] = field(default_factory=list)
+    genders: dict[str, str | None] = field(default_factory=dict)
+    thing: str = ""
+
+    def hear(self, text: str, at: int) -> None:
+        """Remember whom `text`, message number `at`, mentions."""
+        self.seen += [(at, one) for one in self._mentioned(text)]
+
+    def knows(self, name: str) -> bool:
+        """Whether somebody of that name was introduced, or a first name says that it is a person."""
+        return name in self.genders or _gender(name) is not None
+
+    def resolve(self, statement: str, at: int, subject: Person | None = None) -> str | None:
+        """`statement` with "he", "she", "his", "her" replaced by the name; None: nobody is certainly meant.
+
+        `subject`: of whom the statement before speaks. Only who is mentioned up to here is considered.
+        """
+        for found in _PRONOUN.finditer(statement):
+            before = statement[: found.start()]
+            gender = "f" if found["word"].lower() in _FEMININE else "m"
+            if self._fitting(self._mentioned(before), gender):
+                continue
+            person = self._meant(gender, at, subject)
+            if person is None:
+                return None
+            mine = person.name.startswith(f"{self.speaker}'s ")
+            name = f"my{person.name[len(self.speaker) + 2 :]}" if mine else person.name
+            name = name if before.strip() else name[:1].upper() + name[1:]
+            rest = statement[found.end() :]
+            owns = found["word"].lower() in {"his", "hers"} or (
+                found["word"].lower() == "her"
+                and re.match(
+                    r" (?!in\b|to\b|on\b|at\b|a\b|the\b|and\b|for\b|with\b|up\b|as\b|out\b|every\b|that\b|"
+                    r"this\b|so\b|my\b|yesterday\b|last\b)[a-z-]",
+                    rest,
+                )
+            )
+            return f"{before}{name}{chr(39) + 's' if owns else ''}{rest}"
+        return statement
+
+    def subject_of(self, statement: str) -> Person | None:
+        """The person whom a statement begins with; None: the speaker, a thing, or nobody."""
+        kin = _OF_SOMEONE.match(statement)
+        if kin and (_JOINT.match(statement, kin.end()) or (not kin["name"] and _COMPOUND.match(statement, kin.end()))):
+            return None
+        if kin and (kin["whose"].lower() in {"my", "our"} or kin["name"]):
+            return self._kin(kin)
+        name = _NAME.match(statement)
+        if name and _JOINT.match(statement, name.end()):
+            return None
+        if name and not name["poss"] and self._is_person(name["name"], statement, 0):
+            return Person(name["name"], self.genders.get(name["name"]) or _gender(name["name"]))
+        if name and name["poss"] and name["name"].lower() not in NO_NAMES:
+            return Person(name["name"], self.genders.get(name["name"]) or _gender(name["name"]))
+        return None
+
+    def _meant(self, gender: str, at: int, subject: Person | None) -> Person | None:
+        if subject and subject.gender in {gender, None}:
+            return subject
+        near = [person for place, person in self.seen if at - NEAR < place <= at]
+        fitting = self._fitting(near, gender)
+        known = [one for one in fitting if one.gender]
+        named = {one.name for one in known or fitting}
+        return (known or fitting)[-1] if len(named) == 1 else None
+
+    @staticmethod
+    def _fitting(several: list[Person], gender: str) -> list[Person]:
+        return [one for one in several if one.gender in {gender, None}]
+
+    def _mentioned(self, text: str) -> list[Person]:
+        found: list[tuple[int, Person]] = []
+        taken: set[int] = set()
+        for match in _OF_SOMEONE.finditer(text):
+            if match["whose"].lower() in {"my", "our", "your"} or match["name"]:
+                found.append((match.start(), self._kin(match)))
+                taken |= set(range(match.start(), match.end()))
+        for match in _INTRODUCED.finditer(text):
+            word = match["kin"].lower()
+            gender = "f" if word in _HER else "m" if word in _HIM else _gender(match["name"])
+            if match["name"].lower() not in NO_NAMES and (gender or re.fullmatch(_KIND, word)):
+                self.genders[match["name"]] = gender
+                found.append((match.start(), Person(match["name"], gender)))
+        for match in _NAME.finditer(text):
+            name = match["name"]
+            if match.start() not in taken and self._is_person(name, text, match.start()):
+                found.append((match.start(), Person(name, self.genders.get(name) or _gender(name))))
+        return [person for _, person in sorted(found, key=lambda one: one[0])]
+
+    def _kin(self, match: re.Match[str]) -> Person:
+        word = match["kin"].split()[-1].lower().removesuffix("-in-law")
+        gender = "f" if word in _HER else "m" if word in _HIM else None
+        name = match["name"]
+        if name and name.split()[0].lower() not in NO_NAMES:
+            gender = gender or _gender(name)
+            self.genders[name] = self.genders[name.split()[0]] = gender
+            return Person(name, gender)
+        return Person(f"{self.speaker}'s {match['kin'].lower()}", gender)
+
+    def _is_person(self, name: str, text: str, start: int) -> bool:
+        low = name.lower()
+        if name == self.speaker or low in NO_NAMES:
+            return False
+        if name in self.genders or (_gender(name) and low not in COMMON_WORDS):
+            return True
+        if low in COMMON_WORDS and not _STARTS_SENTENCE.search(text[:start]):
+            return True
+        if not _STARTS_SENTENCE.search(text[:start]):
+            return False
+        return bool(_PERSONAL_VERB.match(text, start + len(name)))
+
+
+def _gender(name: str) -> str | None:
+    first = name.partition(" ")[0].lower()
+    return "f" if first in FEMALE else "m" if first in MALE else None

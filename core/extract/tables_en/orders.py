@@ -1,0 +1,73 @@
+"""How standing instructions to an assistant read, what lifts one, and what each is about."""
+
+from __future__ import annotations
+
+import re
+
+_VERB = (
+    r"(?:give|write|use|keep|call|answer|reply|respond|send|show|tell|make|put|speak|talk|address|refer|"
+    r"suggest|recommend|remind|"
+    r"ask|say|include|add|explain|format|translate|convert|spell|sign|start|begin|end|stop|avoid|skip|leave|"
+    r"cut|drop|quit|stick|"
+    r"assume|remember|check|mention|list|text|be|go easy|hold|limit|do not|don['’]?t|never|always|no)"
+)
+_EVER = (
+    r"(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|in (?:the )?future|every time|for "
+    r"?ever|for good|henceforth|"
+    r"whenever (?:I|you|we)|always|ever(?: again)?|at all times|until I say otherwise|by default|as a rule)"
+)
+STANDING = (
+    rf"^(?:please,? |just |so |and |ok(?:ay)?,? )*(?:{_EVER},? )?{_VERB}\b.*\b{_EVER}(?:$|[.!,;:])"
+    r"|^no (?:more )?[a-z]+(?: [a-z]+)?(?:,? (?:please|ever|thanks|thank you|with me))+(?:,? ever)?[.!]*$"
+    rf"|^(?:please |just )*(?:do not|stop|avoid|skip|drop|cut|quit|leave out|go easy on|lay off|no need for|no "
+    rf"need to use)\b"
+    r".{0,40}\b(?:emojis?|smileys?|exclamation (?:marks|points)|jargon|bullet points|bullets|small talk|"
+    r"apologi[sz]ing|pleasantries|"
+    r"flattery|hashtags|caps|slang|calling (?:me|it|everything)|call me|sugarcoat\w*)\b"
+    r"|^(?:please |just )*(?:keep (?:it|things|answers|replies|your \w+)|be) (?:\w+ )?(?:short|brief|concise|"
+    r"simple|casual|formal|blunt|polite)\b"
+    r"(?!.*\b(?:essay|letter|poem|e-?mail|this one)\b)"
+    r"|^(?:you )?(?:can|may) (?:now )?(?!call\b)[a-z]+ .*\b(?:again|from (?:now|here) on|any ?more)\b"
+    r"|^you (?:can|may) (?:also |now )?(?:write|use|give|answer|reply|be|make|send|stop)\b.*\b(?:answers?|"
+    r"repl(?:y|ies)|emojis?|longer|shorter|"
+    r"bullets?|units?|me|detail\w*)\b"
+    r"|^you (?:do not have to|need not|do not need to|no longer (?:have|need) to) (?:keep|use|answer|reply|"
+    r"write|avoid|be|call|stick)\b"
+    r"|^I(?:['’]d| would)? (?:prefer|rather|like|love|want) (?:it if |that )?you(?:r| to)? (?!were|had|could)"
+)
+LIFTS = re.compile(
+    r"\b(?:again|any ?more|no longer|after all|instead)\b|^you (?:can|may|do not have|need not|do not need|no "
+    r"longer)|^(?:can|may) ",
+    re.IGNORECASE,
+)
+"""What takes an instruction back, or allows what one forbade."""
+
+PLAIN = re.compile(r"\bplease\b|\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b|请|以后|从现在", re.IGNORECASE)
+"""What is asked of an assistant and not of each other, where several people talk."""
+TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+    for name, words in (
+        ("emoji", r"emojis?|smileys?|emoticons?"),
+        (
+            "units",
+            r"metric|imperial|grams?|celsius|fahrenheit|kilomet\w+|miles|cups|ounces|pounds|inches|24[- "
+            r"]hour|12[- ]hour|units?",
+        ),
+        (
+            "language",
+            r"(?:in|speak|use) (?:english|german|french|spanish|chinese|dutch|italian|portuguese|"
+            r"japanese|korean|polish)",
+        ),
+        (
+            "length",
+            r"(?:short|shorter|brief|briefer|long|longer|concise|detailed|two|three|"
+            r"one)\b.*\b(?:answers?|repl\w+|responses?|messages?|sentences?|"
+            r"paragraphs?|explanations?)|(?:answers?|repl\w+|responses?|messages?|explanations?|it|"
+            r"things)\b.*\b(?:short|shorter|brief|briefer|long|longer|concise|detailed)",
+        ),
+        ("name", r"(?:call(?:ing)?|address(?:ing)?) me (?!before|after|at|on|when|if|about|in|every|again|back)"),
+        ("bullets", r"bullets?|bullet points|numbered lists?"),
+        ("tone", r"formal|casual|polite|blunt|sarcas\w+|tone"),
+    )
+)
+"""What an instruction is about, where a later one on the same takes its place."""

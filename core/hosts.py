@@ -1,0 +1,109 @@
+"""Which addresses entries of a list of hosts allow: `hooks.example.com`, `*.example.com:8443`, `http://10.0.0.7:9000`.
+
+An entry without a scheme means https, one without a port the scheme's own; plain http and other ports are allowed only
+where an entry says so. `mailto:ann@example.com` and `mailto:*@example.com` are entries for mailboxes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+PORTS: Final = {"https": 443, "http": 80}
+
+MAIL: Final = "mailto"
+
+_SPELLING: Final = re.compile(r"(?i:https?)://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?")
+"""Addresses in which every parser finds the same host: the one who checks it is not the one who calls it."""
+
+_ENTRY: Final = re.compile(
+    r"(?:(?P<scheme>https?)://)?(?P<host>\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]|[0-9a-f]*:[0-9a-f:.]+)"
+    r"(?::(?P<port>\d{1,5}))?",
+    re.IGNORECASE,
+)
+_MAILBOX: Final = re.compile(r"mailto:(?P<box>\*|[^\s@*]+)@(?P<host>\*|(?:\*\.)?[a-z0-9.-]+)", re.IGNORECASE)
+
+_ONE_BOX: Final = re.compile(r"(?P<box>[A-Za-z0-9.!#$&'*+/=?^_`{|}~-]+)@(?P<host>[A-Za-z0-9.-]+)")
+"""One mailbox: no list of them, no name beside it, nothing that could become a header."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry lets something go, or where an address leads: for mail, `port` is 0 and `box` the mailbox."""
+
+    scheme: str
+    host: str
+    port: int
+    box: str = ""
+
+    def covers(self, other: Place) -> bool:
+        """Whether all that `other` allows is allowed here."""
+        same = (self.scheme, self.port) == (other.scheme, other.port)
+        return same and self.box in {"*", other.box} and _covers(self.host, other.host)
+
+
+def parsed(entry: str) -> Place:
+    """What an entry allows. ValueError: it is none."""
+    mail = _MAILBOX.fullmatch(entry)
+    if mail:
+        return Place(MAIL, _host(mail["host"]), 0, mail["box"])
+    found = _ENTRY.fullmatch(entry)
+    if found is None:
+        raise ValueError(
+            "is no host; write `hooks.example.com`, `*.example.com`, or with both `http://hooks.local:8080`"
+        )
+    scheme = (found["scheme"] or "https").lower()
+    port = int(found["port"] or PORTS[scheme])
+    if not 0 < port < 1 << 16:
+        raise ValueError(f"has the port {port}; ports are 1 to 65535")
+    return Place(scheme, _host(found["host"]), port)
+
+
+def of_address(address: str) -> Place | None:
+    """Where an address leads; None: it is no address that anything here can be sent to."""
+    if address.lower().startswith(f"{MAIL}:"):
+        found = _ONE_BOX.fullmatch(unquote(urlsplit(address).path))
+        return Place(MAIL, _host(found["host"]), 0, found["box"]) if found else None
+    if not _SPELLING.fullmatch(address):
+        return None
+    try:
+        parts = urlsplit(address)
+        port = PORTS[parts.scheme] if parts.port is None else parts.port
+    except ValueError:
+        return None
+    return Place(parts.scheme, _host(parts.hostname or ""), port)
+
+
+def allows(entries: Iterable[str], address: str) -> bool:
+    """Whether one of the entries lets something be sent to the address."""
+    place = of_address(address)
+    return place is not None and any(parsed(entry).covers(place) for entry in entries)
+
+
+def shown(address: str) -> str:
+    """Scheme, host and port of an address, as an entry that allows it; nothing of its path."""
+    place = of_address(address)
+    if place is None:
+        return "an address that cannot be read"
+    host = f"[{place.host}]" if ":" in place.host else place.host
+    port = "" if PORTS.get(place.scheme) == place.port else f":{place.port}"
+    return f"{host}{port}" if place.scheme == "https" else f"{place.scheme}://{host}{port}"
+
+
+def within(entries: Iterable[str], bounds: Iterable[str]) -> Sequence[str]:
+    """Those of the entries that are wholly allowed by one of `bounds`."""
+    allowed = [parsed(bound) for bound in bounds]
+    return [entry for entry in entries if any(place.covers(parsed(entry)) for place in allowed)]
+
+
+def _covers(pattern: str, host: str) -> bool:
+    if pattern == "*":
+        return True
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
+
+
+def _host(written: str) -> str:
+    return written.strip("[]").rstrip(".").lower()

@@ -1,0 +1,50 @@
+"""Which ids of users, groups, sessions and messages may come in: those that can be seen, told apart and reached.
+
+Every id is also part of an address such as `/v1/sessions/{id}/messages`, by which what it names is read and erased.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of Unicode that show nothing, or only move what stands beside them: controls, format, separators."""
+
+BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+"""Letters and signs that are drawn as nothing: Hangul fillers, the empty Braille pattern."""
+
+ROUTES: Final = frozenset("messages working state summary plans units hide restore".split())
+"""What follows an id in the addresses of a session and its messages."""
+
+
+def fault_of_name(name: str) -> str | None:
+    """Why a user or group may not be called so; None: it may."""
+    if "/" in name or "\\" in name:
+        return "holds a `/` or `\\`, which divides addresses; use another sign, such as `:` or `-`"
+    return _fault(name) or _fault_of_part(name)
+
+
+def fault_of_place(name: str) -> str | None:
+    """Why a session or message may not be called so; None: it may. It may hold `/`, as `project/session-3` does."""
+    if "\\" in name:
+        return "holds a `\\`, which divides addresses; use another sign, such as `:` or `-`"
+    found = _fault(name)
+    for part in name.split("/"):
+        found = found or _fault_of_part(part)
+        if part in ROUTES and "/" in name:
+            found = found or f"has `{part}` between its `/`, as addresses below a session have; use another word"
+    return found
+
+
+def _fault(name: str) -> str | None:
+    for sign in name:
+        if unicodedata.category(sign) in UNSEEN or sign in BLANK:
+            return f"holds U+{ord(sign):04X}, which cannot be seen; take it out"
+    return None if name.strip() else "has nothing to see in it; use letters or digits"
+
+
+def _fault_of_part(part: str) -> str | None:
+    if part in {".", ".."}:
+        return f"has `.` or `..` as a part of its own (`{part}`), which addresses leave out; use another name"
+    return None if part else "has an empty part before, behind or between its `/`; take the `/` away"

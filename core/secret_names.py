@@ -1,0 +1,10 @@
+"""How secrets are called, and what is shown in place of their values."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAME: Final = r"^[a-z0-9][a-z0-9_.-]{0,99}$"
+
+MASK: Final = "••••••••"
+"""As many signs for each value, so that none shows its length."""

@@ -1,0 +1,32 @@
+"""The page about limits says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from api.http import bodies, bounds, gate, large_json, protocol, turns
+from core.limits import Limits
+
+
+def page(root: Path, name: str = "limits.md") -> str:
+    return (root / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_the_table_of_limits_is_the_model(root: Path) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.+) \|$", page(root), re.MULTILINE)
+    fields = Limits.model_fields
+    assert rows == [(name, str(of.default), of.description) for name, of in fields.items()]
+
+
+def test_the_bounds_of_every_request_are_those_of_the_code(root: Path) -> None:
+    said, mib = page(root), 1024 * 1024
+    assert f"{gate.HEADERS} headers of {gate.HEADER_BYTES // 1024} KiB" in said
+    assert f"| all others | {bounds.BODY_BYTES // mib} MiB |" in said
+    assert f"may hold {large_json.VALUES:,} values" in said
+    assert f"A JSON body of {large_json.LARGE_BYTES // 1024} KiB" in said
+    assert f"one second more for each {bodies.SLOWEST // 1024} KiB" in said
+    assert f"Up to {bodies.DRAINED_BYTES // mib} MiB" in said
+    assert f"{turns.WAIT_SECONDS:.0f} seconds at the most" in said
+    assert f"after {protocol.WRITE_SECONDS:.0f} seconds" in said
+    assert f"more than {gate.HEADERS} headers, or more than {gate.HEADER_BYTES // 1024} KiB" in page(root, "http.md")

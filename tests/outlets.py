@@ -1,0 +1,53 @@
+"""A tenant that may send something: what its admin and the operator would have set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from core import db, outlets, tenant_secrets, vault
+from core.config import Settings
+from core.outlets import Wanted
+from rules.standing import Allowed
+from tests.samples import TENANT
+
+
+def open_to(
+    settings: Settings,
+    *urls: str,
+    tenant: str = TENANT,
+    channels: Mapping[str, str] | None = None,
+    signing: str | None = None,
+    secrets: Mapping[str, str] | None = None,
+    queues: Sequence[str] = (),
+    **more: Any,
+) -> Settings:
+    """These settings, with the tenant's rows: it may post to these addresses and channels, and nowhere else."""
+    entries = [entry_of(url) for url in (*urls, *(channels or {}).values())]
+    bound = list(dict.fromkeys([*settings.webhook_hosts, *entries]))
+    given = settings.celery_queues if isinstance(settings.celery_queues, dict) else {}
+    wider = settings.model_copy(
+        update={"webhook_hosts": bound, "celery_queues": {**given, tenant: list(queues)}, **more}
+    )
+    app = db.connect(db.app_url(settings), 1)
+    with app.tenant(tenant) as tx:
+        outlets.put(tx, wider, tenant, Wanted(entries, channels or {}, signing or ""), by="test")
+        for name, value in (secrets or {}).items():
+            tenant_secrets.put(tx, vault.opened(wider), tenant, "header", name, value, by="test")
+    app.close()
+    return wider
+
+
+def entry_of(url: str) -> str:
+    """The entry of a list of hosts that allows this address."""
+    return url if url.startswith("mailto:") else f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
+
+
+def allowed(settings: Settings, tenant: str = TENANT, **more: Any) -> Allowed:
+    """What a rule of the tenant may do by now."""
+    app = db.connect(db.app_url(settings), 1)
+    with app.tenant(tenant) as tx:
+        found = outlets.of(tx, settings, tenant)
+    app.close()
+    return Allowed.of(settings, found, **{"high_risk": False, **more})

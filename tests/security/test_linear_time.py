@@ -1,0 +1,232 @@
+"""Every parser that sees what users write takes time in proportion to its length, whatever the text is made of."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+
+from core import (
+    credentials,
+    disguise,
+    echo,
+    guard,
+    intake,
+    passages,
+    plan_shapes,
+    plan_texts,
+    retelling,
+    segment,
+    structured,
+    summary_texts,
+    tokens,
+    tombstones,
+    unit_texts,
+)
+from core import text as words
+from core.errors import ImprintError
+from core.extract import answers, dates, density, offline, rewrite, sentences
+from core.mirror import escape, layout
+from core.types import Event, Message
+from rules import templates
+
+NOW: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MESSAGE: Final = 32 * 1024
+"""Characters of the longest text tried. Events have up to 256 KiB, but what grows with the square shows long before."""
+DOCUMENT: Final = 64 * 1024
+"""The same of documents, which may have 4 MiB."""
+
+GROWTH: Final = 2.6
+"""What twice the text may cost. In linear time it is 2; in quadratic time, 4."""
+DOUBLINGS: Final = 3
+FLOOR: Final = 0.05
+"""Seconds of processor time below which nothing is compared."""
+ROUNDS: Final = 3
+TRIES: Final = 4
+
+SHAPES: Final = {
+    "words": "the quick brown fox ",
+    "one word": "a",
+    "spaces": " ",
+    "lines": "\n",
+    "tabs": "\t",
+    "headings": "# a\n",
+    "deep headings": "###### a\n",
+    "list": "- a\n",
+    "checklist": "1. [ ] a\n",
+    "indented": " - a\n  ",
+    "quotes": "> ",
+    "fences": "```\n",
+    "backticks": "`",
+    "stars": "*",
+    "emphasis": "**a*",
+    "brackets": "[",
+    "links": "[a](",
+    "images": "![a](<",
+    "angles": "<",
+    "tags": "<a ",
+    "comments": "<!--",
+    "braces": "{{",
+    "templates": "{{payload.a}}",
+    "json": '{"a":',
+    "lists in lists": "[[",
+    "quotation": '"',
+    "apostrophes": "'s ",
+    "abbreviations": "Mr. ",
+    "stops": ". ",
+    "dots": ".",
+    "colons": "a: ",
+    "commas": ", ",
+    "conjunctions": "I and my and ",
+    "requests": "could you please ",
+    "wishes": "I wish if I were ",
+    "speech": 'he said "',
+    "numbers": "1",
+    "amounts": "1,234.56 ",
+    "cards": "4111 1111 1111 1111 ",
+    "digits and dashes": "4-",
+    "accounts": "DE89 3704 0044 ",
+    "keys": "sk-",
+    "base64": "QUJD",
+    "hex": "\\x41",
+    "escapes": "%41",
+    "passwords": "password is ",
+    "mails": "a@",
+    "addresses": "http://a.",
+    "dates": "on 3 May 2024 ",
+    "days": "next Monday ",
+    "in": "in 3 ",
+    "months": "May ",
+    "times": "12:",
+    "Chinese": "我喜欢杭州，",
+    "Chinese days": "下周三和周四",
+    "Chinese numbers": "一二三",
+    "Han": "的",
+    "emoji": "😀",
+    "joined emoji": "👩\u200d",
+    "combining": "a\u0301",
+    "zero width": "\u200b",
+    "directions": "\u202e",
+    "separators": "\u2028",
+    "wide": "ａ",
+    "controls": "\x1b[",
+    "ignore": "ignore all previous ",
+    "spaced letters": "i g n o r e ",
+    "memory marks": "<!-- imprint:",
+}
+
+
+def message(content: str) -> Message:
+    values = {"role": "user", "content": content, "user_id": "ada", "session_id": "s1", "id": "m1", "event_id": "e1"}
+    fields = {name: values.get(name) for name in Message.__slots__}
+    return Message(**{**fields, "position": 1, "occurred_at": NOW, "speaker": "Ada"})  # type: ignore[arg-type]
+
+
+def event(content: str) -> Event:
+    return Event(1, "t", "e1", "test", "a.b", None, NOW, {"a": content})
+
+
+PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
+    "plans": (plan_shapes.parse, MESSAGE),
+    "plans in messages": (lambda text: plan_texts.of_message(text, "assistant", text[:200]), MESSAGE),
+    "steps in messages": (plan_texts.mentions, MESSAGE),
+    "markdown": (lambda text: passages.split(text, "text/markdown", 300), DOCUMENT),
+    "documents": (lambda text: passages.split(text, "text/plain", 300), DOCUMENT),
+    "kinds of documents": (passages.guessed, DOCUMENT),
+    "titles": (lambda text: passages.titled(text, "text/markdown"), DOCUMENT),
+    "sentences": (sentences.split, MESSAGE),
+    "assertions": (sentences.asserted, MESSAGE),
+    "Chinese": (sentences.cleaned_zh, sentences.LONGEST),
+    "dates": (lambda text: dates.find(text, NOW), MESSAGE),
+    "Chinese dates": (lambda text: dates.find(text, NOW, chinese=True), MESSAGE),
+    "extraction": (lambda text: offline.extract([message(text)]), MESSAGE),
+    "answers": (lambda text: answers.read("Where do you live?", text), MESSAGE),
+    "questions": (answers.question_in, MESSAGE),
+    "density": (density.states, MESSAGE),
+    "third person": (lambda text: rewrite.third_person(text, "Ada"), sentences.LONGEST),
+    "credentials": (credentials.found, MESSAGE),
+    "guard": (guard.screen, MESSAGE),
+    "disguises": (lambda text: list(disguise.encoded(text)), MESSAGE),
+    "tokens": (tokens.counter().count, MESSAGE),
+    "cuts": (lambda text: tokens.cut(text, 100, tokens.counter()), MESSAGE),
+    "estimates": (words.token_estimate, MESSAGE),
+    "terms": (words.terms, MESSAGE),
+    "segments": (segment.mark, MESSAGE),
+    "echoes": (echo.digest, MESSAGE),
+    "sentences of echoes": (echo._sentences, MESSAGE),
+    "tombstones": (tombstones._words, MESSAGE),
+    "units": (lambda text: unit_texts.tell([message(text)], list(unit_texts.lines([message(text)]))), MESSAGE),
+    "summaries": (lambda text: summary_texts.extractive("", [message(text)], [], 500), MESSAGE),
+    "topics": (lambda text: retelling.topics([text], []), MESSAGE),
+    "clips": (retelling.clipped, MESSAGE),
+    "answers of models": (lambda text: list(structured._within(text)), MESSAGE),
+    "mirror": (layout.parse, MESSAGE),
+    "mirror's signs": (lambda text: escape.unescaped(escape.escaped(text)), MESSAGE),
+    "templates": (lambda text: templates.render(text, event("x")), MESSAGE),
+    "values in templates": (lambda text: templates.render("{{payload.a}}", event(text)), MESSAGE),
+    "faults of templates": (templates.fault, MESSAGE),
+    "events": (lambda text: parsed(text.encode(), {}), MESSAGE),
+    "lines of events": (lambda text: parsed(text.encode(), {"content-type": "application/x-ndjson"}), MESSAGE),
+    "CloudEvents": (lambda text: parsed(cloud(text), {"content-type": "application/cloudevents+json"}), MESSAGE),
+}
+
+
+def parsed(body: bytes, headers: dict[str, str]) -> object:
+    return intake.parse(body, headers, batch=1_000_000, event_bytes=10 * MESSAGE)
+
+
+def cloud(text: str) -> bytes:
+    return json.dumps({"specversion": "1.0", "id": "1", "source": "t", "type": "a.b", "data": {"a": text}}).encode()
+
+
+def made(piece: str, size: int) -> str:
+    """So many characters of a shape, and something to read behind them."""
+    return (piece * (size // len(piece) + 1))[:size] + "\nMr. Hart likes it.\n"
+
+
+def seconds(parse: Callable[[str], object], text: str) -> float:
+    """Processor time of this process: what others do on the machine is not in it."""
+    began = time.process_time()
+    with contextlib.suppress(ImprintError, RecursionError):
+        parse(text)
+    return time.process_time() - began
+
+
+def best(parse: Callable[[str], object], text: str) -> float:
+    first = seconds(parse, text)
+    return first if first < FLOOR else min(first, *(seconds(parse, text) for _ in range(ROUNDS - 1)))
+
+
+def growth(parse: Callable[[str], object], piece: str, longest: int) -> str | None:
+    """What three doublings cost beyond the bound, up to the longest text; None: nothing.
+
+    Three at once, for a single one may cost more without a square behind it: a collection of garbage, a fuller cache.
+    """
+    before, now = best(parse, made(piece, longest // 2**DOUBLINGS)), best(parse, made(piece, longest))
+    if now <= GROWTH**DOUBLINGS * before + FLOOR:
+        return None
+    return f"{longest} characters took {now:.2f} s, an eighth of them {before:.3f} s"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", PARSERS)
+def test_twice_the_text_takes_twice_the_time(name: str, shape: str) -> None:
+    parse, longest = PARSERS[name]
+    found: str | None = "never tried"
+    for _ in range(TRIES):
+        found = growth(parse, SHAPES[shape], longest)
+        if found is None:
+            return
+    pytest.fail(found or "")
+
+
+def test_a_parser_in_quadratic_time_would_be_noticed() -> None:
+    def quadratic(text: str) -> int:
+        return sum(1 for start in range(0, len(text), 8) for _ in text[start:])
+
+    assert growth(quadratic, "a", 16_000) is not None
