@@ -242,6 +242,7 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
         "correlation": job.event.correlation_id,
         "target": job.target,
     }
+    metrics.DISPATCH_OVERRUNS.labels(job.target)  # shown as 0: a first overrun is an increase, too
     with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
         try:
             with _watched(ledger, job):
@@ -290,6 +291,8 @@ def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
     values = {"attempts": policy.attempts, "overruns": OVERRUNS, "share": limit // 5, "limit": limit}
     rows = tx.execute(_OWED, values).all()
     for row in rows:
+        if row.overran:
+            metrics.DISPATCH_OVERRUNS.labels(row.target).inc()
         if row.status == DispatchStatus.DEAD:
             _bury(tx, row, row.error)
             metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
@@ -767,7 +770,7 @@ _OWED = text("""
         overruns = d.overruns + CASE WHEN j.overran THEN 1 ELSE 0 END,
         lease = NULL, wake_at = NULL, sends = d.sends + 1
     FROM judged j WHERE d.tenant_id = j.tenant_id AND d.id = j.id
-    RETURNING d.*
+    RETURNING d.*, j.overran
 """)
 """What the workers should have begun, finished or renewed by now, some of each tenant; SKIP LOCKED lets several clocks
 share it. A lease that reached to the deadline of its attempt was renewed until the process was ended for it."""

@@ -1,7 +1,8 @@
 """Every curl and every `imprint` command that stands in a block of the pages runs as printed.
 
 The blocks of a page run in their order against one stack, each page in a tenant of its own. What a reader has to bring
-is brought by `PAGES`: files, events, and the ids that a page cannot know. Of a command only the port is changed.
+is brought by `PAGES`: files, events, and the ids that a page cannot know. Of a command only the port and the tenant's
+name are changed.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ ELSEWHERE: Final = {
     "docker compose": "needs an engine for containers; tests/house/test_deploy.py reads the files",
     "/readyz": "belongs to `docker compose up`",
     "imprint up": "the stack runs already",
+    "imprint restore": "needs a home of its own; tests/journeys/test_backup.py",
     "imprint memory reembed": "needs a second model; tests/api/test_cli_reembed.py",
 }
 """Commands that another place tests, or that cannot run here, with the reason."""
@@ -91,6 +93,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/context.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
     "docs/http.md": Page(),
+    "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
     "docs/mirror.md": Page(),
     "docs/models.md": Page(),
@@ -101,8 +104,10 @@ PAGES: Final[Mapping[str, Page]] = {
         rules=(CAREFUL,),
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
+    "docs/settings.md": Page(),
     "docs/sessions.md": Page(events=LISBON[:-1]),
     "docs/trust.md": Page(memories=(HOSTILE,)),
+    "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
 
 
@@ -134,7 +139,7 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def stand(mirror: Path) -> Iterator[Stand]:
-    with stack(embedding="hash", mirror_dir=str(mirror)) as running:
+    with stack(embedding="hash", mirror_dir=str(mirror), webhook_hosts='["hooks.example.com"]') as running:
         yield running
 
 
@@ -166,7 +171,8 @@ class Reader:
 
     def type(self, command: str) -> str | None:
         """Run a command as it stands; what it said if it failed."""
-        filled_in = self._with_ids(command.replace("localhost:8070", self.stand.url.removeprefix("http://")))
+        here = command.replace("localhost:8070", self.stand.url.removeprefix("http://"))
+        filled_in = self._with_ids(here.replace("--tenant acme", f"--tenant {self.tenant}"))
         script = f'set -eo pipefail\ncurl() {{ command curl --fail-with-body "$@"; }}\n{filled_in}'
         terminal, stdin = pty.openpty()
         os.write(terminal, b"ada\n" if "erase" in command else b"y\n")
@@ -224,11 +230,13 @@ class Reader:
         own = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "KEY": self.key,
+            "HOME": str(self.folder),
             "COLUMNS": "120",
             "COMMIT": "abc",
             "IMPRINT_URL": self.stand.url,
             "IMPRINT_API_KEY": self.key,
             "IMPRINT_HOME": str(self.stand.home),
+            "IMPRINT_EMBEDDING": "hash",
             "IMPRINT_MIRROR_DIR": str(self.mirror),
         }
         return {**os.environ, **own, **self.ids}

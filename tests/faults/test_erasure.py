@@ -54,7 +54,7 @@ def test_erasing_someone_who_is_talked_with_and_learnt_from(app: Database, works
         accept_all(app, [*spoken, ended(f"g{n % 2}", "bob", message_count=3)])
 
     done, until = 0, time.monotonic() + SECONDS
-    with _beside(talk, 1, 0.3) as unsaid, _beside(works.settle, 2, 0.01) as unworked:
+    with _beside(works.settle, 2, 0.01) as unworked, _beside(talk, 1, 0.3) as unsaid:  # who talks stops first
         while time.monotonic() < until:
             # What the door begins again for.
             with contextlib.suppress(Conflict, OperationalError):
