@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Callable
 
 import structlog
 from sqlalchemy import text
@@ -21,11 +23,24 @@ WORKING = ("router", "clock", "worker-io", "worker-cpu")
 
 
 class Heart:
-    """Beats from a thread of its own until closed. A worker says which `queue` it serves, with how many `processes`."""
+    """Beats from a thread of its own until closed.
 
-    def __init__(self, db: Database, process: str, queue: str | None = None, processes: int | None = None) -> None:
+    A worker says which `queue` it serves, with how many `processes`, and how many of them its machine has cores for;
+    the router, how many `tenants` have work.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        process: str,
+        queue: str | None = None,
+        processes: int | None = None,
+        tenants: Callable[[], int] | None = None,
+    ) -> None:
         self._db = db
-        self._said = {"process": process, "queue": queue, "processes": processes}
+        cores = processes and min(processes, os.cpu_count() or 1)
+        self._said = {"process": process, "queue": queue, "processes": processes, "cores": cores}
+        self._tenants = tenants
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
         self._thread.start()
@@ -38,7 +53,7 @@ class Heart:
         while True:
             try:
                 with self._db.queue() as tx:
-                    tx.execute(_BEAT, self._said)
+                    tx.execute(_BEAT, self._said | {"tenants": self._tenants and self._tenants()})
             except DBAPIError as error:
                 log.warning("heart.unheard", error=str(error).splitlines()[0])
             if self._closed.wait(BEAT_SECONDS):
@@ -62,8 +77,9 @@ def forget(tx: Tx) -> None:
 
 
 _BEAT = text("""
-    INSERT INTO heartbeats (process, at, queue, processes) VALUES (:process, clock_timestamp(), :queue, :processes)
-    ON CONFLICT (process) DO UPDATE SET at = excluded.at
+    INSERT INTO heartbeats (process, at, queue, processes, cores, tenants)
+    VALUES (:process, clock_timestamp(), :queue, :processes, :cores, :tenants)
+    ON CONFLICT (process) DO UPDATE SET at = excluded.at, tenants = excluded.tenants
 """)
 
 _BEATING = text("SELECT process FROM heartbeats WHERE at > clock_timestamp() - make_interval(secs => :seconds)")

@@ -86,6 +86,8 @@ heartbeats = Table(
     _time("at", null=False),
     Column("queue", Text, comment="Of one worker: the queue that its processes serve."),
     Column("processes", Integer, comment="Of one worker: how many of them."),
+    Column("cores", Integer, comment="Of one worker: how many of them can compute at once."),
+    Column("tenants", Integer, comment="Of the router: how many tenants had events within a minute."),
     comment="When each kind of process last said that it works.",
 )
 

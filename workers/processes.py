@@ -42,7 +42,7 @@ def run_router(settings: Settings) -> None:
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
     woken = threading.Event()
-    ear, heart, sweeper = Ear(url, woken.set), Heart(routing.db, "router"), Sweeper()
+    ear, heart, sweeper = Ear(url, woken.set), Heart(routing.db, "router", tenants=routing.at_work.count), Sweeper()
     limits = settings.batch_events, settings.event_bytes
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, woken.set, settings.request_bytes))
 

@@ -31,7 +31,7 @@ from workers import firing, ledger, turns
 from workers.firing import Occasion, Workshop
 from workers.ledger import NewDispatch
 from workers.relay import Owed
-from workers.turns import Key, Shares
+from workers.turns import AtWork, Key, Shares
 
 log = structlog.get_logger()
 
@@ -58,6 +58,7 @@ class Router:
     batch: int
     max_hops: int
     shares: Shares
+    at_work: AtWork = field(default_factory=AtWork)
 
 
 @dataclass(slots=True)
@@ -85,6 +86,8 @@ def route(router: Router) -> tuple[int, list[Owed]]:
             raise
         batch, owed = _one_by_one(router, thought_over)
     metrics.EVENTS_ROUTED.inc(len(batch))
+    if batch:
+        router.at_work.hear({event.tenant_id for event in batch})
     return len(batch), owed
 
 

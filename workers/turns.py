@@ -3,12 +3,13 @@
 Workers take tasks from the broker in the order of arrival, for whichever tenant. So that no tenant's backlog stands in
 front of another's work, only a few dispatches of each tenant and queue are sent; the rest stay rows (`turn = 'ready'`)
 until one that was sent has ended. The number is the tenant's limit `running`, and never all processes of the queue:
-one of them is left for a tenant that has nothing running.
+one of them is left for a tenant that has nothing running. While several tenants have work, one core is left, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,9 @@ from workers.relay import Owed
 
 Key = tuple[str, str]
 """A tenant and a queue."""
+
+AT_WORK_SECONDS: Final = 60
+"""So long after its last event a tenant counts as having work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,23 @@ class Shares:
     running: int = Limits().running
 
 
+class AtWork:
+    """Tenants that had events lately; for one thread that hears of them and another that counts."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last: dict[str, float] = {}
+
+    def hear(self, tenants: Iterable[str]) -> None:
+        now = self._clock()
+        known = {name: at for name, at in self._last.items() if at > now - AT_WORK_SECONDS}
+        self._last = known | dict.fromkeys(tenants, now)
+
+    def count(self) -> int:
+        oldest = self._clock() - AT_WORK_SECONDS
+        return sum(at > oldest for at in self._last.values())
+
+
 def offer(tx: Tx, shares: Shares, keys: Iterable[Key]) -> list[Owed]:
     """Mark as sent what may be sent of these tenants and queues; answers it.
 
@@ -47,15 +68,7 @@ def offer(tx: Tx, shares: Shares, keys: Iterable[Key]) -> list[Owed]:
     if not wanted:
         return []
     tx.execute(_LOCK, {"keys": ["\n".join(key) for key in wanted]})
-    values = {
-        "tenants": [tenant_id for tenant_id, _ in wanted],
-        "queues": [queue for _, queue in wanted],
-        "resend": shares.resend,
-        "longest": shares.longest,
-        "lease": shares.lease,
-        "running": shares.running,
-        "stale": STALE_SECONDS,
-    }
+    values = _room(shares, wanted) | {"resend": shares.resend, "longest": shares.longest}
     return [Owed(row.tenant_id, row.queue, row.id) for row in sorted(tx.execute(_OFFER, values), key=lambda r: r.id)]
 
 
@@ -66,14 +79,18 @@ def ready(tx: Tx) -> list[Key]:
 
 def with_room(tx: Tx, shares: Shares, keys: Sequence[Key]) -> list[Key]:
     """Return those of the keys for which less is under way than may be. Locks nothing."""
-    values = {
+    return [(row.tenant_id, row.queue) for row in tx.execute(_WITH_ROOM, _room(shares, keys))]
+
+
+def _room(shares: Shares, keys: Sequence[Key]) -> dict[str, object]:
+    """The values of `_ROOM`."""
+    return {
         "tenants": [tenant_id for tenant_id, _ in keys],
         "queues": [queue for _, queue in keys],
         "lease": shares.lease,
         "running": shares.running,
         "stale": STALE_SECONDS,
     }
-    return [(row.tenant_id, row.queue) for row in tx.execute(_WITH_ROOM, values)]
 
 
 _LOCK: Final = text("""
@@ -87,9 +104,11 @@ _ROOM: Final = """
     SELECT w.tenant_id, w.queue, least(
         coalesce((s.value #>> '{granted,running}')::int, :running),
         (s.value #>> '{chosen,running}')::int,
-        (SELECT CASE WHEN sum(h.processes) IS NOT NULL THEN greatest(1, sum(h.processes) - 1) END
+        (SELECT greatest(1, CASE WHEN max(h.tenants) > 1 THEN least(sum(h.processes), sum(h.cores))
+                                 ELSE sum(h.processes) END - 1)
          FROM heartbeats h
-         WHERE h.queue = w.queue AND h.at > clock_timestamp() - make_interval(secs => :stale))
+         WHERE (h.queue = w.queue OR h.queue IS NULL) AND h.at > clock_timestamp() - make_interval(secs => :stale)
+         HAVING count(h.processes) > 0)
     ) - (
         SELECT count(*) FROM dispatches u
         WHERE u.tenant_id = w.tenant_id AND u.queue = w.queue AND u.turn = 'sent'

@@ -244,7 +244,7 @@ BEFORE_0006 = (
     "ALTER TABLE dispatches DROP COLUMN turn, DROP COLUMN overruns, DROP COLUMN deadline_at",
     "CREATE INDEX dispatches_owed ON dispatches (wake_at)",
     "CREATE INDEX events_unrouted ON events (seq) WHERE routed_at IS NULL",
-    "ALTER TABLE heartbeats DROP COLUMN queue, DROP COLUMN processes",
+    "ALTER TABLE heartbeats DROP COLUMN queue, DROP COLUMN processes, DROP COLUMN cores, DROP COLUMN tenants",
     "DROP VIEW second.search_index",
     "DROP TABLE search_changes CASCADE",
     "DROP FUNCTION note_indexed, note_unindexed, note_remembered, note_witnessed CASCADE",

@@ -83,6 +83,7 @@ KEPT = {
     "workers/clock.py:Agenda._look_at": OF_RULES,
     "workers/clock.py:Agenda._rules": OF_RULES,
     "workers/outside.py:_celery": "connections to the brokers of the settings",
+    "workers/turns.py:AtWork._last": "names of tenants, for a minute",
     "workers/watch.py:Watch._known": "names and times of the mirror's files",
 }
 """A new entry is a promise about what users say: write here why it is kept, or let it be of one request alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from core.limits import Limits
 from core.types import DispatchStatus
 from tests.samples import TENANT, accept, accept_all, event
 from tests.works import Works
-from workers import ledger, router, wiring
+from workers import ledger, router, turns, wiring
 from workers.ledger import Job, Ledger, NewDispatch, Outcome, Policy
 from workers.relay import Owed
 
@@ -69,6 +70,31 @@ def test_of_a_flood_only_a_few_are_sent_and_another_tenants_work_is_sent_at_once
     assert [owed.id for owed in sent] == flood[:2], "the oldest, and one process is left for others"
     (quiet,), owed = work_for(app, QUIET, 1)
     assert [one.id for one in owed] == [quiet]
+
+
+def test_a_core_is_left_while_several_tenants_have_work(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    beat(app, 4)
+    heartbeat.Heart(app, "router", tenants=lambda: 2).close()
+    flood, sent = work_for(app, EVIL, FLOOD)
+    assert [owed.id for owed in sent] == flood[:1], "two cores, of which one is left for others"
+    heartbeat.Heart(app, "router", tenants=lambda: 1).close()
+    with app.tenant(EVIL) as tx:
+        owed = turns.offer(tx, PATIENT.shares, [(EVIL, "cpu")])
+    assert [one.id for one in owed] == flood[1:3], "alone, it may keep all processes busy but one"
+
+
+def test_a_tenant_has_work_for_a_minute_after_its_last_event() -> None:
+    now = 0.0
+    at_work = turns.AtWork(lambda: now)
+    at_work.hear({EVIL})
+    now = 40.0
+    at_work.hear({QUIET, EVIL})
+    now = 99.0
+    at_work.hear({EVIL})
+    assert at_work.count() == 2
+    now = 101.0
+    assert at_work.count() == 1
 
 
 def test_a_flood_is_worked_off_in_its_order_each_once(app: Database) -> None:

@@ -21,8 +21,14 @@ CREATE INDEX events_unrouted ON events (tenant_id, seq) WHERE routed_at IS NULL;
 
 ALTER TABLE heartbeats
     ADD COLUMN queue TEXT,
-    ADD COLUMN processes INTEGER;
+    ADD COLUMN processes INTEGER,
+    ADD COLUMN cores INTEGER,
+    ADD COLUMN tenants INTEGER;
 
 COMMENT ON COLUMN heartbeats.queue IS 'Of one worker: the queue that its processes serve.';
 
 COMMENT ON COLUMN heartbeats.processes IS 'Of one worker: how many of them.';
+
+COMMENT ON COLUMN heartbeats.cores IS 'Of one worker: how many of them can compute at once.';
+
+COMMENT ON COLUMN heartbeats.tenants IS 'Of the router: how many tenants had events within a minute.';
