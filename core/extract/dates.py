@@ -440,7 +440,8 @@ _HABITUAL_ZH = re.compile(
     r"每|隔|通常|一般|平时|经常|常常|总是|习惯|固定|[逢都]|往常|老是|不再|"
     r"(?:周|星期|礼拜)[一二三四五六日天](?:(?:[上下]午|早上|晚上)?[、和跟与]|"
     r"[到至])?(?:周|星期|礼拜)?[一二三四五六日天](?!天)|"
-    r"(?:改成|改为|改到了?|都?是)(?:周|星期|礼拜)[一二三四五六日天](?:[上下]午|"
+    r"(?:周|星期|礼拜)[一二三四五六日天]的[^，。]{1,8}(?:停了|停掉|不[去做跑打上练]了|换成)|"
+    r"(?:周|星期|礼拜)[一二三四五六日天]是(?!不是)|(?:改成|改为|改到了?|都?是)(?:周|星期|礼拜)[一二三四五六日天](?:[上下]午|"
     r"早上|晚上|中午)?(?:去|做|打|跑|练|上|游|学)"
 )
 """Signs that a day of the week stands for all of its kind: “每周二和周四”, “通常在周一”."""
@@ -453,7 +454,12 @@ _RECURS_ZH = re.compile(r"(?:生日|纪念日|忌日)(?:都|就|总)?(?:是|在|
 _RECURS_AFTER_ZH = re.compile(r"^(?:是|就是)?[^，。！？；]{0,8}(?:生日|纪念日|忌日)|^(?:出生|生的|生人)")
 
 
+_QUOTED_ZH = re.compile(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉|“[^“”]{0,400}”|「[^「」]{0,400}」|『[^『』]{0,400}』")
+"""Titles and quotations, of which nothing is rewritten: 《八月炮火》 is no month."""
+
+
 def _chinese(text: str, base: datetime) -> Iterator[Found]:
+    text = _QUOTED_ZH.sub(lambda quoted: "\ue000" * len(quoted.group()), text)
     ahead = True if _AHEAD_ZH.search(text) else False if _PAST_ZH.search(text) else None
     habitual = _HABITUAL_ZH.search(text)
     named: datetime | None = None

@@ -23,6 +23,7 @@ from core.extract import (
     statements,
     worth,
 )
+from core.extract.acquaintances import NOBODY, Known
 from core.extract.chinese.listening import Listener
 from core.extract.persons import Persons
 from core.extract.reading import Cue, Slot, Tables, Theme
@@ -75,12 +76,15 @@ class _Said:
     mends: bool = False
 
 
-def extract(messages: Sequence[Message]) -> list[Candidate]:
-    """The candidates that `messages` (one conversation, in order) state, in the order in which they were said."""
+def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
+    """The candidates that `messages` (one conversation, in order) state, in the order in which they were said.
+
+    `known`: who was spoken of by name before, by the user who did so.
+    """
     messages = with_assistants(messages)
     found: list[list[tuple[str, Candidate]]] = []
     last: dict[str, _Spoken] = {}
-    chinese = Listener()
+    chinese = Listener(known)
     for talk in _talks(messages):
         text = _own_words(talk.message)
         if sentences.is_chinese(text):

@@ -25,6 +25,10 @@ _WITHDRAWS = re.compile(
     r"瞎说的|乱说的|胡说的|瞎编的|编的$|随口(?:一)?说|"
     r"别当真|说着玩|(?:也)?就(?:是)?(?:听说|说说)|说说(?:而已|的)|嘴上说说|想想而已|别记(?:$|[。！，])|^假的|不是真的|[看试][你您]信不信|^算了"
 )
+_DISBELIEVES = re.compile(
+    r"鬼才?信|信(?:他|她|它|你)?(?:个|什么|才有?)鬼|听听(?:就|也)?(?:就)?(?:好|行|算|罢)|(?:像|是|在|又|爱)吹牛|吹牛(?:吧|呢|而已)|谁知道(?:是)?(?:真|假|呢)|真假(?:谁|不)|"
+    r"(?:不知道|不晓得|分不清)(?:是)?真(?:的)?(?:还是)?(?:是)?假|我(?:才|可|是|反正)?不信|[你您]信(?:吗|么|不信|$|？)|信不信由|不可信|当(?:个)?笑话听|胡扯|瞎扯"
+)
 _HEARSAY = re.compile(
     r"听说|据说|传(?:言|闻|说)|都在传|在传|谣言|八卦|小道消息|网上(?:说|讲)|有人(?:说|讲)|人家(?:说|讲)|大家都说|"
     r"吹牛|非说|声称|自称|号称|(?:新闻|报道|书|电影|小说|剧|歌|广告|"
@@ -120,6 +124,11 @@ def speaks_plainly(hidden: str) -> bool:
 def withdraws(hidden: str) -> bool:
     """Whether what was said right before was not meant."""
     return bool(_WITHDRAWS.search(hidden))
+
+
+def disbelieves(hidden: str) -> bool:
+    """Whether the speaker does not believe what they report."""
+    return bool(_DISBELIEVES.search(hidden)) and not re.search(r"[佛教神命]", hidden)
 
 
 def corrects(sentence: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.extract import patterns_zh, rewrite
+from core.extract.acquaintances import NOBODY, Known
 from core.extract.chinese.reader import Conversation
 from core.extract.chinese.said import Flow, Said
 from core.extract.reading import Slot
@@ -18,8 +19,9 @@ Kept = list[tuple[Said, Candidate]]
 class Listener:
     """Listens to one conversation; what is taken back later is left out at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known = NOBODY) -> None:
         self._conversation = Conversation()
+        self._known = known
         self._made: Kept = []
 
     def candidates(
@@ -27,6 +29,7 @@ class Listener:
     ) -> list[Candidate]:
         """What a message states. `alone`: only an assistant listens, so that wishes are standing instructions."""
         made: Kept = []
+        self._conversation.meet(speaker, self._known.get(message.user_id, ()))
         for said in self._conversation.hear(text, speaker, asked, Flow(message.occurred_at)):
             if said.instructs and not alone:
                 continue

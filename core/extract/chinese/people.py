@@ -141,13 +141,24 @@ class People:
     last: dict[Sort, str] = field(default_factory=dict)
     home: str = ""
     she: dict[str, bool] = field(default_factory=dict)
+    short: dict[str, str] = field(default_factory=dict)
 
     def introduce(self, name: str, sort: Sort, kin: str | None = None) -> None:
         """Somebody has a name from here on."""
-        self.named[name] = sort
+        self.name(name, sort)
         self.last[sort] = name
         if kin:
             self.kin[kinship(kin)] = name
+
+    def name(self, name: str, sort: Sort) -> None:
+        """Note a name; one of three characters with a surname is also used without it."""
+        self.named.setdefault(name, sort)
+        if sort is Sort.PERSON and re.fullmatch(rf"[{SURNAMES}](?!小)[\u4e00-\u9fff]{{2}}", name):
+            self.short.setdefault(name[1:], name)
+
+    def named_at(self, text: str) -> str | None:
+        """The known name with which a text begins, as it stands there."""
+        return next((name for name in (*self.named, *self.short) if text.startswith(name)), None)
 
     def is_stranger(self, name: str) -> bool:
         """Whether nobody has said who that is, and the name is not one by which one calls those one knows."""
@@ -200,7 +211,7 @@ _SAME_KIN = {
     "妈": "妈妈", "母亲": "妈妈", "老妈": "妈妈", "爸": "爸爸", "父亲": "爸爸", "老爸": "爸爸", "爸妈": "父母",
     "哥": "哥哥", "姐": "姐姐", "弟": "弟弟", "妹": "妹妹", "男友": "男朋友", "女友": "女朋友", "闺女": "女儿",
     "媳妇": "老婆", "媳妇儿": "老婆", "妻子": "老婆", "太太": "老婆", "丈夫": "老公", "爷": "爷爷", "奶": "奶奶",
-    "上司": "领导", "主管": "领导",
+    "上司": "领导", "主管": "领导", "儿": "儿子", "大儿子": "儿子", "小儿子": "儿子", "大女儿": "女儿", "小女儿": "女儿",
 }  # fmt: skip
 
 
@@ -226,7 +237,7 @@ def _at(hidden: str, start: int, people: People) -> Subject:
     text = hidden[start:]
     if speaker := _of_speaker(text, people):
         return speaker
-    if known := next((name for name in people.named if text.startswith(name)), None):
+    if known := people.named_at(text):
         return _possessed(text, known, people)
     if pronoun := _PRONOUN.match(text):
         return _pronoun(pronoun, people)
@@ -248,8 +259,8 @@ def _of_speaker(text: str, people: People) -> Subject | None:
             kin["kin"] in {"对象", "朋友", "同事"} and not kin["lead"] and behind[:1] in "圈间关"
         ):
             return None
-        if name := next((known for known in people.named if behind.startswith(known)), None) or name_at(behind):
-            return Subject(Sort.PERSON, nickname(name), kin.end() + len(name))
+        if name := people.named_at(behind) or name_at(behind):
+            return Subject(Sort.PERSON, people.short.get(name, nickname(name)), kin.end() + len(name))
         if not kin["lead"] and re.match(r"[的了过得]|[\u4e00-\u9fff]?店|节", behind):
             return None
         if re.match(rf"的(?:{KIN_WORDS}|[\u4e00-\u9fff]{{0,3}}朋友)", behind):
@@ -261,15 +272,16 @@ def _of_speaker(text: str, people: People) -> Subject | None:
 
 def _possessed(text: str, name: str, people: People) -> Subject:
     """A named one, or a relative of theirs (周屿他爸)."""
-    sort = people.named.get(name, Sort.PERSON)
+    whole = people.short.get(name, name)
+    sort = people.named.get(whole, Sort.PERSON)
     kin = re.match(
         rf"{re.escape(name)}(?:的|[他她])?(?P<kin>爸妈|父母|爸爸?|妈妈?|"
         rf"哥哥?|姐姐?|弟弟?|妹妹?|男朋友|女朋友|对象|媳妇|表哥|表弟|表姐|表妹|老婆|老公|儿子|女儿|孩子)",
         text,
     )
     if kin and sort is Sort.PERSON:
-        return Subject(Sort.PERSON, f"{name}的{kinship(kin['kin'])}", kin.end())
-    return Subject(sort, nickname(name), len(name))
+        return Subject(Sort.PERSON, f"{whole}的{kinship(kin['kin'])}", kin.end())
+    return Subject(sort, nickname(whole), len(name))
 
 
 def name_at(text: str) -> str | None:
@@ -282,7 +294,7 @@ def name_at(text: str) -> str | None:
         return _nobody_elses(found["name"], text[2:])
     if not re.match(rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]{{2}}", text):
         return None
-    for length in (2, 3):
+    for length in (3,) if len(text) == 3 else (2, 3):
         behind = text[length : length + 2]
         if (
             not dictionary_count(text[:length])

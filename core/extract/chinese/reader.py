@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from core.extract import answers, sentences
-from core.extract.chinese import claims, clauses, joins, people, replies, things
+from core.extract.acquaintances import Acquaintance
+from core.extract.chinese import claims, clauses, joins, naming, people, replies, things
 from core.extract.chinese.people import People, Sort, Subject
 from core.extract.chinese.said import Flow, Said
 from core.extract.chinese.statements import read
@@ -21,6 +23,11 @@ class Conversation:
         self._last: list[Said] = []
         self._before: list[Said] = []
         self.withdrawn: list[Said] = []
+
+    def meet(self, speaker: str, known: Sequence[Acquaintance]) -> None:
+        """Before the first message of `speaker`: of whom they have spoken by name in earlier conversations."""
+        if speaker not in self._people:
+            self._people[speaker] = naming.reminded(People(speaker), known)
 
     def hear(self, text: str, speaker: str, asked: str | None, flow: Flow) -> list[Said]:
         """What a message of `speaker` states that lasts."""
@@ -54,6 +61,9 @@ class Conversation:
         if claims.withdraws(hidden) and not _calls_off(hidden):
             self.withdrawn += found or ([] if place else self._before)
             return []
+        if claims.disbelieves(hidden):
+            self.withdrawn += [one for one in before[-1:] if one.subject != known.speaker]
+            return found
         flow.corrects = claims.corrects(sentence)
         rest = _put_right(sentence, claims.corrected(sentence, hidden), before if flow.corrects else [])
         new = read(sentence, rest, flow, known)

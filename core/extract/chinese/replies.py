@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.extract.chinese.people import KIN_WORDS, PET_KINDS
+
 _ASKED = re.compile(
     r"(?P<time>什么时候|啥时候|哪一?天|几月几号|几号|几点|哪一?年)|"
     r"(?P<place>(?:在)?(?:哪里|哪儿|哪个城市|哪座城市|什么城市|什么地方|哪(?=$|[工住上读])))|"
@@ -28,6 +30,8 @@ _VERBAL = re.compile(
 _MINE = (("你们", "我们"), ("您", "我"), ("你", "我"))
 _PRESENT = re.compile(r"^(?:那|那么|对了|好的?|明白|恭喜|请问|顺便问一?下|能问一?下)+[，,。！]?")
 _LONGEST = 22
+_ONES_OWN = re.compile(rf"(?:{KIN_WORDS}|{PET_KINDS})(?:们|俩)?(?:现在|今年)?(?:叫|多大|几岁|住|在|的)")
+"""“狗叫什么”: that of whom is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,8 @@ def question(asked: str | None) -> Question | None:
 def statement(asked: Question, answer: str) -> str | None:
     """The statement that a short answer makes of a question; None where it is no such answer."""
     said = answer.strip(" ，。！!.~～").removeprefix("是").removeprefix("在" if asked.kind == "place" else "是")
-    if not said or len(said) > 16 or _VERBAL.search(said) or not _fits(asked.kind, said):
+    relative = asked.kind == "who" and re.fullmatch(rf"我(?:的|家)?(?:{KIN_WORDS})", said)
+    if not said or len(said) > 16 or (_VERBAL.search(said) and not relative) or not _fits(asked.kind, said):
         return None
     if asked.kind == "open":
         return None
@@ -84,6 +89,8 @@ def statement(asked: Question, answer: str) -> str | None:
         said += unit.group()
     if hobby := re.search(r"有(?:什么|啥|哪些)(?P<noun>爱好|兴趣|特长|忌口|习惯)$", asked.text):
         return f"我的{hobby['noun']}是{said}"
+    if _ONES_OWN.match(asked.text):
+        before = f"我的{before}"
     noun = re.match(r"(?:什么|啥|哪个)(?P<noun>方向|专业|工作|职业)$", wanted)
     if noun and not said.endswith(noun["noun"]) and noun["noun"] in {"方向", "专业"}:
         said += noun["noun"]

@@ -58,7 +58,7 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
         return []
     if patterns_zh.INSTRUCTION.search(hidden) and not asks:
         return _instruction(quote, body, hidden, known)
-    if claims.is_imagined(hidden) or _is_request(hidden):
+    if claims.is_imagined(hidden) or _is_request(hidden) or claims.disbelieves(hidden):
         return []
     if not (flow.kept and re.match(r"是(?:个|只|条|男|女|龙)", hidden)):
         flow.before, flow.kept = "", None
@@ -115,10 +115,28 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
     text, hidden = _first_hand(text, clauses.masked(text), known)
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
         return _passed_over(hidden, flow, known)
-    naming.introduce(hidden, flow, known)
+    named = naming.introduce(hidden, flow, known)
     if (meant := _ANSWERS_WHO.match(hidden)) and meant["name"] in known.named:
         return _answered_who(meant["name"], flow, known)
-    return _spoken(quote, text, hidden, part, place, flow, known)
+    if named is None:
+        return _spoken(quote, text, hidden, part, place, flow, known)
+    said = _named(quote, named, flow, known)
+    if not hidden[named.end :]:
+        return said
+    cut = 0 if hidden.startswith("我") else named.end - len(named.name)
+    return said + _spoken(quote, text[cut:], hidden[cut:], part, 0, flow, known)
+
+
+def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list[Said]:
+    """Who somebody is that is named in passing; the next clauses tell of them."""
+    slots = naming.relation(named.kin, named.name)
+    plain = f"我的{people.kinship(named.kin)}叫{named.name}"
+    flow.subject, flow.thing, flow.lost = Subject(Sort.SPEAKER), "", False
+    content = writing.third_person(plain, known.speaker)
+    said = _made(quote, plain, f"{content}。", plain, flow, known, slots, None, None)
+    flow.subject = Subject(Sort.PERSON, named.name)
+    flow.before, flow.kept, flow.leader = named.name, None, flow.subject
+    return [said]
 
 
 _ANSWERS_WHO = re.compile(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")

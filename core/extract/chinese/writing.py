@@ -52,7 +52,7 @@ def _named(found: re.Match[str], name: str, addressee: str) -> str:
 
 
 _SELF = re.compile(
-    rf"(?P<family>我们家|咱们?家)(?!的?{KIN})|(?P<ours>{_OURS.pattern})|"
+    rf"(?P<family>我们家|咱们?家|(?:我们?|咱们?)(?=楼[上下]|隔壁|对门|对面))(?!的?{KIN})|(?P<ours>{_OURS.pattern})|"
     rf"我们俩|咱俩|我俩|我们|咱们|我自己|咱|我|(?P<you>您|你(?!好))"
 )
 
