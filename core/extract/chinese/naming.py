@@ -94,7 +94,7 @@ def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
         known.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else found["kin"])
     elif both := apposed(hidden, known):
         known.introduce(both.name, Sort.PERSON, both.kin)
-        known.she.setdefault(both.name, bool(re.search(r"女|妹|姐|妈|婆|妻", both.kin)))
+        known.note(both.name, both.kin)
     elif (
         (has := HAS.search(flow.before))
         and (found := _NAME_ONLY.match(hidden))
@@ -106,7 +106,7 @@ def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
     elif (near := _BEFORE_NAME.search(hidden)) and (name := people.name_at(hidden[near.end() :])):
         known.introduce(people.nickname(name), Sort.PERSON)
     if found and found.re is not _NAME_ONLY and re.fullmatch(people.PET_KINDS, found["kin"]) is None:
-        known.she.setdefault(found["name"], bool(re.search(r"女|妹|姐|妈|婆|妻", found["kin"])))
+        known.note(found["name"], found["kin"])
     return both
 
 

@@ -193,6 +193,11 @@ class People:
             return True
         return she == (pronoun == "她")
 
+    def note(self, name: str, kin: str) -> None:
+        """Whether somebody is a woman or a man, where what they are to the speaker says so."""
+        if _WOMEN.search(kin) or _MEN.search(kin):
+            self.she.setdefault(name, bool(_WOMEN.search(kin)))
+
     def relative(self, kin: str) -> str:
         """A relative of the speaker by name where it is known, else by kinship."""
         return self.kin.get(kinship(kin)) or f"{self.speaker}的{kinship(kin)}"

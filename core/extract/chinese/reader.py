@@ -61,7 +61,7 @@ class Conversation:
         if claims.withdraws(hidden) and not _calls_off(hidden):
             self.withdrawn += found or ([] if place else self._before)
             return []
-        if claims.disbelieves(hidden):
+        if claims.disbelieves(hidden) and len(hidden) <= claims.REMARK:
             self.withdrawn += [one for one in before[-1:] if one.subject != known.speaker]
             return found
         flow.corrects = claims.corrects(sentence)

@@ -120,11 +120,12 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
         return _answered_who(meant["name"], flow, known)
     if named is None:
         return _spoken(quote, text, hidden, part, place, flow, known)
-    said = _named(quote, named, flow, known)
+    introduced = _named(quote, named, flow, known)
     if not hidden[named.end :]:
-        return said
+        return introduced
     cut = 0 if hidden.startswith("我") else named.end - len(named.name)
-    return said + _spoken(quote, text[cut:], hidden[cut:], part, 0, flow, known)
+    told = _spoken(quote, text[cut:], hidden[cut:], part, 0, flow, known)
+    return told if told and not cut else [*introduced, *told]
 
 
 def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list[Said]:
@@ -287,7 +288,9 @@ def _alone(
     said = _statement(quote, text, hidden, part, subject, own, flow, known)
     flow.before = said.plain if said else writing.plain(text, hidden, subject)
     flow.kept, flow.leader = said, subject
-    if has := naming.HAS.search(hidden):
+    if called := naming.CALLED.search(hidden):
+        flow.subject = Subject(known.named.get(called["name"], Sort.PERSON), called["name"])
+    elif has := naming.HAS.search(hidden):
         flow.subject = naming.had(has["kin"], subject, known)
     return [said] if said else []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.extract.chinese import clauses
+from core.extract.chinese import clauses, durable
 from core.extract.chinese.people import People
 from core.extract.chinese.said import Said
 from core.types import Category
@@ -34,6 +34,10 @@ _PASSING = re.compile(r"^(?:我)?(?:今天|今晚|明天|明早|明晚|后天|�
 _OF_WEIGHT = re.compile(
     r"面试|手术|考|出差|飞|报到|入职|搬|生日|婚|答辩|演出|比赛|体检|复查|出发|到期|截止|交|签|上线|会议|客户|复诊|开庭|岁|[去回][\u4e00-\u9fff]{2,}|假"
 )
+
+
+_ROOM = re.compile(r"\d{3,4}(?:号?房|室|号|教室|会议室|座|厅|包间)|[A-Za-z]-?\d{2,}")
+_MEASURED = re.compile(r"\d+(?:\.\d+)?(?:公里|米|分钟?|秒|小时|公斤|斤|次|页|个|组|下)")
 
 
 def is_slight(said: Said, known: People) -> bool:
@@ -77,5 +81,8 @@ def _has_a_noun(said: Said) -> bool:
 def _says_nothing(hidden: str, subject: str) -> bool:
     """Whether nothing is left of a clause without its subject, its days and numbers, and words of no meaning."""
     rest = hidden.removeprefix(subject)
+    if _ROOM.search(rest) or len(_MEASURED.findall(rest)) > 1:
+        return False
+    often = bool(re.search(durable.FREQUENCY, rest))
     left = _EMPTY.sub("", re.sub(r"[，。、：\s]", "", _TIME.sub("", rest)))
-    return len(left) < 2 and not re.search(r"[A-Za-z]", left)
+    return len(left) < (1 if often else 2) and not re.search(r"[A-Za-z]", left)
