@@ -19,7 +19,7 @@ _LEANS = re.compile(
     r"结果|毕竟|"
     rf"(?:用|学|做|干|练|待|当|养|教|坚持|开|戴|谈|等|跑|骑|住)了(?:快|"
     rf"有|差不多|将近|整整|大概)?{_N}|(?:公|母|男|女|雄|雌|黑|白|红|蓝|灰|银|绿|黄|粉|紫|棕)(?:的|"
-    rf"色的?)?$|第[\d一二三四五六七八九十]|预算|落地|预产期|价格|单价|尾号|牌照|车牌|首周|成绩|"
+    rf"色的?)?$|第[\d一二三四五六七八九十]|开在|位于|目标(?=是|\d|[一二三四五六七八九十])|预算|落地|预产期|价格|单价|尾号|牌照|车牌|首周|成绩|"
     r"(?:也|都|全)?是字母|不是(?:数字|字母)|注意|包括|比如|其中|分别|"
     r"主要|顺便|左右|上下|(?:老馆|那边|这边|那|这|其)(?!个?(?:周|月|天))|专门|听得懂|看得懂|不会(?:说|"
     r"讲|写)|会说|只会|"
@@ -54,6 +54,10 @@ _SUFFERS = re.compile(
     r"鸡蛋|坚果|虾蟹?|螃蟹|小麦|大豆|花粉|尘螨|猫毛|狗毛|青霉素|头孢|酒精|桃子?|菠萝|腰果|麸质|"
     r"乳胶)过敏"
 )
+_BARE_VERB = re.compile(
+    r"^我(?:可|也|从来|从|就|都|现在|是)*(?:不|没|不怎么|不太|很少|只)(?P<verb>[抽喝吃碰会玩养打信看])(?:的|了)?$"
+)
+"""“我爸想抽烟，我不抽”: what it is that the speaker does not do."""
 _TITLE = re.compile(rf"{TITLED}+")
 
 
@@ -143,6 +147,10 @@ def filled(text: str, hidden: str, before: str) -> str:
     if "生日" in before and _DATE_ONLY.match(hidden):
         owner = "我的" if "我" in before or before[:2] == "生日" else ""
         return f"{owner}生日是{text}{'号' if text[-1].isdecimal() else ''}" if owner else text
+    if (bare := _BARE_VERB.match(hidden)) and (
+        noun := re.search(rf"{bare['verb']}(?:了|过|着)?(?P<noun>[\u4e00-\u9fff]{{1,3}}?)(?:$|了|，)", before)
+    ):
+        return f"{text[: bare.end('verb')]}{noun['noun']}{text[bare.end('verb') :]}"
     favourite = re.match(r"^(?:这?是)?(?P<what>我最(?:喜欢|爱)的[\u4e00-\u9fff]{1,4})$", hidden)
     if favourite and (title := re.search(r"《[^《》]+》", before)):
         return f"{favourite['what']}是{title.group()}"

@@ -288,6 +288,8 @@ def _alone(
     said = _statement(quote, text, hidden, part, subject, own, flow, known)
     flow.before = said.plain if said else writing.plain(text, hidden, subject)
     flow.kept, flow.leader = said, subject
+    if claims.is_advice(hidden):
+        flow.subject = Subject(Sort.SPEAKER)
     if called := naming.CALLED.search(hidden):
         flow.subject = Subject(known.named.get(called["name"], Sort.PERSON), called["name"])
     elif has := naming.HAS.search(hidden):
