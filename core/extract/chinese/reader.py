@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from core.extract import answers, sentences
 from core.extract.acquaintances import Acquaintance
-from core.extract.chinese import claims, clauses, joins, naming, people, replies, things
+from core.extract.chinese import claims, clauses, ellipsis, joins, naming, people, replies, things
+from core.extract.chinese.ellipsis import Carried
 from core.extract.chinese.people import People, Sort, Subject
 from core.extract.chinese.said import Flow, Said
 from core.extract.chinese.statements import read
@@ -23,6 +24,7 @@ class Conversation:
         self._last: list[Said] = []
         self._before: list[Said] = []
         self.withdrawn: list[Said] = []
+        self._carried: dict[str, Carried] = {}
 
     def meet(self, speaker: str, known: Sequence[Acquaintance]) -> None:
         """Before the first message of `speaker`: of whom they have spoken by name in earlier conversations."""
@@ -36,7 +38,13 @@ class Conversation:
             return []
         if asked:
             _look_around(clauses.masked(asked), known)
+        flow.carried = self._carried.setdefault(speaker, Carried())
+        flow.carried.turn += 1
+        asked = ellipsis.meant(asked, known)
         flow.asked = replies.question(asked)
+        if asked:
+            flow.carried.take_place(asked)
+            flow.carried.take_feast(asked)
         flow.subject, flow.thing = _asked_about(flow.asked, known)
         answer = _slotted_answer(asked, text, flow)
         found: list[Said] = read(answer.quote, answer.statement, flow, known) if answer else []

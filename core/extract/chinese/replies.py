@@ -59,7 +59,7 @@ def question(asked: str | None) -> Question | None:
         text = text.replace(yours, mine)
     if not text or len(text) > _LONGEST:
         return None
-    if text[-1] in "吗么":
+    if text[-1] in "吗么" and not text.endswith(("什么", "怎么")):
         return Question(text[:-1], "yes")
     found = _ASKED.search(text)
     if (

@@ -65,6 +65,7 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
     flow.lost = False
     if not flow.thing:
         flow.subject = flow.subject if flow.asked else Subject(Sort.SPEAKER)
+    flow.carried.take_place(hidden)
     found: list[Said] = []
     parts = clauses.split(body)
     for place, part in enumerate(parts):
@@ -72,6 +73,8 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
             continue
         found += _clause(quote, part, place, flow, known)
     flow.thing = ""
+    flow.carried.take_feast(hidden)
+    flow.carried.subject = replace(flow.subject, length=0)
     return _apart([one for one in found if one.text and not weight.is_slight(one, known)])
 
 
@@ -111,7 +114,7 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
     answer = _answered(text, flow) if place == 0 else None
     if text.startswith("人家") and flow.subject.sort in {Sort.PERSON, Sort.PET}:
         text = f"{flow.subject.name}{text[2:]}"
-    text = joins.filled(answer or text, clauses.masked(text), flow.before)
+    text = flow.carried.filled(joins.filled(answer or text, clauses.masked(text), flow.before))
     text, hidden = _first_hand(text, clauses.masked(text), known)
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
         return _passed_over(hidden, flow, known)
@@ -213,6 +216,8 @@ def _answered(text: str, flow: Flow) -> str | None:
     return replies.statement(asked, text)
 
 
+_IS_A = re.compile(r"是(?:一)?(?:[个只条名位]|种)")
+"""“是一只柴犬”: of whom the sentence before spoke."""
 _OF_A_THING = frozenset("日子 日期 时间 地点 酒店 人数 价格 成绩 首周".split())
 
 
@@ -229,6 +234,8 @@ def _subject(own: Subject, hidden: str, place: int, flow: Flow) -> Subject | Non
         return Subject(Sort.SPEAKER)
     if flow.lost:
         return None
+    if place == 0 and own.sort is Sort.NONE and _IS_A.match(hidden) and flow.carried.subject.sort is not Sort.SPEAKER:
+        return flow.carried.subject
     if own.sort is Sort.THING and not joins.leans(hidden):
         flow.thing = flow.thing if own.name in _OF_A_THING and flow.thing else own.name
         return Subject(Sort.SPEAKER) if place == 0 else flow.subject
