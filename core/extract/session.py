@@ -184,7 +184,9 @@ def again(
         before, fresh, _ = _shown(tx, session_id, where.first - 1, length, reader.sizes.overlap)
         known = {} if reader.is_paid else recalling.acquaintances(tx, fresh)
     fresh = [message for message in _in(where.group_id, fresh) if message.position <= where.last]
-    read = _read(reader, [Window(_in(where.group_id, before), fresh, known.get(where.group_id, NOBODY))] if fresh else [], [])
+    read = _read(
+        reader, [Window(_in(where.group_id, before), fresh, known.get(where.group_id, NOBODY))] if fresh else [], []
+    )
     for failed in read.failed:
         raise Never(failed.reason)
     decided = judged(gate, tenant_id, fresh, read.candidates, link=link)

@@ -45,7 +45,9 @@ _SAID_BY = re.compile(
     r"(?![话过起到明书服得好定])(?P<said>.*)$"
 )
 _NEWS = re.compile(r"(?:走了|去世了?|生了|怀孕了?|离婚了?|结婚了?|住院了?|做手术了?)$")
-_ADVICE = re.compile(r"(?:医生|大夫|专家|教练|牙医|中医)[^，]{0,4}(?:让|叫|建议|嘱咐|要求|说|交代|(?:给|帮)?我?(?:开了|换了|加了))")
+_ADVICE = re.compile(
+    r"(?:医生|大夫|专家|教练|牙医|中医)[^，]{0,4}(?:让|叫|建议|嘱咐|要求|说|交代|(?:给|帮)?我?(?:开了|换了|加了))"
+)
 _MOOD = re.compile(
     r"救命|绝了|笑死|气死|愁死|累死|烦死|热死|冷死|困死|无语|崩溃|心累|麻了|滴血|飘走|飞走|裂开|破防|社死|emo|emmm|"
     r"[哈呵嘿嘻]{2,}|呜呜|天哪|天呐|我的天|唉+$|龇牙咧嘴|耳朵起茧|"
@@ -54,6 +56,9 @@ _MOOD = re.compile(
     r"裂开)|原地(?:去世|退休|升天)|吃土|要命|没救了|"
     r"[得](?:我|都|把)[^，]{1,14}$|谁(?:懂|发明|想)|图什么|有意思没|"
     r"真香|服了|醉了|栓q|yyds|无敌|天下第一|拍脑袋|信.{0,3}鬼|泡面"
+)
+_SARCASM = re.compile(
+    r"真(?:是|的是)?太[^，]{1,8}了(?:呢|呀|啊)?$|可真(?:是)?[^，]{2,6}(?:啊|呢|呀)$|真是大(?:善人|好人|聪明)"
 )
 _SCENE = re.compile(
     r"^(?:我)?(?:今天|今早|今晚|昨晚|刚才|刚刚|方才|下午|早上|中午|"
@@ -184,6 +189,11 @@ def is_others_word(hidden: str) -> bool:
 def is_moaned(hidden: str) -> bool:
     """Whether a clause paints a mood, exaggerates or is a stock phrase of talk."""
     return bool(_MOOD.search(hidden) or _TALK.search(hidden))
+
+
+def is_sarcastic(hidden: str) -> bool:
+    """Whether a sentence ends in praise of what it complains about."""
+    return bool(_SARCASM.search(hidden.rstrip("。！!.~～…")))
 
 
 def is_scene(hidden: str) -> bool:

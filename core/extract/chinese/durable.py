@@ -167,7 +167,12 @@ SIGNS: tuple[Sign, ...] = (
         Category.FACT,
         0.65,
     ),
-    Sign("is in", re.compile(rf"(?:现在|目前|如今)在[^，]{{2,16}}$|^[^，]{{0,8}}在(?:{CITIES})(?![吃玩开出参旅看转换堵等坐路])"), Category.FACT, 0.55),
+    Sign(
+        "is in",
+        re.compile(rf"(?:现在|目前|如今)在[^，]{{2,16}}$|^[^，]{{0,8}}在(?:{CITIES})(?![吃玩开出参旅看转换堵等坐路])"),
+        Category.FACT,
+        0.55,
+    ),
     Sign(
         "family",
         re.compile(
@@ -384,6 +389,8 @@ def _numbered(hidden: str, *, people: bool) -> Sign | None:
     return None
 
 
+ANSWER = Sign("answer", re.compile(""), Category.FACT, 0.5)
+"""A statement that answers a question."""
 _NUMBER = Sign("number", NUMBERED, Category.FACT, 0.55)
 
 _PIECE_OF_WORK = re.compile(

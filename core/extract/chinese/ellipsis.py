@@ -11,9 +11,13 @@ from core.extract.chinese.people import KIN_WORDS, People, Sort, Subject, kinshi
 from core.extract.tables_zh.words import DAY
 
 _FEAST = re.compile(r"生日")
-_ONLY_A_DAY = re.compile(rf"^(?P<who>(?:[^，\d是一二三四五六七八九十]{{1,4}})?)(?:自己)?的?(?:就?是|在)?(?P<day>{DAY})(?:的)?$")
+_ONLY_A_DAY = re.compile(
+    rf"^(?P<who>(?:[^，\d是一二三四五六七八九十]{{1,4}})?)(?:自己)?的?(?:就?是|在)?(?P<day>{DAY})(?:的)?$"
+)
 _NO_OWNER = re.compile(r"^(?:[今明后昨前去]|还|就|都|也|又|从|到|在|定|改|应该|大概|阳历|农历|阴历)")
-_WENT = re.compile(rf"(?:去|到|飞|回)(?:过|了)?(?P<place>{patterns_zh.CITIES_ONLY})(?!人|话|菜)|在(?P<held>{patterns_zh.CITIES_ONLY})(?:办|举行|集合|见面)|(?P<planned>{patterns_zh.CITIES_ONLY})(?:定|去)")
+_WENT = re.compile(
+    rf"(?:去|到|飞|回)(?:过|了)?(?P<place>{patterns_zh.CITIES_ONLY})(?!人|话|菜)|在(?P<held>{patterns_zh.CITIES_ONLY})(?:办|举行|集合|见面)|(?P<planned>{patterns_zh.CITIES_ONLY})(?:定|去)"
+)
 _GOES = re.compile(r"(?<![来出过进上下回])去(?P<end>了|过了?|不了)?$")
 NEAR = 2
 """Messages after which nobody knows any more where “去” goes."""
@@ -50,7 +54,12 @@ class Carried:
 
     def filled(self, text: str) -> str:
         """A clause with the feast whose day it gives, or the place to which somebody goes."""
-        if self.feast and (day := _ONLY_A_DAY.match(text)) and not _NO_OWNER.match(day["who"]) and "日" not in day["who"]:
+        if (
+            self.feast
+            and (day := _ONLY_A_DAY.match(text))
+            and not _NO_OWNER.match(day["who"])
+            and "日" not in day["who"]
+        ):
             who = "我" if day["who"] in {"", "我"} else day["who"]
             return f"{who}的{self.feast}是{day['day']}"
         near = self.place and self.turn - self.place_at <= NEAR and self.place not in text

@@ -92,12 +92,18 @@ def _put_right(sentence: str, rest: str, before: list[Said]) -> str:
     return next((right for said in reversed(before) if (right := _mended(said.plain, bare))), rest)
 
 
+_IS_RATHER = re.compile(r"^(?:应该|其实)?是(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
+_LAST_VALUE = re.compile(r"(?:是|叫|姓|换成|改成)(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
+
+
 def _mended(plain: str, bare: str) -> str | None:
     """`plain` with its numbers as `bare` has them: a single one, the first of several clauses, or all dates in turn."""
     first = re.split(r"[，,]", bare, maxsplit=1)[0]
     noun, _, value = first.partition("是")
     if value and len(noun) > 1 and noun in plain:
         first = value
+    if (meant := _IS_RATHER.match(bare)) and (said := _LAST_VALUE.search(plain)) and said.group() != bare:
+        return joins.patched(plain, bare) or f"{plain[: said.start('value')]}{meant['value']}"
     return joins.patched(plain, bare) or joins.redated(plain, bare) or joins.patched(plain, first)
 
 

@@ -29,6 +29,10 @@ _VERBAL = re.compile(
 )
 _MINE = (("你们", "我们"), ("您", "我"), ("你", "我"))
 _PRESENT = re.compile(r"^(?:那|那么|对了|好的?|明白|恭喜|请问|顺便问一?下|能问一?下)+[，,。！]?")
+MOMENTARY = re.compile(
+    r"今天|刚才|刚刚|今晚|早饭|午饭|晚饭|中午|昨晚|想[吃喝听看要去]|推荐|现在在(?:干|做|忙)|这会|最近怎|感觉|心情|帮我"
+)
+"""What is asked of this moment."""
 _LONGEST = 22
 _ONES_OWN = re.compile(rf"(?:{KIN_WORDS}|{PET_KINDS})(?:们|俩)?(?:现在|今年)?(?:叫|多大|几岁|住|在|的)")
 """“狗叫什么”: that of whom is asked."""

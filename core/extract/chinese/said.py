@@ -48,4 +48,5 @@ class Flow:
     leader: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     corrects: bool = False
     lost: bool = False
+    answers: bool = False
     carried: Carried = field(default_factory=Carried)

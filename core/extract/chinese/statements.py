@@ -75,6 +75,8 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
     flow.thing = ""
     flow.carried.take_feast(hidden)
     flow.carried.subject = replace(flow.subject, length=0)
+    if claims.is_sarcastic(hidden):
+        found = [one for one in found if one.slots]
     return _apart([one for one in found if one.text and not weight.is_slight(one, known)])
 
 
@@ -111,7 +113,8 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
     text = part.text if place and part.text.startswith("所以") else LEAD.sub("", part.text) or part.text
     if place and re.match(r"周[一二三四五六日末]", text) and re.search(durable.FREQUENCY, flow.before):
         text = f"每{text}"
-    answer = _answered(text, flow) if place == 0 else None
+    answer = _answered(text, flow, known) if place == 0 else None
+    flow.answers = answer is not None and not replies.MOMENTARY.search(answer)
     if text.startswith("人家") and flow.subject.sort in {Sort.PERSON, Sort.PET}:
         text = f"{flow.subject.name}{text[2:]}"
     text = flow.carried.filled(joins.filled(answer or text, clauses.masked(text), flow.before))
@@ -206,14 +209,16 @@ def _asserts_nothing(hidden: str) -> bool:
     return claims.is_moaned(hidden) and not durable.FREQUENCY_OR_END.search(hidden)
 
 
-def _answered(text: str, flow: Flow) -> str | None:
+def _answered(text: str, flow: Flow, known: People) -> str | None:
     """The statement that the first clause makes as an answer."""
     asked = flow.asked
     if asked is None:
         return None
     if asked.yes_or_no:
         return replies.confirmed(asked, text) if re.match(r"[A-Za-z]{1,3}-?\d|\d", text) else None
-    return replies.statement(asked, text)
+    stated = replies.statement(asked, text)
+    whom = known.last.get(Sort.PERSON)
+    return stated and (re.sub(r"[他她](?!们)", whom, stated) if whom else stated)
 
 
 _IS_A = re.compile(r"是(?:一)?(?:[个只条名位]|种)")
@@ -311,7 +316,7 @@ def _statement(
     about = subject.sort in {Sort.PERSON, Sort.PET}
     slots = slotting.of(text, hidden, subject)
     if slots and all(slot.attribute.startswith("name.") and slot.value == known.speaker for slot in slots):
-        return None
+        return _made(quote, plain, f"{known.speaker}的名字是{known.speaker}。", hidden, flow, known, slots, None, None)
     mine = (
         about
         or own.sort is not Sort.THING
@@ -320,6 +325,8 @@ def _statement(
         or durable.is_ones_own(hidden)
     )
     lasting = durable.sign_of(hidden, people=mine)
+    if lasting is None and flow.answers:
+        lasting = durable.ANSWER
     fact = things.fact(hidden, flow.thing, lasting.category if lasting else Category.FACT)
     if lasting is None and fact and fact.attribute.startswith("date."):
         lasting = durable.sign_of(hidden, people=True)

@@ -50,7 +50,12 @@ def is_slight(said: Said, known: People) -> bool:
     if said.instructs or any(not slot.attribute.startswith("work.role") for slot in said.slots):
         return False
     hidden = clauses.masked(said.plain)
-    if _BROKEN.search(hidden) or _IDLE.search(hidden) or _points_away(said, hidden, known) or _passes(said, hidden, known):
+    if (
+        _BROKEN.search(hidden)
+        or _IDLE.search(hidden)
+        or _points_away(said, hidden, known)
+        or _passes(said, hidden, known)
+    ):
         return True
     return not said.slots and not _has_a_noun(said) and _says_nothing(hidden, said.subject)
 
