@@ -11,7 +11,7 @@ _ASKED = re.compile(
     r"(?P<time>什么时候|啥时候|哪一?天|几月几号|几号|几点|哪一?年)|"
     r"(?P<place>(?:在)?(?:哪里|哪儿|哪个城市|哪座城市|什么城市|什么地方|哪(?=$|[工住上读])))|"
     r"(?P<who>谁)|(?P<number>多少(?:钱|岁|斤|公斤|人|平)?|多大(?:年纪)?|"
-    r"多高|多重|几(?:岁|个|只|年|次|本|公里|口|杯|点|天))|"
+    r"多高|多重|多久|多长时间|几(?:岁|个|只|年|次|本|公里|口|杯|点|天))|"
     r"(?P<what>(?:什么|啥|哪(?:个|款|家|门|种|所|支|部|本|些|趟|班))(?:[\u4e00-\u9fff]{0,4}?(?=[的了呢呀啊？?，]|"
     r"$))?)"
 )
@@ -83,7 +83,10 @@ def statement(asked: Question, answer: str) -> str | None:
         return None
     if asked.kind == "open":
         return None
+    said = re.sub(r"(?<=.)[呗吧呢啊嘛]+$", "", said)
     before, wanted, behind = asked.text[: asked.start], asked.text[asked.start : asked.end], asked.text[asked.end :]
+    if asked.kind == "what" and not behind:
+        before = re.sub(r"(?<=.)[干做]$", "", before)
     lead = "在" if wanted.startswith("在") else ""
     if (
         asked.kind == "number"
