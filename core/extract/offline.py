@@ -101,7 +101,7 @@ def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidat
 
 
 def _in_chinese(text: str, asked: str | None) -> list[str]:
-    """What of a message the Chinese reader hears: all of it, a bare answer to a Chinese question, or single sentences."""
+    """What the Chinese reader hears of a message: all, a bare answer to a Chinese question, or single sentences."""
     if sentences.is_chinese(text) or (asked and sentences.is_chinese(asked) and answers.read(asked, text)):
         return [text]
     return [quote for quote in sentences.split(text) if sentences.is_chinese(quote)]

@@ -15,6 +15,7 @@ _ASKED = re.compile(
     r"(?P<what>(?:什么|啥|哪(?:个|款|家|门|种|所|支|部|本|些|趟|班))(?:[\u4e00-\u9fff]{0,4}?(?=[的了呢呀啊？?，]|"
     r"$))?)"
 )
+_SIZES = {"多高": "身高", "多重": "体重"}
 _IS_TIME = re.compile(
     r"\d|[一二三四五六七八九十](?:月|号|点|年)|周[一二三四五六日末]|"
     r"[今明后昨去前][天年]|[上下这]个?(?:周|月|星期|学期)|[年月]底|春天|夏天|秋天|冬天|国庆|春节|"
@@ -85,6 +86,10 @@ def statement(asked: Question, answer: str) -> str | None:
         return None
     said = re.sub(r"(?<=.)[呗吧呢啊嘛]+$", "", said)
     before, wanted, behind = asked.text[: asked.start], asked.text[asked.start : asked.end], asked.text[asked.end :]
+    if size := _SIZES.get(wanted):
+        before += size
+    if before.endswith(("和", "跟", "陪")):
+        said = re.sub(r"^[和跟陪]", "", said)
     if asked.kind == "what" and not behind:
         before = re.sub(r"(?<=.)[干做]$", "", before)
     lead = "在" if wanted.startswith("在") else ""
@@ -102,6 +107,21 @@ def statement(asked: Question, answer: str) -> str | None:
     if noun and not said.endswith(noun["noun"]) and noun["noun"] in {"方向", "专业"}:
         said += noun["noun"]
     return f"{before}{lead}{said}{behind.rstrip('呢呀啊')}"
+
+
+_MANY = re.compile(
+    r"^(?:你|我)?(?:们|的)*(?P<what>[\u4e00-\u9fff]{1,6}?)(?:现在)?(?:很)?[多大高贵远重](?:不[多大高贵远重])?$"
+)
+_AMOUNT = re.compile(
+    r"(?:现在|一共|总共|大概|差不多|有|也就|才|不到|将近)*[\d一二两三四五六七八九十百千万半几]+[^，。！]{0,6}"
+)
+
+
+def amount(asked: Question, answer: str) -> str | None:
+    """“学生多吗？”, “一共88个”: the number with what it counts."""
+    what = _MANY.match(asked.text)
+    said = answer.strip(" ，。！!.~～")
+    return f"{what['what']}{said}" if what and _AMOUNT.fullmatch(said) else None
 
 
 def confirmed(asked: Question, more: str) -> str | None:

@@ -215,6 +215,8 @@ def _answered(text: str, flow: Flow, known: People) -> str | None:
     if asked is None:
         return None
     if asked.yes_or_no:
+        if counted := replies.amount(asked, text):
+            return counted
         return replies.confirmed(asked, text) if re.match(r"[A-Za-z]{1,3}-?\d|\d", text) else None
     stated = replies.statement(asked, text)
     whom = known.last.get(Sort.PERSON)
@@ -239,6 +241,11 @@ def _subject(own: Subject, hidden: str, place: int, flow: Flow) -> Subject | Non
         return Subject(Sort.SPEAKER)
     if flow.lost:
         return None
+    return _of_before(own, hidden, place, flow)
+
+
+def _of_before(own: Subject, hidden: str, place: int, flow: Flow) -> Subject:
+    """The subject of a clause that names nobody."""
     if place == 0 and own.sort is Sort.NONE and _IS_A.match(hidden) and flow.carried.subject.sort is not Sort.SPEAKER:
         return flow.carried.subject
     if own.sort is Sort.THING and not joins.leans(hidden):

@@ -42,6 +42,7 @@ _OF_WEIGHT = re.compile(
 
 
 _ROOM = re.compile(r"\d{3,4}(?:号?房|室|号|教室|会议室|座|厅|包间)|[A-Za-z]-?\d{2,}|[一二三四五六七八九十\d]级")
+_STEP = re.compile(r"报到|入职|入学|开学|出院|毕业|手术|预产|结婚|退休|搬家|开业|转正|答辩|生孩子|离职|住院")
 _MEASURED = re.compile(r"\d+(?:\.\d+)?(?:公里|米|分钟?|秒|小时|公斤|斤|次|页|个|组|下)")
 
 
@@ -52,7 +53,7 @@ def is_slight(said: Said, known: People) -> bool:
     hidden = clauses.masked(said.plain)
     if (
         _BROKEN.search(hidden)
-        or _IDLE.search(hidden)
+        or ("，" not in hidden and _IDLE.search(hidden))
         or _points_away(said, hidden, known)
         or _passes(said, hidden, known)
     ):
@@ -91,7 +92,7 @@ def _has_a_noun(said: Said) -> bool:
 def _says_nothing(hidden: str, subject: str) -> bool:
     """Whether nothing is left of a clause without its subject, its days and numbers, and words of no meaning."""
     rest = hidden.removeprefix(subject)
-    if _ROOM.search(rest) or len(_MEASURED.findall(rest)) > 1:
+    if _ROOM.search(rest) or _STEP.search(rest) or len(_MEASURED.findall(rest)) > 1:
         return False
     often = bool(re.search(durable.FREQUENCY, rest))
     left = _EMPTY.sub("", re.sub(r"[，。、：\s]", "", _TIME.sub("", rest)))

@@ -292,7 +292,9 @@ SLOTS: tuple[Pattern, ...] = (
         category=Category.PREFERENCE,
     ),
     Pattern(
-        row(r"{who}(?:不吃|不喝|从不吃|从不喝|不能吃|不能喝|不再吃|不再喝|戒掉?了|戒(?=[烟酒糖])){vs}{ends}"),
+        row(
+            r"{who}(?:不吃|不喝|不抽|不碰|从不抽|从不吃|从不喝|不能吃|不能喝|不再吃|不再喝|戒掉?了|戒(?=[烟酒糖])){vs}{ends}"
+        ),
         "avoids",
         Topic.HEALTH,
         0.75,
