@@ -138,6 +138,8 @@ def reminded(known: People, acquaintances: Sequence[Acquaintance]) -> People:
     for one in acquaintances:
         if not re.fullmatch(r"(?!.*的)[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+", one.name) or one.name == known.speaker:
             continue
+        if not one.relation and dictionary_count(one.name):  # a word at the head of a clause that was taken for a name
+            continue
         by_relation.setdefault(one.relation, []).append(one.name)
         if one.relation in _PETS or re.fullmatch(people.PET_KINDS, one.relation):
             known.named[one.name] = Sort.PET
