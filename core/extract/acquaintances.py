@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 
@@ -18,7 +19,7 @@ class Acquaintance:
 Known = Mapping[str, Sequence[Acquaintance]]
 """The acquaintances of each user, by the user's id."""
 
-NOBODY: Final[Known] = {}
+NOBODY: Final[Known] = MappingProxyType({})
 _RELATION = "relation."
 
 
