@@ -28,7 +28,7 @@ class RuleExtractor:
     def read(self, window: Window, _on_call: OnCall) -> Reading:
         """What the fresh messages state; those before them tell who speaks to whom, and what was asked."""
         fresh = {message.id for message in window.fresh}
-        found = offline.extract([*window.before, *window.fresh])
+        found = offline.extract([*window.before, *window.fresh], window.known)
         return Reading([one for one in found if {e.message_id for e in one.evidence} <= fresh])
 
 

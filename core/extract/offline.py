@@ -13,19 +13,20 @@ from dataclasses import dataclass, replace
 from core.extract import (
     answers,
     dates,
+    filling,
     lasting,
     mending,
     patterns_en,
-    patterns_zh,
     pretence,
     rewrite,
     sentences,
     statements,
     worth,
 )
+from core.extract.acquaintances import NOBODY, Known
 from core.extract.chinese.listening import Listener
 from core.extract.persons import Persons
-from core.extract.reading import Cue, Slot, Tables, Theme
+from core.extract.reading import Cue, Slot, Theme
 from core.extract.tables_en import orders
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
@@ -65,7 +66,6 @@ class _Said:
     quote: str
     place: int
     plain: str
-    chinese: bool
     found: tuple[dates.Found, ...]
     slots: tuple[Slot, ...]
     talk: _Talk
@@ -75,17 +75,20 @@ class _Said:
     mends: bool = False
 
 
-def extract(messages: Sequence[Message]) -> list[Candidate]:
-    """The candidates that `messages` (one conversation, in order) state, in the order in which they were said."""
+def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
+    """The candidates that `messages` (one conversation, in order) state, in the order in which they were said.
+
+    `known`: who was spoken of by name before, by the user who did so.
+    """
     messages = with_assistants(messages)
     found: list[list[tuple[str, Candidate]]] = []
     last: dict[str, _Spoken] = {}
-    chinese = Listener()
+    chinese = Listener(known)
     for talk in _talks(messages):
         text = _own_words(talk.message)
+        if heard := _heard(chinese, talk, _in_chinese(text, talk.asked)):
+            found.append(heard)
         if sentences.is_chinese(text):
-            heard = chinese.candidates(talk.message, text, talk.speaker, talk.asked, alone=not talk.names)
-            found.append([("", one) for one in heard])
             last.pop(talk.speaker, None)
             continue
         said = _read(talk, last.get(talk.speaker))
@@ -95,6 +98,21 @@ def extract(messages: Sequence[Message]) -> list[Candidate]:
         last[talk.speaker] = replace(said, place=len(found))
         found.append(_worth_keeping(said.statements, talk))
     return chinese.meant([candidate for several in found for _, candidate in several])
+
+
+def _in_chinese(text: str, asked: str | None) -> list[str]:
+    """What the Chinese reader hears of a message: all, a bare answer to a Chinese question, or single sentences."""
+    if sentences.is_chinese(text) or (asked and sentences.is_chinese(asked) and answers.read(asked, text)):
+        return [text]
+    return [quote for quote in sentences.split(text) if sentences.is_chinese(quote)]
+
+
+def _heard(chinese: Listener, talk: _Talk, texts: Sequence[str]) -> list[tuple[str, Candidate]]:
+    return [
+        ("", one)
+        for text in texts
+        for one in chinese.candidates(talk.message, text, talk.speaker, talk.asked, alone=not talk.names)
+    ]
 
 
 def speaker_of(message: Message) -> str | None:
@@ -242,17 +260,14 @@ def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
 
 def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[tuple[str, Candidate]]:
     """What is kept of a message, each with the words that say it."""
-    instructions = [one for one in said if _tables(one).instruction.search(one.plain)]
+    tables = patterns_en.TABLES
+    instructions = [one for one in said if tables.instruction.search(one.plain)]
     told = [one for one in said if one not in instructions]
     # People encourage each other ("never give up"); what they ask of an assistant among them they ask plainly.
     meant = [one for one in instructions if not talk.names or (talk.in_group and orders.PLAIN.search(one.plain))]
-    wishes = [one for one in meant if not _tables(one).one_off.search(one.plain)]
+    wishes = [one for one in meant if not tables.one_off.search(one.plain)]
     kept = [(group[0].plain, one) for group in _kept(told, talk) for one in _candidates(group)]
     return [(one.plain, _instruction(one)) for one in wishes] + kept
-
-
-def _tables(one: _Said) -> Tables:
-    return patterns_zh.TABLES if one.chinese else patterns_en.TABLES
 
 
 def _answer(text: str, talk: _Talk) -> list[_Said] | None:
@@ -267,11 +282,7 @@ def _answer(text: str, talk: _Talk) -> list[_Said] | None:
 def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> list[_Said]:
     """What a sentence asserts, or the statement that it stands for."""
     if sentences.is_chinese(stated or quote):
-        asserted = sentences.asserted(stated or quote)
-        plain = rewrite.without_own_name(sentences.cleaned_zh(asserted), talk.speaker) if asserted else ""
-        found = tuple(dates.find(plain, talk.message.occurred_at, chinese=True))
-        one = _checked(_Said(quote, place, plain, True, found, tuple(_slots_zh(plain, found)), talk))
-        return [one] if one else []
+        return []
     several = statements.read(stated or quote, talk.names, talk.persons, talk.number)
     return [one for statement in several if (one := _said_en(statement, quote, place, talk))]
 
@@ -286,7 +297,6 @@ def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Tal
         quote,
         place,
         plain,
-        False,
         found,
         statement.slots,
         talk,
@@ -313,7 +323,7 @@ def _checked(said: _Said) -> _Said | None:
 def _denied(plain: str, one: dates.Found) -> set[str]:
     """The day of a date that "not" stands before."""
     before = plain[: one.start].rstrip()
-    return {f"{one.when:%m-%d}"} if before.endswith((" not", "不是")) else set()
+    return {f"{one.when:%m-%d}"} if before.endswith(" not") else set()
 
 
 def _is_own_name(slot: Slot, speaker: str) -> bool:
@@ -325,14 +335,14 @@ def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
     """The statements worth keeping, each with the one right after it that leans on it ("It helps me relax")."""
     groups: list[list[_Said]] = []
     among_people = bool(talk.names)
-    wanted = _wanted([one for one in said if one.chinese or among_people], talk)
+    wanted = _wanted(said, talk) if among_people else []
     for one in said:
-        leans = not one.chinese and not one.slots and _leans(one)
+        leans = not one.slots and _leans(one)
         keep = (
             any(not slot.pattern.weak for slot in one.slots)
             or one.sure
             or worth.takes_back(one.plain)
-            or (one in wanted if one.chinese or among_people else _lasts(one))
+            or (one in wanted if among_people else _lasts(one))
         )
         joins = bool(wanted) if among_people else keep
         if leans and joins and groups and len(groups[-1]) == 1 and one.place - groups[-1][0].place in {0, 1}:
@@ -343,7 +353,7 @@ def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
 
 
 def _wanted(said: list[_Said], talk: _Talk) -> list[_Said]:
-    """The statements worth keeping of a message by all that it says: Chinese ones, and those among people."""
+    """The statements worth keeping of a message among people, by all that it says."""
     told = [one for one in said if one.slots or _states(one)]
     setting = worth.Setting(
         talk.message.content, talk.position, talk.answers, any(one.found for one in told), talk.novelty
@@ -354,8 +364,6 @@ def _wanted(said: list[_Said], talk: _Talk) -> list[_Said]:
 
 
 def _states(one: _Said) -> bool:
-    if one.chinese:
-        return worth.is_statement_zh(one.plain)
     return bool(worth.FIRST_PERSON.search(one.plain)) and worth.is_statement(one.plain)
 
 
@@ -387,12 +395,12 @@ def _candidates(group: list[_Said]) -> list[Candidate]:
     """One statement as it was said for the first attribute; a name and each further attribute in its own sentence."""
     first = group[0]
     base = _statement(group)
-    plainly = [_stated_plainly(base, slots, first) for slots in _by_attribute(first.introduces)]
+    plainly = [_stated_plainly(base, slots, first) for slots in filling.by_attribute(first.introduces)]
     filled = [
         _stated_plainly(base, slots, first)
         if place or slots[0].attribute.startswith("name.")
-        else _filled(base, slots, first.talk.speaker)
-        for place, slots in enumerate(_by_attribute(first.slots))
+        else filling.filled(base, slots, _about(first.talk.speaker, slots[0]))
+        for place, slots in enumerate(filling.by_attribute(first.slots))
     ]
     if filled or (plainly and (_ONLY_NAMED.match(first.plain) or not _lasts(first))):
         return [*filled, *plainly]
@@ -407,50 +415,17 @@ _ONLY_NAMED = re.compile(
 """A statement that says no more than who somebody is: "Jonas is my partner"."""
 
 
-def _by_attribute(slots: Sequence[Slot]) -> list[list[Slot]]:
-    found: dict[tuple[str, str | None, bool], list[Slot]] = {}
-    for slot in slots:
-        found.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
-    return list(found.values())
-
-
 def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidate:
-    told = _filled(base, slots, said.talk.speaker)
-    return replace(told, content=_plainly(told, slots, chinese=said.chinese))
-
-
-def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
-    """An attribute and its value as a short sentence."""
-    tables = (patterns_zh if chinese else patterns_en).TABLES
-    stated = tables.stated
-    attribute, pattern = slots[0].attribute, slots[0].pattern
-    form: str = stated.get(attribute) or stated.get(attribute.split(".")[0]) or stated[""]
-    if pattern.negated:
-        form = stated[f"not {attribute}"]
-    value = ("、" if chinese else " and ").join(slot.value for slot in slots)
-    last = attribute.split(".")[-1]
-    what = tables.words.get(last, last.replace("_", " "))
-    return form.format(who=candidate.subject, value=value, a_value=rewrite.with_article(value), what=what)
-
-
-def _slots_zh(plain: str, found: Sequence[dates.Found]) -> list[Slot]:
-    """A date may stand between the subject and its verb, so the tables see the sentence without and with its dates."""
-    undated = plain
-    for one in reversed(found):
-        undated = undated[: one.start] + undated[one.end :]
-    as_said = patterns_zh.slots(plain)
-    known = {(slot.attribute, slot.about) for slot in as_said}
-    return as_said + [slot for slot in patterns_zh.slots(undated) if (slot.attribute, slot.about) not in known]
+    told = filling.filled(base, slots, _about(said.talk.speaker, slots[0]))
+    return replace(told, content=filling.plainly(told.subject, slots, patterns_en.TABLES, " and "))
 
 
 def _content(group: list[_Said]) -> str:
-    return ("" if group[0].chinese else " ").join(_sentence(one) for one in group)
+    return " ".join(_sentence(one) for one in group)
 
 
 def _sentence(one: _Said) -> str:
     text, talk = dates.written_out(one.plain, list(one.found)), one.talk
-    if one.chinese:
-        return rewrite.third_person_zh(text, talk.speaker, talk.addressee)
     text = rewrite.third_person(text, talk.speaker, talk.addressee)
     return text if text.endswith((".", "!", "?", "”")) else f"{text}."
 
@@ -466,18 +441,18 @@ def _evidence(group: list[_Said]) -> tuple[Evidence, ...]:
 
 def _instruction(one: _Said) -> Candidate:
     wish, speaker = one.plain.rstrip(".!。！"), one.talk.speaker
-    content = f"{speaker}的长期要求：{wish}。" if one.chinese else f"{speaker}'s standing instruction: {wish}."
-    topic = None if one.chinese else next((name for name, words in orders.TOPICS if words.search(wish)), None)
+    content = f"{speaker}'s standing instruction: {wish}."
+    topic = next((name for name, words in orders.TOPICS if words.search(wish)), None)
     return Candidate(
         content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, _evidence([one]), one.talk.message.occurred_at,
         importance=0.9, confidence=0.85, attribute=f"instruction.{topic}" if topic else None,
-        value=wish if topic else None, corrects=not one.chinese and bool(orders.LIFTS.search(wish)),
+        value=wish if topic else None, corrects=bool(orders.LIFTS.search(wish)),
     )  # fmt: skip
 
 
 def _statement(group: list[_Said]) -> Candidate:
     first = group[0]
-    tables = _tables(first)
+    tables = patterns_en.TABLES
     cue = next((c for c in tables.categories if c.regex.search(first.plain)), None)
     found = [one for said in group for one in said.found]
     category = _category(first, cue, found)
@@ -502,19 +477,6 @@ def _category(said: _Said, cue: Cue | None, found: Sequence[dates.Found]) -> Cat
 
 def _topic(plain: str, themes: Sequence[Theme]) -> Topic:
     return next((theme.topic for theme in themes if theme.regex.search(plain)), Topic.OTHER)
-
-
-def _filled(base: Candidate, slots: list[Slot], speaker: str) -> Candidate:
-    """`base` with its attribute: one value in the slot, or those that may stand side by side in `structured`."""
-    slot, pattern = slots[0], slots[0].pattern
-    exclusive = pattern.exclusive and not pattern.negated
-    side_by_side = {"attribute": slot.attribute, "values": [s.value for s in slots], "negated": pattern.negated}
-    return replace(
-        base, category=pattern.category, topic=pattern.topic, kind=Kind.SEMANTIC, importance=pattern.importance,
-        confidence=0.85, subject=_about(speaker, slot), attribute=slot.attribute if exclusive else None,
-        value=slot.value if exclusive else None, corrects=base.corrects or pattern.corrects,
-        structured=base.structured if exclusive else base.structured | side_by_side,
-    )  # fmt: skip
 
 
 def _about(speaker: str, slot: Slot) -> str:

@@ -11,7 +11,12 @@ from core.extract.tables_zh.words import CITIES, KIN, PLACES
 from core.types import Category
 
 INSTRUCTION = re.compile(
-    r"以后[^，。！？]{0,14}(?:请|不要|避开|都要|都用)|以后[^。！？，]{0,12}[，]?都(?:按|"
+    r"以后[^，。！？我他她它]{0,14}(?:请|不要|避开|都要|都用|一律|统一|改用|改成|尽量|只用|别)|"
+    r"^(?:你)?以后(?:你)?(?:给|帮|跟|和)我|以后[^，。！？]{0,20}(?:的时候|时)[，]?(?:请|要|都|别|不要|记得|帮我)|"
+    r"^(?:[^，。：]{1,8}[：，])?(?:你的?|所有)?(?:回答|回复|答复|答案|语气|措辞|说话|输出|总结|代码示例|示例代码|注释)(?:里|中|时|我)*(?:都|也|请|再|就|可以|能|尽量|一律|统一|还是)*"
+    r"(?:要|别|不要|不用|用|改|带|短|长|简|详|精|正式|口语|控制|限|少|多用)|"
+    r"(?:^|[，；])(?:请)?(?:别|不要|少)(?:再)?(?:在|用|加|带)[^，。]{0,10}(?:结尾|开头|末尾|句尾|表情|符号|感叹号|emoji|成语|英文|术语|客套|敬语|列表|标题|markdown)|"
+    r"以后[^。！？，]{0,12}[，]?都(?:按|"
     r"用|要|写|说)|(?:以后|下次)[^。！？]{0,20}(?:记得|别忘了?)|(?:^|[，。；！？\s那你请])以后(?:都|"
     r"请|就|不要|别|每次|一律|回答|叫)|"
     r"从现在(?:起|开始)|今后|从今以后|每次给我[^。！？]{0,16}(?:用|要|请|别|记得)|每次(?:都)?(?:请|要|"
@@ -129,6 +134,11 @@ _LONGEST_MEMBER = 6
 _SEVERAL = frozenset({"allergy", "language", "avoids", "likes", "dislikes"})
 """What may be listed: 猫毛和花粉."""
 _EMPTY = re.compile(r"^(?:你|他|她|它|这|那|这个|那个|吃|喝|什么|一个人|自己|上|了|得|的|说|在|看|听)$|^(?:这|那)|你")
+
+
+def kin_words(relation: str) -> list[str]:
+    """The words for a relation as it is kept: “daughter” is 女儿; one that is kept as it was said is that word."""
+    return [word for word, name in _CANONICAL.items() if name == relation] or ([relation] if relation else [])
 
 
 def slots(sentence: str) -> list[Slot]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.config import Settings
+from core.extract.acquaintances import Known
 from core.llm import OnCall
 from core.types import Candidate, Message
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Messages read at once: what is new among them, and what was said before, which only tells what it means."""
+    """Messages read at once: what is new among them, and what was said before, which only tells what it means.
+
+    `known`: who was spoken of by name in earlier conversations; given to readers by rules only.
+    """
 
     before: Sequence[Message]
     fresh: Sequence[Message]
+    known: Known = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from core import changes, gateway, hiding, sessions
 from core.change import Author, Change, Confirm, Owner
 from core.db import Tx
 from core.errors import Conflict, Never
-from core.extract import sifting, windows
+from core.extract import recalling, sifting, windows
+from core.extract.acquaintances import NOBODY, Known
 from core.extract.extractors import RuleExtractor
 from core.extract.protocol import Extractor, Reading, Retold, Window
 from core.extract.sifting import Skipped
@@ -52,19 +53,21 @@ class Reader:
         """Messages that are read before what was found is written, of `limit` at the most."""
         return min(limit, self.sizes.at_once) if self.is_paid else limit
 
-    def windows(self, before: Sequence[Message], fresh: Sequence[Message]) -> list[Window]:
+    def windows(
+        self, before: Sequence[Message], fresh: Sequence[Message], known: Mapping[str | None, Known] | None = None
+    ) -> list[Window]:
         """What is read at once, of one group or of none: what was said in one tells nothing in another.
 
-        Rules cost nothing by the window, and see more in one piece.
+        Rules cost nothing by the window, and see more in one piece. `known`: by group, who was spoken of before.
         """
         return [
             window
             for group in dict.fromkeys(message.group_id for message in fresh)
-            for window in self._cut(_in(group, before), _in(group, fresh))
+            for window in self._cut(_in(group, before), _in(group, fresh), (known or {}).get(group, NOBODY))
         ]
 
-    def _cut(self, before: Sequence[Message], fresh: Sequence[Message]) -> list[Window]:
-        return list(windows.cut(before, fresh, self.sizes)) if self.is_paid else [Window(before, fresh)]
+    def _cut(self, before: Sequence[Message], fresh: Sequence[Message], known: Known) -> list[Window]:
+        return list(windows.cut(before, fresh, self.sizes)) if self.is_paid else [Window(before, fresh, known)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +159,9 @@ def session(
         stands = sessions.get(tx, session_id)
         start = stands.extracted_to
         before, fresh, hidden = _shown(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
+        known = {} if reader.is_paid else recalling.acquaintances(tx, fresh)
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
-    read = _read(reader, cut := reader.windows(before, fresh), _sifted(gate, tenant_id, reader, cut))
+    read = _read(reader, cut := reader.windows(before, fresh, known), _sifted(gate, tenant_id, reader, cut))
     decided = judged(gate, tenant_id, fresh, read.candidates, link=link)
     decided = _confirmed(gate, tenant_id, fresh, read.known, decided)
     more = read_to < stands.message_count
@@ -178,8 +182,11 @@ def again(
         start = sessions.get(tx, session_id).extracted_to
         length = where.last - where.first + 1
         before, fresh, _ = _shown(tx, session_id, where.first - 1, length, reader.sizes.overlap)
+        known = {} if reader.is_paid else recalling.acquaintances(tx, fresh)
     fresh = [message for message in _in(where.group_id, fresh) if message.position <= where.last]
-    read = _read(reader, [Window(_in(where.group_id, before), fresh)] if fresh else [], [])
+    read = _read(
+        reader, [Window(_in(where.group_id, before), fresh, known.get(where.group_id, NOBODY))] if fresh else [], []
+    )
     for failed in read.failed:
         raise Never(failed.reason)
     decided = judged(gate, tenant_id, fresh, read.candidates, link=link)

@@ -41,6 +41,7 @@ KEPT = {
     "core/embed.py:CachedEmbedder._kept": DIGESTS,
     "core/embed.py:_sha256": "of the model's files",
     "core/extract/chinese/reader.py:Conversation._people": "names of one conversation, while it is read",
+    "core/extract/chinese/reader.py:Conversation._carried": "what one conversation leaves unsaid, while it is read",
     "core/extract/dates.py:_parsed": DIGESTS,
     "core/extract/llm.py:wording_of": "prompts",
     "core/guard.py:_any_phrase": "patterns of the program",

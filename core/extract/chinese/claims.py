@@ -25,9 +25,15 @@ _WITHDRAWS = re.compile(
     r"瞎说的|乱说的|胡说的|瞎编的|编的$|随口(?:一)?说|"
     r"别当真|说着玩|(?:也)?就(?:是)?(?:听说|说说)|说说(?:而已|的)|嘴上说说|想想而已|别记(?:$|[。！，])|^假的|不是真的|[看试][你您]信不信|^算了"
 )
+REMARK = 10
+"""Characters of a sentence that only comments on the one before it."""
+_DISBELIEVES = re.compile(
+    r"鬼才?信|信(?:他|她|它|你)?(?:个|什么|才有?)鬼|听听(?:就|也)?(?:就)?(?:好|行|算|罢)|(?:像|是|在|又|爱)吹牛|吹牛(?:吧|呢|而已)|谁知道(?:是)?(?:真|假|呢)|真假(?:谁|不)|"
+    r"(?:不知道|不晓得|分不清)(?:是)?真(?:的)?(?:还是)?(?:是)?假|我(?:才|可|是|反正)?不信|[你您]信(?:吗|么|不信|$|？)|信不信由|不可信|当(?:个)?笑话听|胡扯|瞎扯"
+)
 _HEARSAY = re.compile(
     r"听说|据说|传(?:言|闻|说)|都在传|在传|谣言|八卦|小道消息|网上(?:说|讲)|有人(?:说|讲)|人家(?:说|讲)|大家都说|"
-    r"吹牛|非说|声称|自称|号称|(?:新闻|报道|书|电影|小说|剧|歌|广告|"
+    r"吹牛|非[说让要叫逼]|声称|自称|号称|(?:新闻|报道|书|电影|小说|剧|歌|广告|"
     r"帖子)(?:里)?(?:上)?(?:说|讲|写|唱|的主角)|主角|朋友圈(?:里)?说|念叨|"
     r"被(?:念|问|说)|(?<!自)以为|怀疑我|以为我|觉得我|认为我|说我"
 )
@@ -39,7 +45,9 @@ _SAID_BY = re.compile(
     r"(?![话过起到明书服得好定])(?P<said>.*)$"
 )
 _NEWS = re.compile(r"(?:走了|去世了?|生了|怀孕了?|离婚了?|结婚了?|住院了?|做手术了?)$")
-_ADVICE = re.compile(r"(?:医生|大夫|专家|教练|牙医|中医)[^，]{0,4}(?:让|叫|建议|嘱咐|要求|说|交代)")
+_ADVICE = re.compile(
+    r"(?:医生|大夫|专家|教练|牙医|中医)[^，]{0,4}(?:让|叫|建议|嘱咐|要求|说|交代|(?:给|帮)?我?(?:开了|换了|加了))"
+)
 _MOOD = re.compile(
     r"救命|绝了|笑死|气死|愁死|累死|烦死|热死|冷死|困死|无语|崩溃|心累|麻了|滴血|飘走|飞走|裂开|破防|社死|emo|emmm|"
     r"[哈呵嘿嘻]{2,}|呜呜|天哪|天呐|我的天|唉+$|龇牙咧嘴|耳朵起茧|"
@@ -48,6 +56,9 @@ _MOOD = re.compile(
     r"裂开)|原地(?:去世|退休|升天)|吃土|要命|没救了|"
     r"[得](?:我|都|把)[^，]{1,14}$|谁(?:懂|发明|想)|图什么|有意思没|"
     r"真香|服了|醉了|栓q|yyds|无敌|天下第一|拍脑袋|信.{0,3}鬼|泡面"
+)
+_SARCASM = re.compile(
+    r"真(?:是|的是)?太[^，]{1,8}了(?:呢|呀|啊)?$|可真(?:是)?[^，]{2,6}(?:啊|呢|呀)$|真是大(?:善人|好人|聪明)"
 )
 _SCENE = re.compile(
     r"^(?:我)?(?:今天|今早|今晚|昨晚|刚才|刚刚|方才|下午|早上|中午|"
@@ -59,7 +70,7 @@ _TALK = re.compile(
     r"谢谢|感谢|多谢|辛苦|不好意思|抱歉|对不起|没关系|^(?:好|行|嗯|"
     r"对|是|没错|明白|知道|收到|可以|同意|随便|无所谓|不用|没事|果然|确实|真的|当然)"
     r"(?:的|了|吧|啊|呀|哦|就行|就好|知道)*$|我(?:明白|懂|知道|理解|同意|不知道|不确定|不懂|也是|也觉得|觉得你)|"
-    r"(?:帮|给|替|教|陪|告诉|提醒)(?:一下)?我(?!爸|妈|家|儿|女|老|"
+    r"(?:帮|给|替|教|陪|告诉|提醒)(?:一下)?我(?!的|爸|妈|家|儿|女|老|"
     r"男|弟|哥|姐|妹|买|送|介绍|办|请|安排|留|寄|开了|带|调|升|涨|加|放)|给我(?:看|来|讲|说|编|"
     r"写|推荐|发|想|念|算|查|列)|"
     r"^(?:我)?(?:想|要|来)(?:问|请教|咨询|了解|知道|请你|让你|听听|"
@@ -122,6 +133,11 @@ def withdraws(hidden: str) -> bool:
     return bool(_WITHDRAWS.search(hidden))
 
 
+def disbelieves(hidden: str) -> bool:
+    """Whether the speaker does not believe what they report."""
+    return bool(_DISBELIEVES.search(hidden)) and not re.search(r"[佛教神命]", hidden)
+
+
 def corrects(sentence: str) -> bool:
     """Whether it begins by saying that what was said right before is wrong."""
     return bool(_CORRECTS.search(sentence))
@@ -173,6 +189,11 @@ def is_others_word(hidden: str) -> bool:
 def is_moaned(hidden: str) -> bool:
     """Whether a clause paints a mood, exaggerates or is a stock phrase of talk."""
     return bool(_MOOD.search(hidden) or _TALK.search(hidden))
+
+
+def is_sarcastic(hidden: str) -> bool:
+    """Whether a sentence ends in praise of what it complains about."""
+    return bool(_SARCASM.search(hidden.rstrip("。！!.~～…")))
 
 
 def is_scene(hidden: str) -> bool:

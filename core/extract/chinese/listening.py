@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.extract import patterns_zh, rewrite
+from core.extract import filling, patterns_zh
+from core.extract.acquaintances import NOBODY, Known
 from core.extract.chinese.reader import Conversation
 from core.extract.chinese.said import Flow, Said
 from core.extract.reading import Slot
@@ -18,8 +19,9 @@ Kept = list[tuple[Said, Candidate]]
 class Listener:
     """Listens to one conversation; what is taken back later is left out at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known = NOBODY) -> None:
         self._conversation = Conversation()
+        self._known = known
         self._made: Kept = []
 
     def candidates(
@@ -27,6 +29,7 @@ class Listener:
     ) -> list[Candidate]:
         """What a message states. `alone`: only an assistant listens, so that wishes are standing instructions."""
         made: Kept = []
+        self._conversation.meet(speaker, self._known.get(message.user_id, ()))
         for said in self._conversation.hear(text, speaker, asked, Flow(message.occurred_at)):
             if said.instructs and not alone:
                 continue
@@ -47,19 +50,24 @@ def _candidates(said: Said, message: Message, speaker: str) -> Iterator[Candidat
     if said.instructs:
         yield replace(base, attribute=said.fact.attribute, value=said.fact.value) if said.fact else base
         return
-    by_attribute: dict[tuple[str, str | None, bool], list[Slot]] = {}
-    for slot in said.slots:
-        by_attribute.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
+    grouped = filling.by_attribute(said.slots)
     if said.fact:
-        yield _with_fact(base, said, [slot for slots in by_attribute.values() for slot in slots])
+        yield _with_fact(base, said, [slot for slots in grouped for slot in slots])
         return
-    filled = [(_filled(base, slots, speaker), slots) for slots in by_attribute.values()]
-    yield from (
-        replace(one, content=_plainly(one, slots)) if place or slots[0].attribute.startswith("name.") else one
-        for place, (one, slots) in enumerate(filled)
-    )
-    if not filled:
+    for place, slots in enumerate(grouped):
+        one = filling.filled(base, slots, _about(slots[0], speaker))
+        yield replace(one, content=_plainly(one.subject, slots)) if place or _names(slots[0], speaker) else one
+    if not grouped:
         yield base
+
+
+def _names(slot: Slot, speaker: str) -> bool:
+    """Whether a slot gives the speaker a name other than the one that is known."""
+    return slot.attribute.startswith("name.") and slot.value != speaker
+
+
+def _plainly(subject: str, slots: Sequence[Slot]) -> str:
+    return filling.plainly(subject, slots, patterns_zh.TABLES, "、")
 
 
 def _base(said: Said, message: Message, speaker: str) -> Candidate:
@@ -117,37 +125,11 @@ def _with_fact(base: Candidate, said: Said, slots: Sequence[Slot]) -> Candidate:
     )  # fmt: skip
 
 
-def _filled(base: Candidate, slots: list[Slot], speaker: str) -> Candidate:
-    """`base` with its attribute: one value in the slot, or those that may stand side by side in `structured`."""
-    slot, pattern = slots[0], slots[0].pattern
-    exclusive = pattern.exclusive and not pattern.negated
-    side_by_side = {"attribute": slot.attribute, "values": [s.value for s in slots], "negated": pattern.negated}
-    return replace(
-        base, category=pattern.category, topic=pattern.topic, kind=Kind.SEMANTIC, importance=pattern.importance,
-        confidence=0.85, subject=_about(slot, speaker), attribute=slot.attribute if exclusive else None,
-        value=slot.value if exclusive else None, corrects=base.corrects or pattern.corrects,
-        structured=base.structured if exclusive else base.structured | side_by_side,
-    )  # fmt: skip
-
-
 def _about(slot: Slot, speaker: str) -> str:
     if not slot.about:
         return speaker
     known = slot.about.startswith(f"{speaker}的") or not re.fullmatch(_KIN, slot.about)
     return slot.about if known else f"{speaker}的{slot.about}"
-
-
-def _plainly(candidate: Candidate, slots: list[Slot]) -> str:
-    """An attribute and its value as a short sentence."""
-    tables = patterns_zh.TABLES
-    attribute, pattern = slots[0].attribute, slots[0].pattern
-    form: str = tables.stated.get(attribute) or tables.stated.get(attribute.split(".")[0]) or tables.stated[""]
-    if pattern.negated:
-        form = tables.stated.get(f"not {attribute}", "{who}的{what}不再是{value}。")
-    value = "、".join(slot.value for slot in slots)
-    last = attribute.split(".")[-1]
-    what = tables.words.get(last, last.replace("_", " "))
-    return form.format(who=candidate.subject, value=value, a_value=rewrite.with_article(value), what=what)
 
 
 _KIN = patterns_zh.KIN_ONLY

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from core.extract import patterns_zh
+from core.extract.acquaintances import Acquaintance
 from core.extract.chinese import life, people
 from core.extract.chinese.people import People, Sort, Subject
 from core.extract.chinese.said import Flow, Said
+from core.extract.reading import Slot
+from core.extract.tables_zh import rows
+from core.text import dictionary_count
 
 _NAMED = r"(?P<name>[\u4e00-\u9fff·]{2,4}?|[A-Z][a-z]+)"
 
@@ -32,15 +38,64 @@ _NAME_ONLY = re.compile(rf"^(?:取名|起名|名字|小名)?叫?{_NAMED}$")
 HAS = re.compile(rf"(?:有|养|生)(?:了)?(?:一|两|三|四|[1-4])?(?:个|位|只|条)?[^，的]{{0,4}}?{_WHO}$")
 
 
+_FRIENDS = r"[\u4e00-\u9fff]友(?!谊|好|情|人)"
+_MINE = (
+    r"我(?:们|家|的)*|俺的?|(?:最?[大小]|老[大二三])的(?:是|叫)?|"
+    r"(?:[\u4e00-\u9fff]{0,2}(?:带|教|陪|和|跟|帮|管)我[^，]{0,6}的)(?:现在|还)?(?:就)?是"
+)
+_APPOSED = re.compile(
+    rf"^(?:(?P<mine>{_MINE})|(?:还有|新|双打|现在的?))*(?P<kin>{people.KIN_WORDS}|{_FRIENDS})(?=[\u4e00-\u9fff]{{2}})"
+)
+"""“我同事陈静…”, “大的闺女陈一诺”, “带我的是跑友马骏”: who somebody is, right before the name."""
+_WHOLE_NAME = re.compile(rf"[{people.SURNAMES}][\u4e00-\u9fff]{{1,2}}(?<![了过的着吗呢])")
+_OF_AN_OFFICE = re.compile(rf"(?:{people.ROLES_AROUND})(?:们|俩)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Apposed:
+    """Somebody who is named right behind what they are to the speaker. `end`: where the name ends in the clause."""
+
+    kin: str
+    name: str
+    end: int
+
+
+def apposed(hidden: str, known: People) -> Apposed | None:
+    """Who is named at the beginning of a clause; one who only holds an office is, where it is the speaker's."""
+    found = _APPOSED.match(hidden)
+    if found is None or (not found["mine"] and _OF_AN_OFFICE.fullmatch(found["kin"])):
+        return None
+    behind = hidden[found.end() :]
+    name = behind if _WHOLE_NAME.fullmatch(behind) else people.name_at(behind)
+    if name is None or dictionary_count(name) or not re.fullmatch(r"[\u4e00-\u9fff]{2,3}", name):
+        return None
+    if known.kin.get(people.kinship(found["kin"])) == name:
+        return None
+    return Apposed(found["kin"], name, found.end() + len(name))
+
+
+def relation(kin: str, name: str) -> list[Slot]:
+    """The slot that says who is called so."""
+    kin = people.kinship(kin)
+    return patterns_zh.slots(f"我的{kin}叫{name}") or [Slot(f"relation.{kin}", name, _OTHERS)]
+
+
+_OTHERS = next(one for one in rows.SLOTS if one.attribute.startswith("relation.{") and not one.exclusive)
+
+
 _BEFORE_NAME = re.compile(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
 
 
-def introduce(hidden: str, flow: Flow, known: People) -> None:
-    """Note who gets a name in a clause."""
+def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
+    """Note who gets a name in a clause; return who gets it in passing."""
+    both: Apposed | None = None
     found = _IS_PET.match(hidden) or IS_KIN.match(hidden) or CALLED.search(hidden)
     if found:
         pet = re.fullmatch(people.PET_KINDS, found["kin"])
         known.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else found["kin"])
+    elif both := apposed(hidden, known):
+        known.introduce(both.name, Sort.PERSON, both.kin)
+        known.note(both.name, both.kin)
     elif (
         (has := HAS.search(flow.before))
         and (found := _NAME_ONLY.match(hidden))
@@ -52,7 +107,8 @@ def introduce(hidden: str, flow: Flow, known: People) -> None:
     elif (near := _BEFORE_NAME.search(hidden)) and (name := people.name_at(hidden[near.end() :])):
         known.introduce(people.nickname(name), Sort.PERSON)
     if found and found.re is not _NAME_ONLY and re.fullmatch(people.PET_KINDS, found["kin"]) is None:
-        known.she.setdefault(found["name"], bool(re.search(r"女|妹|姐|妈|婆|妻", found["kin"])))
+        known.note(found["name"], found["kin"])
+    return both
 
 
 def had(kin: str, subject: Subject, known: People) -> Subject:
@@ -71,3 +127,24 @@ def named_pet(kept: Said | None, fact: life.Fact, known: People) -> Said | None:
     if has and kept.subject == known.speaker:
         kept.slots = (*kept.slots, *patterns_zh.slots(f"我的{has.group()}叫{known.last[Sort.PET]}"))
     return kept
+
+
+_PETS = frozenset({"dog", "cat", "rabbit", "hamster", "parrot", "turtle"})
+
+
+def reminded(known: People, acquaintances: Sequence[Acquaintance]) -> People:
+    """`known` with those of whom the speaker has told before; a relation that two of them have names neither."""
+    by_relation: dict[str, list[str]] = {}
+    for one in acquaintances:
+        if not re.fullmatch(r"(?!.*的)[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+", one.name) or one.name == known.speaker:
+            continue
+        if not one.relation and dictionary_count(one.name):  # a word at the head of a clause that was taken for a name
+            continue
+        by_relation.setdefault(one.relation, []).append(one.name)
+        if one.relation in _PETS or re.fullmatch(people.PET_KINDS, one.relation):
+            known.named[one.name] = Sort.PET
+        known.name(one.name, Sort.PERSON)
+    for relation, names in by_relation.items():
+        for kin in patterns_zh.kin_words(relation) if len(set(names)) == 1 else ():
+            known.kin.setdefault(people.kinship(kin), names[0])
+    return known

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from core.extract.chinese.clauses import QUOTED, TITLED
@@ -49,11 +49,11 @@ ROLES_AROUND = (
     r"阿姨|保姆"
 )
 PET_KINDS = (
-    r"猫|狗|犬|柯基|金毛|泰迪|哈士奇|布偶|英短|美短|橘猫|奶牛猫|三花|"
+    r"猫咪|狗狗|猫猫|猫|狗|犬|柯基|金毛|泰迪|哈士奇|布偶|英短|美短|橘猫|奶牛猫|三花|"
     r"狸花|仓鼠|兔子?|鹦鹉|乌龟|龟|拉布拉多|边牧|柴犬|萨摩耶|比熊|博美|土狗|法斗|金鱼"
 )
 KIN_WORDS = (
-    rf"(?:未来)?(?:{KIN}|爷|奶|姥|丈母娘|老丈人|小[叔姑]子|[大小二三]?[姑舅姨叔伯][妈父爸]?|"
+    rf"(?:未来)?(?:{KIN}|爷|奶|姥|丈母娘|老丈人|妹夫|姐夫|嫂子|弟媳|弟妹|女婿|儿媳妇?|亲家[公母]?|干[爸妈儿女]|小[叔姑舅姨]子|[大小二三]?[姑舅姨叔伯][妈父爸]?|"
     rf"[大二小三]?(?:儿子|女儿|闺女|宝|娃|哥|姐|弟|妹)|娃|闺女|外孙女?|媳妇儿?|对象|堂[哥弟姐妹]|"
     rf"表[哥弟姐妹]|{ROLES_AROUND})(?:们|俩)?"
 )
@@ -141,13 +141,24 @@ class People:
     last: dict[Sort, str] = field(default_factory=dict)
     home: str = ""
     she: dict[str, bool] = field(default_factory=dict)
+    short: dict[str, str] = field(default_factory=dict)
 
     def introduce(self, name: str, sort: Sort, kin: str | None = None) -> None:
         """Somebody has a name from here on."""
-        self.named[name] = sort
+        self.name(name, sort)
         self.last[sort] = name
         if kin:
             self.kin[kinship(kin)] = name
+
+    def name(self, name: str, sort: Sort) -> None:
+        """Note a name; one of three characters with a surname is also used without it."""
+        self.named.setdefault(name, sort)
+        if sort is Sort.PERSON and re.fullmatch(rf"[{SURNAMES}](?!小)[\u4e00-\u9fff]{{2}}", name):
+            self.short.setdefault(name[1:], name)
+
+    def named_at(self, text: str) -> str | None:
+        """The known name with which a text begins, as it stands there."""
+        return next((name for name in (*self.named, *self.short) if text.startswith(name)), None)
 
     def is_stranger(self, name: str) -> bool:
         """Whether nobody has said who that is, and the name is not one by which one calls those one knows."""
@@ -182,6 +193,11 @@ class People:
             return True
         return she == (pronoun == "她")
 
+    def note(self, name: str, kin: str) -> None:
+        """Whether somebody is a woman or a man, where what they are to the speaker says so."""
+        if _WOMEN.search(kin) or _MEN.search(kin):
+            self.she.setdefault(name, bool(_WOMEN.search(kin)))
+
     def relative(self, kin: str) -> str:
         """A relative of the speaker by name where it is known, else by kinship."""
         return self.kin.get(kinship(kin)) or f"{self.speaker}的{kinship(kin)}"
@@ -200,7 +216,7 @@ _SAME_KIN = {
     "妈": "妈妈", "母亲": "妈妈", "老妈": "妈妈", "爸": "爸爸", "父亲": "爸爸", "老爸": "爸爸", "爸妈": "父母",
     "哥": "哥哥", "姐": "姐姐", "弟": "弟弟", "妹": "妹妹", "男友": "男朋友", "女友": "女朋友", "闺女": "女儿",
     "媳妇": "老婆", "媳妇儿": "老婆", "妻子": "老婆", "太太": "老婆", "丈夫": "老公", "爷": "爷爷", "奶": "奶奶",
-    "上司": "领导", "主管": "领导",
+    "上司": "领导", "主管": "领导", "大儿子": "儿子", "小儿子": "儿子", "大女儿": "女儿", "小女儿": "女儿",
 }  # fmt: skip
 
 
@@ -226,7 +242,7 @@ def _at(hidden: str, start: int, people: People) -> Subject:
     text = hidden[start:]
     if speaker := _of_speaker(text, people):
         return speaker
-    if known := next((name for name in people.named if text.startswith(name)), None):
+    if known := people.named_at(text):
         return _possessed(text, known, people)
     if pronoun := _PRONOUN.match(text):
         return _pronoun(pronoun, people)
@@ -237,6 +253,10 @@ def _at(hidden: str, start: int, people: People) -> Subject:
         return Subject(found.sort, found.name, at + found.length)
     if pet := _PET_LIKE.match(text):
         return Subject(Sort.PET, pet["name"], pet.end("name"))
+    return _behind_topic(text, people) or _topic(text)
+
+
+def _topic(text: str) -> Subject:
     topic = None if not text or _PREDICATE.match(text) else _TOPIC.match(text)
     return Subject(Sort.THING, topic["thing"].rstrip("的嘛"), topic.end("thing")) if topic else Subject(Sort.NONE)
 
@@ -248,8 +268,8 @@ def _of_speaker(text: str, people: People) -> Subject | None:
             kin["kin"] in {"对象", "朋友", "同事"} and not kin["lead"] and behind[:1] in "圈间关"
         ):
             return None
-        if name := next((known for known in people.named if behind.startswith(known)), None) or name_at(behind):
-            return Subject(Sort.PERSON, nickname(name), kin.end() + len(name))
+        if name := people.named_at(behind) or name_at(behind):
+            return Subject(Sort.PERSON, people.short.get(name, nickname(name)), kin.end() + len(name))
         if not kin["lead"] and re.match(r"[的了过得]|[\u4e00-\u9fff]?店|节", behind):
             return None
         if re.match(rf"的(?:{KIN_WORDS}|[\u4e00-\u9fff]{{0,3}}朋友)", behind):
@@ -261,15 +281,16 @@ def _of_speaker(text: str, people: People) -> Subject | None:
 
 def _possessed(text: str, name: str, people: People) -> Subject:
     """A named one, or a relative of theirs (周屿他爸)."""
-    sort = people.named.get(name, Sort.PERSON)
+    whole = people.short.get(name, name)
+    sort = people.named.get(whole, Sort.PERSON)
     kin = re.match(
         rf"{re.escape(name)}(?:的|[他她])?(?P<kin>爸妈|父母|爸爸?|妈妈?|"
         rf"哥哥?|姐姐?|弟弟?|妹妹?|男朋友|女朋友|对象|媳妇|表哥|表弟|表姐|表妹|老婆|老公|儿子|女儿|孩子)",
         text,
     )
     if kin and sort is Sort.PERSON:
-        return Subject(Sort.PERSON, f"{name}的{kinship(kin['kin'])}", kin.end())
-    return Subject(sort, nickname(name), len(name))
+        return Subject(Sort.PERSON, f"{whole}的{kinship(kin['kin'])}", kin.end())
+    return Subject(sort, nickname(whole), len(name))
 
 
 def name_at(text: str) -> str | None:
@@ -282,7 +303,7 @@ def name_at(text: str) -> str | None:
         return _nobody_elses(found["name"], text[2:])
     if not re.match(rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]{{2}}", text):
         return None
-    for length in (2, 3):
+    for length in (3,) if len(text) == 3 else (2, 3):
         behind = text[length : length + 2]
         if (
             not dictionary_count(text[:length])
@@ -322,6 +343,20 @@ _DOES = re.compile(
 )
 
 
+_BEHIND_TOPIC = re.compile(r"(?P<topic>[^，是在有和跟给把被对让叫请带送陪找我你他她它不的]{2,8})")
+_DOES_SO = re.compile(r"[不也都已就要会没改换还又最]|现在")
+
+
+def _behind_topic(text: str, people: People) -> Subject | None:
+    """“画画班乐乐不去了”: the one of whom is spoken, behind a topic."""
+    for name in (*people.named, *people.short):
+        at = text.find(name, 2, 12)
+        if at > 0 and _BEHIND_TOPIC.fullmatch(text[:at]) and _DOES_SO.match(text[at + len(name) :]):
+            found = _possessed(text[at:], name, people)
+            return replace(found, length=at + found.length)
+    return None
+
+
 def nickname(name: str) -> str:
     """陈小满 is 小满, however often the surname is left out."""
     return name[1:] if re.match(rf"[{SURNAMES}]小[\u4e00-\u9fff]$", name) else name
@@ -337,7 +372,7 @@ def _pronoun(found: re.Match[str], people: People) -> Subject:
 
 
 _PET_LIKE = re.compile(
-    r"^(?P<name>(?![这那前昨今明去早晚其家两三它最现])[\u4e00-\u9fff]{2})(?=(?:今年|"
+    r"^(?P<name>(?![这那前昨今明去早晚其家两三它最现已都也还刚又才])[\u4e00-\u9fff]{2})(?=(?:今年|"
     r"现在|已经|最新|又|都|也|才|刚|快|前阵子|前几天|老|不是|天天|对我?哈气|的?)*"
     r"(?:[\d一二两三四五六七八九十]{1,3}(?:个月大?|岁)|体重[\d一二三四五六七八九十]|"
     r"减肥|绝育|打疫苗|拉肚子|掉毛|绝食|睡(?:他|我|在)|吃(?:猫|狗)粮|驱虫|是(?:只|条|一只|一条)?[\u4e00-\u9fff]{0,4}(?:猫|"

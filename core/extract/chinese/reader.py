@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from core.extract import answers, sentences
-from core.extract.chinese import claims, clauses, joins, people, replies, things
+from core.extract.acquaintances import Acquaintance
+from core.extract.chinese import claims, clauses, ellipsis, joins, naming, people, replies, things
+from core.extract.chinese.ellipsis import Carried
 from core.extract.chinese.people import People, Sort, Subject
 from core.extract.chinese.said import Flow, Said
 from core.extract.chinese.statements import read
@@ -21,6 +24,12 @@ class Conversation:
         self._last: list[Said] = []
         self._before: list[Said] = []
         self.withdrawn: list[Said] = []
+        self._carried: dict[str, Carried] = {}
+
+    def meet(self, speaker: str, known: Sequence[Acquaintance]) -> None:
+        """Before the first message of `speaker`: of whom they have spoken by name in earlier conversations."""
+        if speaker not in self._people:
+            self._people[speaker] = naming.reminded(People(speaker), known)
 
     def hear(self, text: str, speaker: str, asked: str | None, flow: Flow) -> list[Said]:
         """What a message of `speaker` states that lasts."""
@@ -29,7 +38,13 @@ class Conversation:
             return []
         if asked:
             _look_around(clauses.masked(asked), known)
+        flow.carried = self._carried.setdefault(speaker, Carried())
+        flow.carried.turn += 1
+        asked = ellipsis.meant(asked, known)
         flow.asked = replies.question(asked)
+        if asked:
+            flow.carried.take_place(asked)
+            flow.carried.take_feast(asked)
         flow.subject, flow.thing = _asked_about(flow.asked, known)
         answer = _slotted_answer(asked, text, flow)
         found: list[Said] = read(answer.quote, answer.statement, flow, known) if answer else []
@@ -54,6 +69,9 @@ class Conversation:
         if claims.withdraws(hidden) and not _calls_off(hidden):
             self.withdrawn += found or ([] if place else self._before)
             return []
+        if claims.disbelieves(hidden) and len(hidden) <= claims.REMARK:
+            self.withdrawn += [one for one in before[-1:] if one.subject != known.speaker]
+            return found
         flow.corrects = claims.corrects(sentence)
         rest = _put_right(sentence, claims.corrected(sentence, hidden), before if flow.corrects else [])
         new = read(sentence, rest, flow, known)
@@ -74,12 +92,18 @@ def _put_right(sentence: str, rest: str, before: list[Said]) -> str:
     return next((right for said in reversed(before) if (right := _mended(said.plain, bare))), rest)
 
 
+_IS_RATHER = re.compile(r"^(?:应该|其实)?是(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
+_LAST_VALUE = re.compile(r"(?:是|叫|姓|换成|改成)(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
+
+
 def _mended(plain: str, bare: str) -> str | None:
     """`plain` with its numbers as `bare` has them: a single one, the first of several clauses, or all dates in turn."""
     first = re.split(r"[，,]", bare, maxsplit=1)[0]
     noun, _, value = first.partition("是")
     if value and len(noun) > 1 and noun in plain:
         first = value
+    if (meant := _IS_RATHER.match(bare)) and (said := _LAST_VALUE.search(plain)) and said.group() != bare:
+        return joins.patched(plain, bare) or f"{plain[: said.start('value')]}{meant['value']}"
     return joins.patched(plain, bare) or joins.redated(plain, bare) or joins.patched(plain, first)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.extract.chinese.people import KIN_WORDS, PET_KINDS
+
 _ASKED = re.compile(
     r"(?P<time>什么时候|啥时候|哪一?天|几月几号|几号|几点|哪一?年)|"
     r"(?P<place>(?:在)?(?:哪里|哪儿|哪个城市|哪座城市|什么城市|什么地方|哪(?=$|[工住上读])))|"
     r"(?P<who>谁)|(?P<number>多少(?:钱|岁|斤|公斤|人|平)?|多大(?:年纪)?|"
-    r"多高|多重|几(?:岁|个|只|年|次|本|公里|口|杯|点|天))|"
+    r"多高|多重|多久|多长时间|几(?:岁|个|只|年|次|本|公里|口|杯|点|天))|"
     r"(?P<what>(?:什么|啥|哪(?:个|款|家|门|种|所|支|部|本|些|趟|班))(?:[\u4e00-\u9fff]{0,4}?(?=[的了呢呀啊？?，]|"
     r"$))?)"
 )
+_SIZES = {"多高": "身高", "多重": "体重"}
 _IS_TIME = re.compile(
     r"\d|[一二三四五六七八九十](?:月|号|点|年)|周[一二三四五六日末]|"
     r"[今明后昨去前][天年]|[上下这]个?(?:周|月|星期|学期)|[年月]底|春天|夏天|秋天|冬天|国庆|春节|"
@@ -27,7 +30,13 @@ _VERBAL = re.compile(
 )
 _MINE = (("你们", "我们"), ("您", "我"), ("你", "我"))
 _PRESENT = re.compile(r"^(?:那|那么|对了|好的?|明白|恭喜|请问|顺便问一?下|能问一?下)+[，,。！]?")
+MOMENTARY = re.compile(
+    r"今天|刚才|刚刚|今晚|早饭|午饭|晚饭|中午|昨晚|想[吃喝听看要去]|推荐|现在在(?:干|做|忙)|这会|最近怎|感觉|心情|帮我"
+)
+"""What is asked of this moment."""
 _LONGEST = 22
+_ONES_OWN = re.compile(rf"(?:{KIN_WORDS}|{PET_KINDS})(?:们|俩)?(?:现在|今年)?(?:叫|多大|几岁|住|在|的)")
+"""“狗叫什么”: that of whom is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ def question(asked: str | None) -> Question | None:
         text = text.replace(yours, mine)
     if not text or len(text) > _LONGEST:
         return None
-    if text[-1] in "吗么":
+    if text[-1] in "吗么" and not text.endswith(("什么", "怎么")):
         return Question(text[:-1], "yes")
     found = _ASKED.search(text)
     if (
@@ -70,11 +79,19 @@ def question(asked: str | None) -> Question | None:
 def statement(asked: Question, answer: str) -> str | None:
     """The statement that a short answer makes of a question; None where it is no such answer."""
     said = answer.strip(" ，。！!.~～").removeprefix("是").removeprefix("在" if asked.kind == "place" else "是")
-    if not said or len(said) > 16 or _VERBAL.search(said) or not _fits(asked.kind, said):
+    relative = asked.kind == "who" and re.fullmatch(rf"我(?:的|家)?(?:{KIN_WORDS})", said)
+    if not said or len(said) > 16 or (_VERBAL.search(said) and not relative) or not _fits(asked.kind, said):
         return None
     if asked.kind == "open":
         return None
+    said = re.sub(r"(?<=.)[呗吧呢啊嘛]+$", "", said)
     before, wanted, behind = asked.text[: asked.start], asked.text[asked.start : asked.end], asked.text[asked.end :]
+    if size := _SIZES.get(wanted):
+        before += size
+    if before.endswith(("和", "跟", "陪")):
+        said = re.sub(r"^[和跟陪]", "", said)
+    if asked.kind == "what" and not behind:
+        before = re.sub(r"(?<=.)[干做]$", "", before)
     lead = "在" if wanted.startswith("在") else ""
     if (
         asked.kind == "number"
@@ -84,10 +101,27 @@ def statement(asked: Question, answer: str) -> str | None:
         said += unit.group()
     if hobby := re.search(r"有(?:什么|啥|哪些)(?P<noun>爱好|兴趣|特长|忌口|习惯)$", asked.text):
         return f"我的{hobby['noun']}是{said}"
+    if _ONES_OWN.match(asked.text):
+        before = f"我的{before}"
     noun = re.match(r"(?:什么|啥|哪个)(?P<noun>方向|专业|工作|职业)$", wanted)
     if noun and not said.endswith(noun["noun"]) and noun["noun"] in {"方向", "专业"}:
         said += noun["noun"]
     return f"{before}{lead}{said}{behind.rstrip('呢呀啊')}"
+
+
+_MANY = re.compile(
+    r"^(?:你|我)?(?:们|的)*(?P<what>[\u4e00-\u9fff]{1,6}?)(?:现在)?(?:很)?[多大高贵远重](?:不[多大高贵远重])?$"
+)
+_AMOUNT = re.compile(
+    r"(?:现在|一共|总共|大概|差不多|有|也就|才|不到|将近)*[\d一二两三四五六七八九十百千万半几]+[^，。！]{0,6}"
+)
+
+
+def amount(asked: Question, answer: str) -> str | None:
+    """“学生多吗？”, “一共88个”: the number with what it counts."""
+    what = _MANY.match(asked.text)
+    said = answer.strip(" ，。！!.~～")
+    return f"{what['what']}{said}" if what and _AMOUNT.fullmatch(said) else None
 
 
 def confirmed(asked: Question, more: str) -> str | None:

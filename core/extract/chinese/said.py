@@ -7,6 +7,7 @@ from datetime import datetime
 
 from core.extract import dates
 from core.extract.chinese import life, replies
+from core.extract.chinese.ellipsis import Carried
 from core.extract.chinese.people import Sort, Subject
 from core.extract.reading import Slot
 from core.types import Category
@@ -47,3 +48,5 @@ class Flow:
     leader: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     corrects: bool = False
     lost: bool = False
+    answers: bool = False
+    carried: Carried = field(default_factory=Carried)

@@ -58,13 +58,14 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
         return []
     if patterns_zh.INSTRUCTION.search(hidden) and not asks:
         return _instruction(quote, body, hidden, known)
-    if claims.is_imagined(hidden) or _is_request(hidden):
+    if claims.is_imagined(hidden) or _is_request(hidden) or claims.disbelieves(hidden):
         return []
     if not (flow.kept and re.match(r"是(?:个|只|条|男|女|龙)", hidden)):
         flow.before, flow.kept = "", None
     flow.lost = False
     if not flow.thing:
         flow.subject = flow.subject if flow.asked else Subject(Sort.SPEAKER)
+    flow.carried.take_place(hidden)
     found: list[Said] = []
     parts = clauses.split(body)
     for place, part in enumerate(parts):
@@ -72,6 +73,10 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
             continue
         found += _clause(quote, part, place, flow, known)
     flow.thing = ""
+    flow.carried.take_feast(hidden)
+    flow.carried.subject = replace(flow.subject, length=0)
+    if claims.is_sarcastic(hidden):
+        found = [one for one in found if one.slots]
     return _apart([one for one in found if one.text and not weight.is_slight(one, known)])
 
 
@@ -108,17 +113,37 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
     text = part.text if place and part.text.startswith("所以") else LEAD.sub("", part.text) or part.text
     if place and re.match(r"周[一二三四五六日末]", text) and re.search(durable.FREQUENCY, flow.before):
         text = f"每{text}"
-    answer = _answered(text, flow) if place == 0 else None
+    answer = _answered(text, flow, known) if place == 0 else None
+    flow.answers = answer is not None and not replies.MOMENTARY.search(answer)
     if text.startswith("人家") and flow.subject.sort in {Sort.PERSON, Sort.PET}:
         text = f"{flow.subject.name}{text[2:]}"
-    text = joins.filled(answer or text, clauses.masked(text), flow.before)
+    text = flow.carried.filled(joins.filled(answer or text, clauses.masked(text), flow.before))
     text, hidden = _first_hand(text, clauses.masked(text), known)
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
         return _passed_over(hidden, flow, known)
-    naming.introduce(hidden, flow, known)
+    named = naming.introduce(hidden, flow, known)
     if (meant := _ANSWERS_WHO.match(hidden)) and meant["name"] in known.named:
         return _answered_who(meant["name"], flow, known)
-    return _spoken(quote, text, hidden, part, place, flow, known)
+    if named is None:
+        return _spoken(quote, text, hidden, part, place, flow, known)
+    introduced = _named(quote, named, flow, known)
+    if not hidden[named.end :]:
+        return introduced
+    cut = 0 if hidden.startswith("我") else named.end - len(named.name)
+    told = _spoken(quote, text[cut:], hidden[cut:], part, 0, flow, known)
+    return told if told and not cut else [*introduced, *told]
+
+
+def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list[Said]:
+    """Who somebody is that is named in passing; the next clauses tell of them."""
+    slots = naming.relation(named.kin, named.name)
+    plain = f"我的{people.kinship(named.kin)}叫{named.name}"
+    flow.subject, flow.thing, flow.lost = Subject(Sort.SPEAKER), "", False
+    content = writing.third_person(plain, known.speaker)
+    said = _made(quote, plain, f"{content}。", plain, flow, known, slots, None, None)
+    flow.subject = Subject(Sort.PERSON, named.name)
+    flow.before, flow.kept, flow.leader = named.name, None, flow.subject
+    return [said]
 
 
 _ANSWERS_WHO = re.compile(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")
@@ -184,16 +209,22 @@ def _asserts_nothing(hidden: str) -> bool:
     return claims.is_moaned(hidden) and not durable.FREQUENCY_OR_END.search(hidden)
 
 
-def _answered(text: str, flow: Flow) -> str | None:
+def _answered(text: str, flow: Flow, known: People) -> str | None:
     """The statement that the first clause makes as an answer."""
     asked = flow.asked
     if asked is None:
         return None
     if asked.yes_or_no:
+        if counted := replies.amount(asked, text):
+            return counted
         return replies.confirmed(asked, text) if re.match(r"[A-Za-z]{1,3}-?\d|\d", text) else None
-    return replies.statement(asked, text)
+    stated = replies.statement(asked, text)
+    whom = known.last.get(Sort.PERSON)
+    return stated and (re.sub(r"[他她](?!们)", whom, stated) if whom else stated)
 
 
+_IS_A = re.compile(r"是(?:一)?(?:[个只条名位]|种)")
+"""“是一只柴犬”: of whom the sentence before spoke."""
 _OF_A_THING = frozenset("日子 日期 时间 地点 酒店 人数 价格 成绩 首周".split())
 
 
@@ -210,6 +241,13 @@ def _subject(own: Subject, hidden: str, place: int, flow: Flow) -> Subject | Non
         return Subject(Sort.SPEAKER)
     if flow.lost:
         return None
+    return _of_before(own, hidden, place, flow)
+
+
+def _of_before(own: Subject, hidden: str, place: int, flow: Flow) -> Subject:
+    """The subject of a clause that names nobody."""
+    if place == 0 and own.sort is Sort.NONE and _IS_A.match(hidden) and flow.carried.subject.sort is not Sort.SPEAKER:
+        return flow.carried.subject
     if own.sort is Sort.THING and not joins.leans(hidden):
         flow.thing = flow.thing if own.name in _OF_A_THING and flow.thing else own.name
         return Subject(Sort.SPEAKER) if place == 0 else flow.subject
@@ -269,7 +307,11 @@ def _alone(
     said = _statement(quote, text, hidden, part, subject, own, flow, known)
     flow.before = said.plain if said else writing.plain(text, hidden, subject)
     flow.kept, flow.leader = said, subject
-    if has := naming.HAS.search(hidden):
+    if claims.is_advice(hidden):
+        flow.subject = Subject(Sort.SPEAKER)
+    if called := naming.CALLED.search(hidden):
+        flow.subject = Subject(known.named.get(called["name"], Sort.PERSON), called["name"])
+    elif has := naming.HAS.search(hidden):
         flow.subject = naming.had(has["kin"], subject, known)
     return [said] if said else []
 
@@ -281,7 +323,7 @@ def _statement(
     about = subject.sort in {Sort.PERSON, Sort.PET}
     slots = slotting.of(text, hidden, subject)
     if slots and all(slot.attribute.startswith("name.") and slot.value == known.speaker for slot in slots):
-        return None
+        return _made(quote, plain, f"{known.speaker}的名字是{known.speaker}。", hidden, flow, known, slots, None, None)
     mine = (
         about
         or own.sort is not Sort.THING
@@ -290,6 +332,8 @@ def _statement(
         or durable.is_ones_own(hidden)
     )
     lasting = durable.sign_of(hidden, people=mine)
+    if lasting is None and flow.answers:
+        lasting = durable.ANSWER
     fact = things.fact(hidden, flow.thing, lasting.category if lasting else Category.FACT)
     if lasting is None and fact and fact.attribute.startswith("date."):
         lasting = durable.sign_of(hidden, people=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.extract.chinese import clauses
+from core.extract.chinese import clauses, durable
 from core.extract.chinese.people import People
 from core.extract.chinese.said import Said
 from core.types import Category
@@ -26,8 +26,13 @@ _POINTS = re.compile(
     r"(?:那|这)(?:个|种|股)?(?:味|人|事|样|东西|地方|玩意|药|话|价|点)|(?:^|[^其])[他她它](?!们?(?:乡|人|日|国|[堂表]|爸|妈|哥|姐|弟|妹))"
 )
 _BROKEN = re.compile(
-    r"^(?:我)?(?:就是|不是|是(?=\d|[一二三四五六七八九十]+[号月点]))|^(?:我)?有个叫|^(?:我)?别的|快[一二两三四五六七八九十半几\d]+(?:天|周|个月)了?$|[^，]得(?:挺|很|可|够|太|真)[^，]{1,4}$"
+    r"^(?:我)?(?:就是|不是|是(?=\d|[一二三四五六七八九十]+[号月点]))|^(?:我)?有个叫|^(?:我)?别的|快[一二两三四五六七八九十半几\d]+(?:天|周|个月)了?$|^[^，]*得(?:挺|很|可|够|太|真)[^，]{1,4}$"
 )
+_IDLE = re.compile(
+    r"被[他她它](?!们?[\u4e00-\u9fff]*(?:爸|妈|公司|老板))|天天(?:念|骂|催|唠叨|数落|嫌|缠|管)(?:叨)?[^，]{1,4}$|(?:喜欢|爱|要|选|想要)[^，]{1,4}的$|"
+    r"(?:近|远|好|快|慢|轻松|方便|舒服|便宜|贵|大|小)(?:得)?多了$|是?不用[^，]{1,6}了$|(?:带|陪|和|跟)[^，]{1,6}[去来]$|借口|劝不动|^[^，]{0,4}当司机$"
+)
+"""Of others and of nothing: who nags whom, what is elsewhere named, what only feels better."""
 _AGAIN = re.compile(r"^[^，]{0,6}又(?!搬|换|生|买|养|有|考|结|怀|升|住)[^，\d]*$")
 _WISH = re.compile(r"想(?!念|法)")
 _PASSING = re.compile(r"^(?:我)?(?:今天|今晚|明天|明早|明晚|后天|待会|一会|等下)")
@@ -36,12 +41,22 @@ _OF_WEIGHT = re.compile(
 )
 
 
+_ROOM = re.compile(r"\d{3,4}(?:号?房|室|号|教室|会议室|座|厅|包间)|[A-Za-z]-?\d{2,}|[一二三四五六七八九十\d]级")
+_STEP = re.compile(r"报到|入职|入学|开学|出院|毕业|手术|预产|结婚|退休|搬家|开业|转正|答辩|生孩子|离职|住院")
+_MEASURED = re.compile(r"\d+(?:\.\d+)?(?:公里|米|分钟?|秒|小时|公斤|斤|次|页|个|组|下)")
+
+
 def is_slight(said: Said, known: People) -> bool:
     """Whether a statement lacks what it is about: a bare day, number or verb, a word that points elsewhere."""
     if said.instructs or any(not slot.attribute.startswith("work.role") for slot in said.slots):
         return False
     hidden = clauses.masked(said.plain)
-    if _BROKEN.search(hidden) or _points_away(said, hidden, known) or _passes(said, hidden, known):
+    if (
+        _BROKEN.search(hidden)
+        or ("，" not in hidden and _IDLE.search(hidden))
+        or _points_away(said, hidden, known)
+        or _passes(said, hidden, known)
+    ):
         return True
     return not said.slots and not _has_a_noun(said) and _says_nothing(hidden, said.subject)
 
@@ -77,5 +92,8 @@ def _has_a_noun(said: Said) -> bool:
 def _says_nothing(hidden: str, subject: str) -> bool:
     """Whether nothing is left of a clause without its subject, its days and numbers, and words of no meaning."""
     rest = hidden.removeprefix(subject)
+    if _ROOM.search(rest) or _STEP.search(rest) or len(_MEASURED.findall(rest)) > 1:
+        return False
+    often = bool(re.search(durable.FREQUENCY, rest))
     left = _EMPTY.sub("", re.sub(r"[，。、：\s]", "", _TIME.sub("", rest)))
-    return len(left) < 2 and not re.search(r"[A-Za-z]", left)
+    return len(left) < (1 if often else 2) and not re.search(r"[A-Za-z]", left)

@@ -50,6 +50,7 @@ THEMES: tuple[Theme, ...] = tuple(
 )
 STATED = {
     "": "{who}的{what}是{value}。",
+    "not": "{who}的{what}不再是{value}。",
     "home.city": "{who}住在{value}。",
     "not home.city": "{who}不再住在{value}。",
     "work.employer": "{who}在{value}工作。",

@@ -284,7 +284,7 @@ SLOTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         row(
-            r"我?(?:现在)?最(?:喜欢|爱)的(?P<cls>[\u4e00-\u9fff]{1,5}?)(?:就|还|现在|已经|一直|依然)*(?:是|变成了?|换成了?|改成了?){v}{end}"
+            r"我?(?:现在)?最(?:喜欢|爱)(?:吃|喝|看|听|玩|去)?的(?P<cls>[\u4e00-\u9fff]{1,5}?)(?:就|还|现在|已经|一直|依然)*(?:是|变成了?|换成了?|改成了?){v}{end}"
         ),
         "preference.{cls}",
         Topic.PREFERENCE,
@@ -292,7 +292,9 @@ SLOTS: tuple[Pattern, ...] = (
         category=Category.PREFERENCE,
     ),
     Pattern(
-        row(r"{who}(?:不吃|不喝|从不吃|从不喝|不能吃|不能喝|不再吃|不再喝|戒掉?了|戒(?=[烟酒糖])){vs}{ends}"),
+        row(
+            r"{who}(?:不吃|不喝|不抽|不碰|从不抽|从不吃|从不喝|不能吃|不能喝|不再吃|不再喝|戒掉?了|戒(?=[烟酒糖])){vs}{ends}"
+        ),
         "avoids",
         Topic.HEALTH,
         0.75,

@@ -1,0 +1,38 @@
+"""Whom a user has spoken of by name in earlier conversations, so that a later one knows them again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Acquaintance:
+    """Somebody by name. `relation`: what they are to the user ("daughter", "cat"), empty where nobody has said it."""
+
+    name: str
+    relation: str = ""
+
+
+Known = Mapping[str, Sequence[Acquaintance]]
+"""The acquaintances of each user, by the user's id."""
+
+NOBODY: Final[Known] = MappingProxyType({})
+_RELATION = "relation."
+
+
+def named(
+    attribute: str | None, value: str | None, subject: str, structured: Mapping[str, Any]
+) -> Iterable[Acquaintance]:
+    """Who gets a name by a memory: in its slot, or as the one whom it is about."""
+    slots = [(attribute, [value])] if attribute and value else []
+    listed = structured.get("attribute")
+    if isinstance(listed, str) and not structured.get("negated"):
+        slots.append((listed, structured.get("values") or []))
+    for slot, values in slots:
+        if slot.startswith(_RELATION):
+            yield from (Acquaintance(one, slot.removeprefix(_RELATION)) for one in values if one)
+    if subject:
+        yield Acquaintance(subject)
