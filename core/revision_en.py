@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from core.lexicon import CALENDAR, NUMBER_WORDS
@@ -72,11 +72,11 @@ class Frame:
         days = frozenset(day for phrase in phrases for day in _DAY.findall(phrase)) if sort == "date" else frozenset()
         return days | {_plain(found.group()) for phrase in phrases for found in _SORTS[sort].finditer(phrase)}
 
-    def topic(self, sort: str) -> frozenset[str]:
+    def topic(self, sort: str) -> list[str]:
         """What it speaks of before the value of a sort."""
         found = _SORTS[sort].search(self.content)
-        before = frozenset(_stems(self.content[: found.start()] if found else "")) & self.stems
-        return before - GENERIC - _CALENDAR
+        before = dict.fromkeys(_stems(self.content[: found.start()] if found else ""))
+        return [word for word in before if word in self.stems and word not in GENERIC and word not in _CALENDAR]
 
     @cached_property
     def aspects(self) -> Aspects:
@@ -85,11 +85,13 @@ class Frame:
         for name, ways in ASPECTS:
             for way in ways:
                 for match in way.finditer(self.content):
-                    if set(map(_meant, _words(match["v"]))) & self.own:
+                    if name != "called" and set(map(_meant, _words(match["v"]))) & self.own:
                         continue
                     key = match.groupdict().get("key") or ""
-                    denied = re.search(r"\bnot\b", match.group())
-                    found.setdefault((name, _key(key)), "" if denied else match["v"].strip())
+                    *_, clause = _CLAUSE.split(self.content[: match.start()])
+                    denied = _DENIES.search(clause + match.group())
+                    if not denied or name == "favourite":
+                        found.setdefault((name, _key(key)), "" if denied else match["v"].strip())
         return found
 
     @cached_property
@@ -145,7 +147,7 @@ def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> st
         return None
     for (name, key), value in mine.items():
         known = theirs.get((name, key))
-        if known is None or _agree(value, known):
+        if known is None or (name != "goal" and _agree(value, known)):
             continue
         if name in NEEDS_CHANGE and not new.changed:
             continue
@@ -158,7 +160,10 @@ def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> st
 
 
 def _same_goal(new: Frame, old: Frame, value: str, known: str) -> bool:
-    """Two goals are one if both are sums of money, or speak of one thing."""
+    """Two goals are one if both are sums of money, or speak of one thing, and neither says all that the other does."""
+    one, other = set(_stems(value)), set(_stems(known))
+    if one <= other or other <= one:
+        return False
     money = [bool(_MONEY.search(said)) for said in (value, known)]
     return all(money) or (not any(money) and bool(_shared(new, old) - {stem("goal"), stem("target")}))
 
@@ -187,15 +192,27 @@ def _changed_value(new: Frame, old: Frame, *, corrects: bool) -> str | None:
             return (
                 f"{', '.join(sorted(known))} → {', '.join(sorted(said))}" if new.stems & old.stems - _CALENDAR else None
             )
-        if not known & said and _speaks_of(new.topic(sort), old):
+        if not known & said and _concerns(new, old, sort):
             return f"{', '.join(sorted(known))} → {', '.join(sorted(said))}"
     return None
 
 
-def _speaks_of(topic: frozenset[str], old: Frame) -> bool:
-    """Whether an older statement speaks of at least half of what a newer one names before the value that changed."""
-    met = topic & old.stems
-    return bool(met) and 2 * len(met) >= len(topic)
+def _concerns(new: Frame, old: Frame, sort: str) -> bool:
+    """Whether both speak of one thing: what the newer one names before its value, or the subject where it names none.
+
+    None need be named where the value has its noun with it: "grade 5".
+    """
+    topic = new.topic(sort)
+    if topic or sort != "grade":
+        return _speaks_of(topic, old)
+    nouns = [{one.split()[0] for one in frame.values[sort]} for frame in (new, old)]
+    return nouns[0] == nouns[1] and new.own <= old.every
+
+
+def _speaks_of(topic: Sequence[str], old: Frame) -> bool:
+    """Whether an older statement speaks of what a newer one names before its value: of half of it, or the last noun."""
+    met = [word for word in topic if word in old.stems]
+    return bool(met) and (2 * len(met) >= len(topic) or met[-1] == topic[-1])
 
 
 def _new_one(new: Frame, old: Frame) -> str | None:
@@ -317,6 +334,7 @@ def _plain(said: str) -> str:
 
 _INSTRUCTION = "'s standing instruction:"
 _CLAUSE = re.compile(r"([,;:.!?]|\b(?:who|which|that|whose|because|when)\b)")
+_DENIES = re.compile(r"\b(?:not|no longer|never|used to|without|quit|left)\b")
 _OWNERS = re.compile(r"\b[\w-]+['’]s? (?=\w)")
 _WORD = re.compile(r"[\w][\w'’-]*")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+")

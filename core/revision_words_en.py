@@ -126,7 +126,6 @@ BY_ATTRIBUTE: Final = {
     "home.city": "home",
     "age": "age",
     "name.preferred": "called",
-    "instruction.name": "called",
 }
 """Slots that stand for an aspect; `preference.…` and `number.…` for the aspect with that key."""
 
@@ -265,8 +264,8 @@ STAGES: Final = tuple(
             False,
         ),
         (
-            r"\b(?:forget|drop|lift|scrap|ignore)\b.* rule\b|\b(?:fine|okay|ok) again\b|\b(?:can|may)\b.* again\b",
-            r"\bstanding instruction\b",
+            r"\b(?:forget|drop|lift|scrap|ignore)\b.* (?:rule|ban)\b|\bfine again\b|\b(?:can|may)\b.* again\b",
+            r"\bstanding instruction: .*\b(?:never|no|not|don['’]t|always|please|keep|use|avoid|stop|from now on)\b",
             True,
         ),
     )
