@@ -24,14 +24,20 @@ READERS: Final[dict[str, Reader]] = {"en": revision_en}
 """By language; a language that stands not here revises nothing."""
 
 
+LONGEST: Final = 500
+"""Characters. What is longer is a document, of which no one sentence can be said to be over."""
+
+
 def may_revise(new: Statement) -> bool:
     """Whether a statement may end others, so that it must be compared with more than those nearest to it."""
-    reader = READERS.get(_language(new.content))
+    reader = READERS.get(_language(new.content)) if len(new.content) <= LONGEST else None
     return reader is not None and reader.may_revise(new)
 
 
 def revises(new: Statement, old: Statement) -> str | None:
     """Why a statement ends one that was said before it; None: both may hold."""
+    if max(len(new.content), len(old.content)) > LONGEST:
+        return None
     language = _language(new.content)
     reader = READERS.get(language)
     if reader is None or _language(old.content) != language:

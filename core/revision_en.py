@@ -47,7 +47,9 @@ class Frame:
         self.every = frozenset(_stems(content))
         self.own = frozenset(map(_meant, _words(subject)))
         self.stems = self.every - self.own
-        self.names = frozenset(_meant(name) for name in _NAME.findall(content) if name.lower() not in CALENDAR)
+        self.names = frozenset(
+            _meant(name) for name in _NAME.findall(content) if name.lower().removesuffix("s") not in CALENDAR
+        )
 
     @cached_property
     def values(self) -> dict[str, frozenset[str]]:
@@ -89,6 +91,8 @@ class Frame:
                         continue
                     key = match.groupdict().get("key") or ""
                     *_, clause = _CLAUSE.split(self.content[: match.start()])
+                    if _OF_ANOTHER.search(clause):
+                        continue
                     denied = _DENIES.search(clause + match.group())
                     if not denied or name == "favourite":
                         found.setdefault((name, _key(key)), "" if denied else match["v"].strip())
@@ -133,12 +137,15 @@ def revises(new: Statement, old: Statement) -> str | None:
         return found
     corrects = bool(getattr(new, "corrects", False))
     changed = _changed_value(mine, theirs, corrects=corrects) if _of_one(new, old) else None
-    return changed or (_new_one(mine, theirs) if same else None) or _ended(new, old, mine, theirs)
+    if same:
+        changed = changed or _new_one(mine, theirs) or _instead(mine, theirs)
+    return changed or _ended(new, old, mine, theirs)
 
 
 def _of_one(new: Statement, old: Statement) -> bool:
     """Whether two statements may speak of one: of the same subject, or one of them of a thing."""
-    return folded(new.subject) == folded(old.subject) or new.subject in old.content or old.subject in new.content
+    subjects = folded(new.subject), folded(old.subject)
+    return subjects[0] == subjects[1] or subjects[0] in folded(old.content) or subjects[1] in folded(new.content)
 
 
 def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> str | None:
@@ -215,6 +222,16 @@ def _speaks_of(topic: Sequence[str], old: Frame) -> bool:
     return bool(met) and (2 * len(met) >= len(topic) or met[-1] == topic[-1])
 
 
+def _instead(new: Frame, old: Frame) -> str | None:
+    """Say that what was said of Rome holds no longer, if both say the same of the two: "Lisbon instead of Rome"."""
+    if old.past or not new.stems & old.stems:
+        return None
+    for found in _INSTEAD.finditer(new.content):
+        if set(_stems(found["name"])) & old.names:
+            return f"not {found['name']} any more"
+    return None
+
+
 def _new_one(new: Frame, old: Frame) -> str | None:
     """A new choir, a new dentist: what was said of the one before holds no longer."""
     found = NEW_ONE.search(new.content)
@@ -233,13 +250,18 @@ def _ended(new: Statement, old: Statement, mine: Frame, theirs: Frame) -> str | 
         return None
     same = folded(new.subject) == folded(old.subject)
     for name, way, needs in _ENDINGS:
-        if (not same and name not in _OF_OTHERS) or (needs and not needs.search(theirs.content)):
+        if not same and (
+            name not in _OF_OTHERS or (name == "is overtaken" and folded(old.subject) not in folded(new.content))
+        ):
+            continue
+        if needs and not needs.search(theirs.content):
             continue
         for found in way.finditer(mine.content):
             if name in _DONE and not _is_subjects(mine.content[: found.start()], new.subject):
                 continue
             said = next(group for group in found.groups() if group)
-            if what := _met(_CUT.split(said, maxsplit=1)[0].strip(), mine, theirs, named=name in _NAMED):
+            cut = _TO if name == "is given away" else _CUT
+            if what := _met(cut.split(said, maxsplit=1)[0].strip(), mine, theirs, named=name in _NAMED):
                 return f"{what} {name}"
     return None
 
@@ -265,7 +287,10 @@ def _met(said: str, mine: Frame, theirs: Frame, *, named: bool) -> str | None:
 def _is_subjects(before: str, subject: str) -> bool:
     """Whether what follows is said of the subject: its name opens the clause, or the clause leaves it out."""
     *_, mark, clause = ["", *_CLAUSE.split(before)]
-    return any(word in clause for word in subject.split()) or (not clause.strip() and not mark.isalpha())
+    clause = _OWNERS.sub("", clause)
+    return any(word in folded(clause) for word in folded(subject).split()) or (
+        not clause.strip() and not mark.isalpha()
+    )
 
 
 def _values_in(text: str) -> set[str]:
@@ -280,7 +305,7 @@ def _shared(one: Frame, other: Frame) -> frozenset[str]:
 def _agree(one: str, other: str) -> bool:
     """Whether two values are one: they share a word, or are the same number."""
     mine, theirs = ({_count(word) for word in (set(_stems(said)) or set(_words(said)))} for said in (one, other))
-    return bool(mine & theirs)
+    return bool((mine & theirs) - _IDLE)
 
 
 def _count(word: str) -> str:
@@ -334,18 +359,22 @@ def _plain(said: str) -> str:
 
 _INSTRUCTION = "'s standing instruction:"
 _CLAUSE = re.compile(r"([,;:.!?]|\b(?:who|which|that|whose|because|when)\b)")
+_OF_ANOTHER = re.compile(r"['’]s [\w-]+['’]s (?:new )?$")
 _DENIES = re.compile(r"\b(?:not|no longer|never|used to|without|quit|left)\b")
+_INSTEAD = re.compile(r"(?:\binstead of|\brather than|, not) (?:the |in |to |into )?(?P<name>[A-Z][\w-]+)")
 _OWNERS = re.compile(r"\b[\w-]+['’]s? (?=\w)")
 _WORD = re.compile(r"[\w][\w'’-]*")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+")
-_CUT = re.compile(
-    r"\s(?:for|because|in|on|last|this|since|after|and (?=bought|got|started|now|moved)|so|as|too|completely|"
-    r"any ?more|at|with|by|where|who|which|that|yesterday|today|back|when|until|to)\b",
-    re.IGNORECASE,
+_BREAK = (
+    r"for|because|in|on|last|this|since|after|and (?=bought|got|started|now|moved)|so|as|too|completely|any ?more|"
+    r"at(?! (?-i:[A-Z]))|with|by|where|who|which|that|yesterday|today|back|when|until|away|out"
 )
+_CUT = re.compile(rf"\s(?:{_BREAK})\b", re.IGNORECASE)
+_TO = re.compile(rf"\s(?:{_BREAK}|to)\b", re.IGNORECASE)
 _MONEY = re.compile(r"[$€£]\s?\d|\d,\d{3}|\d{5,}|\d+k\b")
 _CALENDAR = frozenset(stem(word) for word in CALENDAR)
 _VAGUE = frozenset(stem(word) for word in "time day hour week night".split()) | {""}
+_IDLE = frozenset(stem(word) for word in "work take get go".split())
 _NO_KEY = frozenset("new old there the a my his her our their number is s".split())
 _WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
 _COUNTS = {"a": "1", "an": "1", "one": "1", "onc": "1", "once": "1", "twice": "2", "twic": "2"}
@@ -361,7 +390,7 @@ _SORTS = {
 }
 STARTS = re.compile(
     r"\bhas (?:been|got|started|signed|booked|joined)\b|\bsigned up\b|\b(?:started|joined|switched to|moved to|took up|"
-    r"adopted|bought|got|came with)\b"
+    r"adopted|came with)\b"
 )
 """What happened, but brought about what lasts."""
 _ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
@@ -380,5 +409,5 @@ _ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
 _DONE = frozenset({"is given away", "is given up", "is done"})
 """Endings that somebody brings about, who must be the one of whom the older statement tells."""
 _NAMED = frozenset({"is dead or gone", "has moved out"})
-_OF_OTHERS = frozenset({"is over", "is dead or gone", "has moved out"})
+_OF_OTHERS = frozenset({"is overtaken", "is over", "is dead or gone", "has moved out"})
 """Endings of things that are subjects themselves, where the older statement is somebody else's."""

@@ -15,7 +15,8 @@ _CODE: Final = r"(?:number |no\.? |#)?(?P<v>[A-Z]{0,3}-?\d[\w-]*(?:\.\d[\w-]*)*)
 _IS: Final = r"(?: is| are| was|'s|,)? (?:now |called |named |an? [\w-]+, |the |currently |actually |to )*"
 _PERIOD: Final = r"(?:day|night|morning|evening|shift|week|month|year|session|night shift)"
 _ROLE: Final = (
-    r"(?P<v>(?:[a-z-]+ ){0,2}?(?:[a-z]{3,}(?:er|or|ist|ian)|nurse|chef|cook|clerk|vet|assistant|consultant|analyst|"
+    r"(?P<v>(?:[a-z-]+ ){0,2}?(?:[a-z]{3,}(?:er|or|ist|ista|ian)|nurse|chef|cook|clerk|vet|assistant|"
+    r"consultant|analyst|"
     r"apprentice|intern|manager|lead|head of [a-z]+))"
 )
 
@@ -53,8 +54,13 @@ ASPECTS: Final = (
     _row(
         "commute",
         r"\bcommut(?:e|es|ing)(?: to work)? (?:is|takes|by|on|now)(?: now| by| on)* (?P<v>[^,.;]{2,60})",
-        r"\b(?:gets? to work|goes to work|cycles|bikes|walks|drives|takes the [a-z]+) (?:to work )?"
-        r"(?P<v>(?:by|on) (?:bike|foot|car|bus|train|tram|subway|streetcar|metro|scooter)[^.;]{0,40})",
+        r"\b(?P<v>(?:cycles|bikes|walks|drives|runs|rides|takes|gets|goes)\b[^,.;]{0,40}? to work\b[^,.;]{0,25})",
+    ),
+    _row(
+        "amount",
+        r"\b(?P<key>rent|salary|pay|wage|mortgage|tuition|deposit|budget|pension|allowance|fee)\b[^.;]{0,25}? "
+        r"(?P<v>[$€£]?\d[\d,.]*k?)\b",
+        r"\b(?P<v>\d[\d.]*) ?(?:mg|mcg|ml|units|iu) (?:of )?(?P<key>[a-z]+)\b",
     ),
     _row(
         "number",
@@ -69,7 +75,7 @@ ASPECTS: Final = (
     ),
     _row(
         "count",
-        rf"\b(?P<v>{NUMBER}|once|twice) (?:[a-z]+ )?(?P<key>[a-z]+) (?:a|per|each|every|on an?) {_PERIOD}\b",
+        rf"\b(?P<v>{NUMBER}|once|twice) (?:[a-z]+ (?:of )?)?(?P<key>[a-z]+) (?:a|per|each|every|on an?) {_PERIOD}\b",
         rf"\b(?P<key>[a-z]+) (?P<v>(?:once|twice|(?:{NUMBER}) times)) (?:a|per|each|every) {_PERIOD}\b",
         rf"\bonly do (?P<v>{NUMBER}) (?P<key>[a-z]+) an? {_PERIOD}\b",
     ),
@@ -170,7 +176,8 @@ _OBJECT: Final = r"(?P<object>[^,.;:!?]{2,60})"
 _ADVERB: Final = r"(?:finally |just |also |already |recently |had to |have to |ever |really |even )*"
 
 GIVEN: Final = re.compile(
-    rf"\b(?:sold|gave away|given away|got rid of|getting rid of|scrapped|traded in|wrecked|"
+    rf"\b(?:sold|gave away|given away|g(?:a|i)ven?(?= [\w' ]{{2,30}} away\b)|"
+    rf"got rid of|getting rid of|scrapped|traded in|wrecked|"
     rf"(?<!get )(?<!gets )(?<!got )(?<!getting )lost(?! in\b)|totall?ed|threw out|"
     rf"donated|rehomed|returned|handed back|gave back|given back|no longer (?:has|owns|drives)) {_OBJECT}",
     re.IGNORECASE,
@@ -179,7 +186,7 @@ GIVEN: Final = re.compile(
 
 QUIT: Final = re.compile(
     rf"\b(?:quit|quits|dropped(?: out of)?(?! off)|left|leaving|gave up(?: on)?|given up(?: on)?|stopped|"
-    rf"cancell?ed|packed in|jacked in|"
+    rf"cancell?ed|cut out|cut(?= [\w ]{{2,20}} out\b)|packed in|jacked in|"
     rf"ditched|resigned from|retired from|unsubscribed from|done with|called off|pulled out of|dropping|"
     rf"(?:has|have) had to stop|no longer {_ADVERB}[a-z]+|(?:is|are|am) no longer(?: in| on| at)?|"
     rf"(?:do|does|did|is|are|will|can|could)(?: not|n't|not) {_ADVERB}(?:be )?[a-z]+"
@@ -234,7 +241,7 @@ STAGES: Final = tuple(
     (re.compile(new, re.IGNORECASE), re.compile(old, re.IGNORECASE), needs)
     for new, old, needs in (
         (
-            r"\bhad (?:an?|the|her|their) (?:[\w-]+ )?(?:baby|girl|boy|son|daughter|twins)\b|\bgave birth\b",
+            r"\bhad (?:(?:an?|the|her|their) )?(?:[\w-]+ )?(?:baby|girl|boy|son|daughter|twins)\b|\bgave birth\b",
             r"\bpregnant\b|\bexpecting\b|\bbaby (?:is )?due\b",
             False,
         ),
@@ -245,7 +252,7 @@ STAGES: Final = tuple(
         ),
         (
             r"\b(?:drinks?|eats?|smokes?|runs?|plays?|does|takes?|[a-z]+ing)\b.* again\b|\bback (?:to|on)\b",
-            r"\b(?:given up|gave up|quit|stopped|no longer|not\b.* any ?more)\b",
+            r"\b(?:given up|gave up|quit|stopped|no longer|not (?:eat|drink|smoke)|not\b.* any ?more)\b",
             True,
         ),
         (
@@ -259,13 +266,23 @@ STAGES: Final = tuple(
             False,
         ),
         (
+            r"\bnot (?:actually |really )?(?:allergic|intolerant)\b",
+            r"(?<!not )(?<!actually )\b(?:allergic|intolerant)\b",
+            True,
+        ),
+        (
+            r"\b(?:eats?|eating) (?:meat|chicken|fish)\b.* again\b|\bstarted eating (?:meat|fish)\b",
+            r"\bis (?:an? )?(?:vegetarian|vegan)\b",
+            False,
+        ),
+        (
             r"\bpassed (?:the|my|his|her|their|\S+) (?:driving|theory|road) test\b|\bgot \S+ licen[cs]e\b",
             r"\blearning to drive\b|\bdriving lessons\b|\bcannot drive\b",
             False,
         ),
         (
             r"\b(?:forget|drop|lift|scrap|ignore)\b.* (?:rule|ban)\b|\bfine again\b|\b(?:can|may)\b.* again\b",
-            r"\bstanding instruction: .*\b(?:never|no|not|don['’]t|always|please|keep|use|avoid|stop|from now on)\b",
+            r"\binstruction: (?!.*\bagain\b).*\b(?:never|no|not|don['’]t|always|please|keep|use|avoid|from now on)\b",
             True,
         ),
     )
@@ -294,7 +311,7 @@ ALIKE: Final = {
         "favourite favorite",
         "exam test",
         "start begin",
-        "lunch dinner meal",
+        "wedding married marry",
     )
     for word in group.split()
 }

@@ -263,10 +263,10 @@ STATEMENT_ZH: tuple[Cue, ...] = (
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _TAKES_BACK = re.compile(
     r"\bno longer\b|\bany ?more\b|不再|再也不|改成|戒了|"
-    r"^(?:I|we)(?: have)?(?: just| also| finally| already| even)* (?:sold|quit|cancell?ed|dropped out of|g[ai]ven? up|"
-    r"got rid of|gave away|moved out of|called off) (?!(?:it|that|this|them)\b)|"
+    r"^(?:I|we)(?: have)?(?: just| also| finally| already| even)* (?:sold|quit|cancell?ed|dropped|g[ai]ven? up|"
+    r"got rid of|gave away|moved out of|called off|packed in|jacked in|pulled out of) (?!(?:it|that|this|them)\b)|"
     r"\b(?:rais|lower|cut|bump|chang|mov|push|extend)(?:ed|ing) (?:the|my|our) [\w ]{2,30}? "
-    r"(?:to|back|up|down|until)\b",
+    r"(?:to|back|up|down|until)\b|\b(?:got|been|was|is) (?:cancell?ed|called off)\b|\bfell through\b",
     re.IGNORECASE,
 )
 _SELF_ZH = re.compile(r"我|咱")
