@@ -330,7 +330,7 @@ GENERIC: Final = frozenset(
         "january february march april may june july august september october november december two three four five "
         "six seven eight nine ten eleven twelve twenty thirty summer winter spring autumn fall said standing "
         "got gave took made went came had instruction "
-        "along mostly usually twice once times push back down gone home favourite"
+        "eat drink along mostly usually twice once times push back down gone home favourite"
     ).split()
 )
 """Stems that two statements may share without speaking of one thing."""
