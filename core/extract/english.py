@@ -9,7 +9,7 @@ from core.extract.tables_en.words import KIN, PETS
 
 _FILLERS = (
     r"hey|hi|hello|yo|yeah|yep|yup|yes|nope|no(?= problem| worries|,|!)|nah|sure(?: thing)?|definitely|absolutely|"
-    r"totally|wow|woah|whoa|oh(?: my| no| yeah| yes| wow| man)?|"
+    r"totally|e+h+(?: no)?|wow|woah|whoa|oh(?: my| no| yeah| yes| wow| man)?|"
     r"ah|aw+|ooh|haha\w*|lol|hmm+|well|okay|ok|alright|so|and|but|or|also|plus|anyway|anyways|by the way|btw|fyi|"
     r"honestly|"
     r"frankly|to be honest|tbh|in fact|of course|obviously|luckily|fortunately|unfortunately|sadly|man|dude|like|"
@@ -94,6 +94,11 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\b(name|birthday|job|number|email|husband|wife|budget|boss)'s (?=(?:[A-Z]|\d|on|the|a|an|not|"
             r"\$)\w*)(?!name|"
             r"birthday|job)",
+            r"\1 is ",
+        ),
+        (
+            r"\b(boss|manager|supervisor|landlord|landlady|roommate|flatmate|housemate|dentist|doctor|physio|therapist|"
+            r"coach|trainer|tutor|vet)'s (?=(?-i:[A-Z])[\w-]+(?: (?-i:[A-Z])[\w-]+)?(?:[,.;!]|$| and\b| who\b| now\b))",
             r"\1 is ",
         ),
         (r"\bcan't\b|\bcant\b", "cannot"),

@@ -11,15 +11,16 @@ _SORRY = (
     r"well|my bad|er+|uh|um)"
 )
 _MEANT = re.compile(
-    rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:I (?:mean|meant)(?: to (?:say|write|type))?,?|make that|that should (?:be|"
-    rf"say|have been)|(?:it )?should be) "
+    rf"^(?:(?:{_SORRY}[,.!;:… –-]*)*(?:I (?:mean|meant)(?: to (?:say|write|type))?,?|make that|that should (?:be|"
+    rf"say|have been)|(?:it )?should be)|(?:{_SORRY}[,.!;:… –-]+)+(?:I (?:typed|wrote|got|had|said|read) (?:it|that)"
+    rf"(?: down)? wrong,? (?:and |so )?)?(?:(?:since|as of|from) [a-z ]{{3,20}}? )?(?:it['’]s|it is)(?: actually)?) "
     r"(?P<new>[^,.;!?]{1,40}?)(?:,? not (?P<old>[^,.;!?]{1,40}))?(?=[,;!?]|\.(?!\d)|$)",
     re.IGNORECASE,
 )
 _ACTUALLY = re.compile(
     rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:(?P<new>[\w:.-]{{1,12}}(?: [\w.-]+)?),? actually|actually,? "
     rf"(?P<then>[\w:.-]{{1,12}})|"
-    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|[A-Z][\w-]+))(?=[,.;!?]|$)",
+    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|[A-Z][\w-]+|(?-i:[a-z]+) \d[\w-]*))(?=[,.;!?]|$)",
     re.IGNORECASE,
 )
 _SCRATCH = re.compile(
@@ -29,6 +30,21 @@ _SCRATCH = re.compile(
     r"(?P<thing>[^:,;.–-]{2,40})(?:[:,;.]| [-–—])\s*(?P<rest>.+)$",
     re.IGNORECASE,
 )
+_WITHDRAWS = re.compile(
+    rf"^(?:(?:{_SORRY}|actually|ok(?:ay)?)[,.!;:… –-]*)*(?:scratch|strike|forget|ignore|disregard) that\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r" (?:in|on|at|for|from|next|this|last) (?:the )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|"
+    r"Mon|Tue|Wed|Thu|Fri|Sat|Sun|\d|summer|winter|spring|autumn|fall|week|month|year).*$",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:the|an?|my|our) ", re.IGNORECASE)
+_OWNED = re.compile(r"(?:the|an?|my|our|his|her|their|your) ", re.IGNORECASE)
+_NAMED = re.compile(
+    r"\b(?:is|are|called|named|it['’]s) (?P<name>[A-Z][\w'’-]*(?: (?:[A-Z][\w'’-]*|\d+|of|the))*)[.!]?$"
+)
+"""A statement that ends with what somebody or something is called."""
 _IT = re.compile(r"\b(?:it['’]s|it is)\b|\bit (?=was|has|will|lives|stands|starts|costs)", re.IGNORECASE)
 _NUMBER = (
     r"(?:\d[\d.,:/-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
@@ -72,18 +88,30 @@ def mended(text: str, before: Sequence[str]) -> Mended | None:
     denied = found["old"] if found else None
     for statement in reversed(before):
         old = denied if denied and denied in statement else _alike(new, statement)
+        new = new if not old or old == denied else _ARTICLE.sub("", new)
         if old and old.lower() != new.lower():
             return Mended(statement.replace(old, new, 1), statement, old, new)
     return None
 
 
+def withdrawn(text: str, before: Sequence[str]) -> str | None:
+    """The statement `before` that "scratch that" takes back: the one that speaks of the same day, else the last."""
+    if not _WITHDRAWS.match(text) or not before:
+        return None
+    days = [day.rstrip("s").lower() for day in _SORTS[1].findall(text)]
+    named = (one for one in reversed(before) if any(day in one.lower() for day in days))
+    return next(named, before[-1])
+
+
 def scratched(sentence: str) -> str | None:
     """What a sentence such as "Scratch what I said about the car: it's from 1990" says instead, "it" being named."""
     found = _SCRATCH.match(sentence)
-    said = found and _IT.search(found["rest"])
-    if not found or not said:
+    if not found:
         return None
-    thing = found["thing"].strip()
+    thing, said = found["thing"].strip(), _IT.search(found["rest"])
+    if not said:
+        about = _WHEN.sub("", thing)
+        return found["rest"] if about.lower() in found["rest"].lower() else f"For {about}, {found['rest']}"
     verb = "is" if said.group().lower() in {"it's", "it’s", "it is"} else ""
     stated = f"{thing} {verb}{found['rest'][said.end() :]}".replace("  ", " ")
     return stated[:1].upper() + stated[1:]
@@ -95,8 +123,19 @@ def _alike(new: str, statement: str) -> str | None:
         if sort.fullmatch(new.strip()):
             found = [match.group() for match in sort.finditer(statement)]
             return found[0] if len(found) == 1 else None
+    new = _ARTICLE.sub("", new)
     head, _, rest = new.partition(" ")
-    if not rest or head.lower() in {"the", "a", "an", "my", "in", "on", "at"}:
-        return None
-    pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement)
-    return pieces[0] if len(pieces) == 1 else None
+    if rest and head.lower() not in {"in", "on", "at"}:
+        pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) or _of_another_kind(new, statement)
+        if len(pieces) == 1:
+            return str(pieces[0])
+    named = _NAMED.search(statement) if new[:1].isupper() else None
+    return named["name"] if named else None
+
+
+def _of_another_kind(new: str, statement: str) -> list[str]:
+    """The thing itself with another word before it: "left knee" for "right knee"."""
+    before, _, thing = new.rpartition(" ")
+    words = min(len(before.split()), 4)
+    found = re.findall(rf"\b(?:[\w-]+ ){{0,{words}}}{re.escape(thing)}\b", statement) if len(thing) > 2 else []
+    return [_OWNED.sub("", one) for one in found]

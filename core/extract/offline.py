@@ -237,10 +237,33 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
         quotes = [mending.rest(quotes[0]), *quotes[1:]]
     answer = None if mended else _answer(text, talk)
     quotes = [quote for quote in quotes if answer is None or quote != answer[0].quote]
-    said = [one for place, quote in enumerate(quotes, 1) for one in _said(quote, place, talk)]
+    said: list[_Said] = []
+    for place, quote in enumerate(quotes, 1):
+        said = _with(quote, place, talk, said)
+    if (
+        quotes
+        and before
+        and not mended
+        and (gone := mending.withdrawn(quotes[0], [o.plain for o in before.statements]))
+    ):
+        return _Spoken(said, talk.asked, [gone])
     asked = talk.asked if answer else before.asked if mended and before else None
     first = answer or (mended.statements if mended else [])
     return _Spoken([*first, *said], asked, mended.mended if mended else ())
+
+
+def _with(quote: str, place: int, talk: _Talk, said: list[_Said]) -> list[_Said]:
+    """What a message asserts so far with its next sentence, which may set right or take back what stands before."""
+    before = [one.plain for one in said]
+    mended = mending.mended(quote, before)
+    gone = mended.said if mended else mending.withdrawn(quote, before)
+    if gone is None:
+        return [*said, *_said(quote, place, talk)]
+    kept = [one for one in said if one.plain != gone]
+    if mended is None:
+        return kept
+    again = [replace(one, sure=True, mends=True) for one in _said(quote, place, talk, mended.statement)]
+    return [*kept, *again, *_said(mending.rest(quote), place, talk)]
 
 
 def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
@@ -311,7 +334,8 @@ def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Tal
 def _checked(said: _Said) -> _Said | None:
     """`said` without the speaker's own name as news, and without a date that is none; None: it says nothing else."""
     slots = tuple(slot for slot in said.slots if not _is_own_name(slot, said.talk.speaker))
-    if not said.plain or (said.slots and not slots):
+    wished = _tables(said).instruction.search(said.plain)
+    if not said.plain or (said.slots and not slots and not wished):
         return None
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
     found = said.found
@@ -337,7 +361,7 @@ def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
     among_people = bool(talk.names)
     wanted = _wanted(said, talk) if among_people else []
     for one in said:
-        leans = not one.slots and _leans(one)
+        leans = not one.slots and _leans(one) and not worth.takes_back(one.plain)
         keep = (
             any(not slot.pattern.weak for slot in one.slots)
             or one.sure

@@ -261,7 +261,14 @@ STATEMENT_ZH: tuple[Cue, ...] = (
     _cue("possibility", -0.3, r"可能|也许|大概|应该"),
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_TAKES_BACK = re.compile(r"\bno longer\b|\bany ?more\b|不再|再也不|改成|戒了", re.IGNORECASE)
+_TAKES_BACK = re.compile(
+    r"\bno longer\b|\bany ?more\b|不再|再也不|改成|戒了|"
+    r"^(?:I|we)(?: have)?(?: just| also| finally| already| even)* (?:sold|quit|cancell?ed|dropped|g[ai]ven? up|"
+    r"got rid of|gave away|moved out of|called off|packed in|jacked in|pulled out of) (?!(?:it|that|this|them)\b)|"
+    r"\b(?:rais|lower|cut|bump|chang|mov|push|extend)(?:ed|ing) (?:the|my|our) [\w ]{2,30}? "
+    r"(?:to|back|up|down|until)\b|\b(?:got|been|was|is) (?:cancell?ed|called off)\b|\bfell through\b",
+    re.IGNORECASE,
+)
 _SELF_ZH = re.compile(r"我|咱")
 _SMALL_TALK_ZH = re.compile(
     r"谢谢|感谢|你好|您好|再见|拜拜|晚安|不好意思|抱歉|没关系|我觉得(?:你|这|那|不错|挺好)|我(?:想|"

@@ -33,10 +33,15 @@ STANDING = (
     r"bullets?|units?|me|detail\w*)\b"
     r"|^you (?:do not have to|need not|do not need to|no longer (?:have|need) to) (?:keep|use|answer|reply|"
     r"write|avoid|be|call|stick)\b"
+    r"|^(?:please |just )*call me (?-i:[A-Z])[\w'’-]+(?: again|,? (?:not|instead of|rather than) (?-i:[A-Z]))"
+    r"|^(?:please |just |then |let['’]s )*(?:stick with|go back to) (?-i:[A-Z])[\w'’-]+(?:,|[.!]*$)"
+    r"|(?:^|\byou (?:can|may) (?:now )?)(?:forget|drop|ignore|scrap|lift) (?:the|that|my) [\w -]{2,40}"
+    r"(?:rule|instruction|request|ban)\b"
     r"|^I(?:['’]d| would)? (?:prefer|rather|like|love|want) (?:it if |that )?you(?:r| to)? (?!were|had|could)"
 )
 LIFTS = re.compile(
-    r"\b(?:again|any ?more|no longer|after all|instead)\b|^you (?:can|may|do not have|need not|do not need|no "
+    r"\b(?:again|stick with|go back to|forget|scrap|lift|any ?more|"
+    r"no longer|after all|instead)\b|^you (?:can|may|do not have|need not|do not need|no "
     r"longer)|^(?:can|may) ",
     re.IGNORECASE,
 )
@@ -65,7 +70,11 @@ TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"paragraphs?|explanations?)|(?:answers?|repl\w+|responses?|messages?|explanations?|it|"
             r"things)\b.*\b(?:short|shorter|brief|briefer|long|longer|concise|detailed)",
         ),
-        ("name", r"(?:call(?:ing)?|address(?:ing)?) me (?!before|after|at|on|when|if|about|in|every|again|back)"),
+        (
+            "name",
+            r"(?:stick with|go back to) (?-i:[A-Z])[a-z]+|"
+            r"(?:call(?:ing)?|address(?:ing)?) me (?!before|after|at|on|when|if|about|in|every|again|back)",
+        ),
         ("bullets", r"bullets?|bullet points|numbered lists?"),
         ("tone", r"formal|casual|polite|blunt|sarcas\w+|tone"),
     )
