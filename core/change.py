@@ -49,15 +49,25 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Keep a new statement. `supersedes`: what it takes the place of. `past`: it is history already, since then."""
+    """Keep a new statement. `supersedes`: what it takes the place of. `past`: it is history already, since then.
+
+    `also`: what else it ends, each with its reason; undone together with it.
+    """
 
     candidate: Candidate
     reason: str
     vector: Vector | None = None
     supersedes: judge.Known | None = None
     past: datetime | None = None
+    also: Sequence[judge.Revised] = ()
     id: UUID = field(default_factory=uuid7)
     change_id: UUID = field(default_factory=uuid7)
+
+    @property
+    def retired(self) -> list[judge.Revised]:
+        """All known memories that it ends, each with its reason."""
+        first = [judge.Revised(self.supersedes, self.reason)] if self.supersedes else []
+        return [*first, *self.also]
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def archive(tx: Tx, tenant_id: str, archives: Sequence[Archive], author: Author)
 
 def _counts(changes: Sequence[Change], kept: Sequence[UUID]) -> dict[str, int]:
     counts = Counter(COUNTED[type(c)] for c in changes if type(c) in COUNTED)
-    counts["superseded"] = sum(isinstance(c, Add) and c.supersedes is not None for c in changes)
+    counts["superseded"] = sum(len(c.retired) for c in changes if isinstance(c, Add))
     counts["quarantined"] = sum(isinstance(c, Add) and c.candidate.trust is Trust.QUARANTINED for c in changes)
     counts["used"] = sum(isinstance(c, Use) and c.id in kept for c in changes)
     counts["archived"] += sum(len(c.parts) for c in changes if isinstance(c, Derive) and c.retires)
@@ -125,7 +125,7 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
         "keys": [judge.statement_key(a.candidate.subject, a.candidate.content) for a in adds],
         "subjects": [a.candidate.subject for a in adds if a.candidate.attribute],
         "attributes": [a.candidate.attribute for a in adds if a.candidate.attribute],
-        "seen": [a.supersedes.id for a in adds if a.supersedes] or None,
+        "seen": [known.id for a in adds for known, _ in a.retired] or None,
         "past": [a.candidate.attribute for a in adds if a.past],
     }
     if tx.execute(_OVERTAKEN, values).first() is not None:
@@ -140,12 +140,10 @@ def _version(rows: Rows, known: judge.Known) -> int:
 def _supersede(tx: Tx, adds: Sequence[Add], author: Author, rows: Rows) -> None:
     """The old statement stays, as what was true until now."""
     for add in adds:
-        if add.supersedes is None:
-            continue
         until = add.candidate.valid_from or add.candidate.occurred_at
-        values = {"id": add.supersedes.id, "version": _version(rows, add.supersedes), "until": until}
-        step = ("supersede", add.reason, add.change_id)
-        rows[add.supersedes.id] = history.change_one(tx, _SUPERSEDE, values, step, author)
+        for known, reason in add.retired:
+            values = {"id": known.id, "version": _version(rows, known), "until": until}
+            rows[known.id] = history.change_one(tx, _SUPERSEDE, values, ("supersede", reason, add.change_id), author)
 
 
 def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
@@ -237,7 +235,7 @@ def _strengthened(
 
 
 def _succession(adds: Iterable[Add]) -> list[Link]:
-    return [Link(a.id, Relation.SUPERSEDES, a.supersedes.id, a.change_id) for a in adds if a.supersedes]
+    return [Link(a.id, Relation.SUPERSEDES, known.id, a.change_id) for a in adds for known, _ in a.retired]
 
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:owner, 0))")

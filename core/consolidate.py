@@ -12,9 +12,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from core import judge, succession
+from core import judge, revision, succession
 from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
-from core.judge import Kind, Known, Pair, Thresholds, Verdict, Word
+from core.judge import Kind, Known, Pair, Revised, Thresholds, Verdict, Word
 from core.remembered import at_work
 from core.types import Candidate, Relation
 from core.wording import read
@@ -26,6 +26,9 @@ NEAREST = 5
 """Additions of one batch that a candidate is judged against, the nearest: with all of them a batch would cost as the
 square of its length.
 """
+
+WITHIN = 60
+"""Additions of one batch, the nearest, among which a candidate may end some."""
 
 Vectors = NDArray[np.float32]
 Vector = NDArray[np.float32]
@@ -88,11 +91,15 @@ def decide(
         known = batch.as_it_stands(neighbours[place], vectors[place])
         within = [] if candidate.attribute else batch.near(candidate, vectors[place])
         verdict = _verdict(candidate, [*known, *within], thresholds, said)
+        ends = batch.ended_by(candidate, known, vectors[place])
+        if ends and verdict.kind is Kind.ADD:
+            verdict = Verdict(Kind.SUPERSEDE, *ends[0])
         if explicit and verdict.kind is Kind.IGNORE:
             verdict = Verdict(Kind.ADD, None, "New: someone asked for it to be kept.")
         until = replaced_at.get(place)
         if until is None or verdict.kind in {Kind.CONFIRM, Kind.MERGE}:
             batch.take(place, candidate, verdict)
+            batch.retire(place, ends)
         else:
             reason = "True until something later in the same batch."
             batch.adds[place] = Add(candidate, reason, vectors[place], past=until)
@@ -153,6 +160,28 @@ class _Batch:
             or self.adds[places[at]].candidate.attribute
             or takes_back
         ]
+
+    def ended_by(self, candidate: Candidate, known: Sequence[Known], vector: Vector) -> list[Revised]:
+        """What a candidate ends of what is known, and of the additions of this batch near it."""
+        if not revision.may_revise(candidate):
+            return []
+        places = [p for p, a in self.adds.items() if not a.past]
+        nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:WITHIN] if places else ()
+        return judge.revised(candidate, [*known, *(_as_known(self.adds[places[at]]) for at in nearest)])
+
+    def retire(self, place: int, ends: Sequence[Revised]) -> None:
+        """Let the addition at a place end what else it revises; nothing where it was not added."""
+        add = self.adds.get(place)
+        if add is None or add.past:
+            return
+        for known, reason in ends:
+            mine = next((at for at, one in self.adds.items() if one.id == known.id), None)
+            if mine is None and known.id not in self.gone:
+                self.gone.add(known.id)
+                self.adds[place] = add = replace(add, also=[*add.also, Revised(known, reason)])
+            elif mine is not None and not self.adds[mine].past:
+                self.adds[mine] = replace(self.adds[mine], reason=_ended(reason), past=_since(add.candidate))
+                self.others.append(Link(add.id, Relation.SUPERSEDES, known.id, self.adds[mine].change_id))
 
     def take(self, place: int, candidate: Candidate, verdict: Verdict) -> None:
         """Carry a verdict over into changes."""

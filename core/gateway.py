@@ -284,7 +284,7 @@ def _steps(changes: Sequence[Change]) -> Counter[UUID]:
     """How many versions each memory goes on by these changes: confirmed and disputed at once, all others one by one."""
     steps = Counter({c.known.id for c in changes if isinstance(c, Confirm)})
     steps.update(c.known.id for c in changes if isinstance(c, Merge | Replace))
-    steps.update(c.supersedes.id for c in changes if isinstance(c, Add) and c.supersedes)
+    steps.update(known.id for c in changes if isinstance(c, Add) for known, _ in c.retired)
     steps.update({side.id for c in changes if isinstance(c, Dispute) for side in (c.one, c.other)})
     return steps
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
-from core import succession, wording
+from core import revision, succession, wording
 from core.remembered import at_work, once
 from core.succession import Gathered, folded, gathered, slot_name
 from core.types import Candidate, Category
@@ -124,6 +124,13 @@ class Pair(NamedTuple):
         return self.known.subject, self.candidate.content, self.known.content
 
 
+class Revised(NamedTuple):
+    """A known memory that a new statement ends, and why in words a person can read."""
+
+    known: Known
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What to do with a candidate, with which memory, and why in words a person can read."""
@@ -152,8 +159,21 @@ def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresho
         or _taken_back(candidate, mine)
         or _denied(candidate, mine if read(candidate.content).ended else near)
         or _renumbered(candidate, near)
+        or _revised(candidate, neighbours)
         or _new(near)
     )
+
+
+@at_work()
+def revised(candidate: Candidate, neighbours: Sequence[Known]) -> list[Revised]:
+    """All known memories that a new statement ends though they share no slot, earlier ones only."""
+    if not revision.may_revise(candidate):
+        return []
+    return [
+        Revised(known, f"Said later of the same: {why}.")
+        for known in neighbours
+        if candidate.told_at >= known.told_at and (why := revision.revises(candidate, known))
+    ]
 
 
 def unclear(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds = USUAL) -> list[Known]:
@@ -332,6 +352,20 @@ def _renumbered(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
     for known in near:
         if not _apart(candidate, known) and (why := succession.renumbered(candidate.content, known.content)):
             return _in_order(candidate, known, why)
+    return None
+
+
+def _revised(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
+    """The first memory that a new statement ends, or that ends it where it was said later."""
+    if found := revised(candidate, neighbours):
+        return Verdict(Kind.SUPERSEDE, *found[0])
+    for known in neighbours:
+        if (
+            known.told_at > candidate.told_at
+            and revision.may_revise(known)
+            and (why := revision.revises(known, candidate))
+        ):
+            return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
     return None
 
 

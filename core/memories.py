@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
-from core import judge, nearest, receipts, succession
+from core import judge, nearest, receipts, revision, succession
 from core.db import Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
@@ -28,6 +28,9 @@ ANYWHERE: Final[Json] = {"group": None, "anywhere": True}
 
 NEIGHBOURS = 5
 """Nearest memories by vector that a candidate is judged against; a sixth has never changed a verdict's kind."""
+
+REVISABLE = 60
+"""Nearest memories that one is judged against which may end what shares no slot and few words with it."""
 
 
 CROWD = 64
@@ -107,8 +110,12 @@ def neighbours(
     group what was said elsewhere. `anywhere`: of all.
     """
     place = {"group": group_id, "anywhere": anywhere}
-    near, stands = standing(tx, user_id, vectors, NEIGHBOURS, place)
-    found = [{one: known(stands[one], cosine) for one, cosine in ones} for ones in near]
+    wide = any(map(revision.may_revise, candidates))
+    near, stands = standing(tx, user_id, vectors, REVISABLE if wide else NEIGHBOURS, place)
+    found = [
+        {one: known(stands[one], cosine) for one, cosine in ones[: REVISABLE if revision.may_revise(c) else NEIGHBOURS]}
+        for c, ones in zip(candidates, near, strict=True)
+    ]
     same = {
         **place,
         "user": user_id,

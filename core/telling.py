@@ -81,9 +81,9 @@ def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
             emissions.append(about(add.id, "memory.quarantined", payload))
             continue
         emissions += _created(owner, add.id, add.candidate)
-        if add.supersedes:
-            payload = changed(rows[add.supersedes.id], add.reason, old=add.supersedes, new=add.candidate)
-            emissions.append(about(add.supersedes.id, "memory.superseded", payload | {"by": str(add.id)}))
+        for known, reason in add.retired:
+            payload = changed(rows[known.id], reason, old=known, new=add.candidate)
+            emissions.append(about(known.id, "memory.superseded", payload | {"by": str(add.id)}))
     return emissions
 
 

@@ -1,0 +1,44 @@
+"""Whether a newer statement ends an older one with which it shares no slot, by what each says. Pure."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from core import revision_en
+from core.lexicon import HAN
+from core.remembered import once
+from core.succession import Statement
+
+
+class Reader(Protocol):
+    """What a language has to tell: `core.revision_en` is one."""
+
+    def may_revise(self, new: Statement) -> bool:
+        """Whether a statement may end anything at all; cheap, for it is asked of every one."""
+
+    def revises(self, new: Statement, old: Statement) -> str | None:
+        """Why `new`, said later, ends `old`, in a few words that a person can read; None: it does not."""
+
+
+READERS: Final[dict[str, Reader]] = {"en": revision_en}
+"""By language; a language that stands not here revises nothing."""
+
+
+def may_revise(new: Statement) -> bool:
+    """Whether a statement may end others, so that it must be compared with more than those nearest to it."""
+    reader = READERS.get(_language(new.content))
+    return reader is not None and reader.may_revise(new)
+
+
+def revises(new: Statement, old: Statement) -> str | None:
+    """Why a statement ends one that was said before it; None: both may hold."""
+    language = _language(new.content)
+    reader = READERS.get(language)
+    if reader is None or _language(old.content) != language:
+        return None
+    return reader.revises(new, old)
+
+
+@once
+def _language(content: str) -> str:
+    return "zh" if HAN.search(content) else "en"
