@@ -80,7 +80,12 @@ def _mended(plain: str, bare: str) -> str | None:
     noun, _, value = first.partition("是")
     if value and len(noun) > 1 and noun in plain:
         first = value
-    return joins.patched(plain, bare) or joins.redated(plain, bare) or joins.patched(plain, first)
+    return (
+        joins.patched(plain, bare)
+        or joins.redated(plain, bare)
+        or joins.patched(plain, first)
+        or joins.said_instead(plain, bare)
+    )
 
 
 def _calls_off(hidden: str) -> bool:
