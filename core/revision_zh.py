@@ -164,13 +164,15 @@ def _moved(told: _Told, new: Statement, old: Statement) -> str | None:
 
 def _over(told: _Told, new: Statement, old: Statement) -> str | None:
     """An end said of what an older statement holds."""
+    if gone := _gone(told, new, old):
+        return gone
     if table.HAPPENED.search(old.content):
         return None
     for clause in told.around:
         found = table.OVER.search(clause)
         if found is None or _is_not_so(clause[: found.start()], told.year):
             continue
-        about = _bare(found.group(), new, old)
+        about = _bare(clause[found.start() :], new, old)
         if table.WHAT_IS_OVER.search(clause) is None:
             # Of “画画班乐乐不去了” the last two characters are who no longer goes.
             about += re.sub(
@@ -183,6 +185,19 @@ def _over(told: _Told, new: Statement, old: Statement) -> str | None:
             continue
         if shared and not table.NEGATED.search(_around_of(shared, old.content)):
             return f"{shared}: {found.group()}"
+    return None
+
+
+def _gone(told: _Told, new: Statement, old: Statement) -> str | None:
+    """Somebody who is no longer there, of whom it was said that they are."""
+    for clause in told.around:
+        found = table.GONE.search(clause)
+        if found is None or _is_not_so(clause[: found.start()], told.year):
+            continue
+        named = new.subject if new.subject != old.subject and new.subject in old.content else ""
+        named = named or _share(_without(clause.replace(new.subject, " ")), old.content) or ""
+        if named and re.search(f"叫{re.escape(named)}", old.content):
+            return f"{named}: {found.group()}"
     return None
 
 
