@@ -92,7 +92,7 @@ def decide(
         within = [] if candidate.attribute else batch.near(candidate, vectors[place])
         verdict = _verdict(candidate, [*known, *within], thresholds, said)
         ends = batch.ended_by(candidate, known, vectors[place])
-        if ends and verdict.kind is Kind.ADD:
+        if ends and (verdict.kind is Kind.ADD or verdict.known in [one.known for one in ends]):
             verdict = Verdict(Kind.SUPERSEDE, *ends[0])
         if explicit and verdict.kind is Kind.IGNORE:
             verdict = Verdict(Kind.ADD, None, "New: someone asked for it to be kept.")

@@ -31,6 +31,8 @@ NEIGHBOURS = 5
 
 REVISABLE = 60
 """Nearest memories that one is judged against which may end what shares no slot and few words with it."""
+LATEST = 400
+"""Memories told last that it is judged against as well: vectors say little of short statements in few characters."""
 
 
 CROWD = 64
@@ -116,6 +118,11 @@ def neighbours(
         {one: known(stands[one], cosine) for one, cosine in ones[: REVISABLE if revision.may_revise(c) else NEIGHBOURS]}
         for c, ones in zip(candidates, near, strict=True)
     ]
+    if wide:
+        latest = tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST}).all()
+        for c, by_id in zip(candidates, found, strict=True):
+            for row in latest if revision.may_revise(c) else ():
+                by_id.setdefault(row.id, known(row))
     same = {
         **place,
         "user": user_id,
@@ -233,6 +240,12 @@ KNOWN = (
 _PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"
 
 _STANDING = text(f"SELECT {KNOWN} FROM memories m WHERE m.id = ANY(:ids) AND {STANDING} AND {_PLACE}")
+
+_LATEST = text(f"""
+    SELECT {KNOWN} FROM memories m
+    WHERE m.user_id = :user AND m.category <> 'episode' AND {STANDING} AND {_PLACE}
+    ORDER BY m.id DESC LIMIT :limit
+""")
 
 _SAME = text(f"""
     WITH asked AS MATERIALIZED (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from core import revision_en
+from core import revision_en, revision_zh
 from core.lexicon import HAN
 from core.remembered import once
 from core.succession import Statement
@@ -20,9 +20,8 @@ class Reader(Protocol):
         """Why `new`, said later, ends `old`, in a few words that a person can read; None: it does not."""
 
 
-READERS: Final[dict[str, Reader]] = {"en": revision_en}
+READERS: Final[dict[str, Reader]] = {"en": revision_en, "zh": revision_zh}
 """By language; a language that stands not here revises nothing."""
-
 
 LONGEST: Final = 500
 """Characters. What is longer is a document, of which no one sentence can be said to be over."""

@@ -334,7 +334,7 @@ def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Tal
 def _checked(said: _Said) -> _Said | None:
     """`said` without the speaker's own name as news, and without a date that is none; None: it says nothing else."""
     slots = tuple(slot for slot in said.slots if not _is_own_name(slot, said.talk.speaker))
-    wished = _tables(said).instruction.search(said.plain)
+    wished = patterns_en.TABLES.instruction.search(said.plain)
     if not said.plain or (said.slots and not slots and not wished):
         return None
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}

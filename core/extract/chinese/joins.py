@@ -121,6 +121,18 @@ def patched(before: str, right: str) -> str | None:
     return f"{before[: places[-1].start()]}{number['v']}{before[places[-1].end() :]}" if places else None
 
 
+_IS_INSTEAD = re.compile(r"(?:应该|其实|准确地?说)*是(?P<v>[^，。是]{1,12}?)(?:才对|来着)?")
+_IS_SAID = re.compile(r"(?<=[\u4e00-\u9fff])(?:是|叫)(?P<v>[^，。是叫]{1,12})$")
+
+
+def said_instead(before: str, right: str) -> str | None:
+    """`before` with what it says that something is replaced: “最爱吃的菜是回锅肉” by “是蹄花”."""
+    instead, said = _IS_INSTEAD.fullmatch(right), _IS_SAID.search(before)
+    if instead is None or said is None:
+        return None
+    return f"{before[: said.start('v')]}{instead['v']}"
+
+
 def redated(before: str, right: str) -> str | None:
     """`before` with each of its dates replaced by that of `right`, if both have as many and `right` begins with one."""
     said, meant = list(_DATE.finditer(before)), [found.group() for found in _DATE.finditer(right)]

@@ -37,9 +37,9 @@ _NAME = re.compile(
     rf"$)|"
     rf"阿(?!姨|胶|里|尔|富)[\u4e00-\u9fff](?=[{_NEXT}]|$)|"
     rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]?(?:阿姨|叔叔|叔|大爷|"
-    rf"大妈|奶奶|爷爷|哥|姐|总|老师|医生|大夫|经理|主任|教练|师傅|工|导|律师|校长|院长|局|队|婶|"
+    rf"大妈|奶奶|爷爷|哥|姐|总|老师|医生|大夫|经理|主任|教练|师傅|工(?![作资程地厂])|导|律师|校长|院长|局|队|婶|"
     rf"嫂)|"
-    rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff](?=[{_NEXT}])|(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]{{2}}(?=[{_NEXT}])|"
+    rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff](?=[{_NEXT}]|工作[也又都换])|(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]{{2}}(?=[{_NEXT}])|"
     r"(?!Rust|Java|Python|Kotlin|Swift|Ruby|Scala|Docker|Linux|Excel|Word|Office|Windows|Figma|Notion)"
     r"[A-Z][a-z]{2,12}(?=[\u4e00-\u9fff]))"
 )
@@ -328,17 +328,23 @@ _OF_NO_NAME = re.compile(
 )
 
 
+RARE = 60
+"""How often the dictionary has a syllable said twice that is somebody's name rather than a word (悄悄, 慢慢)."""
+
+
 def _nobody_elses(name: str, behind: str) -> str | None:
     """`name` if no dictionary has it as a word, or if it is a syllable said twice, and somebody does something."""
     twice = name[0] == name[1]
+    if twice and dictionary_count(name) < RARE and re.match(f"[{_NEXT}坐]", behind):
+        return name
     if (not twice and dictionary_count(name)) or _OF_NO_NAME.search(name) or not _DOES.match(behind):
         return None
     return name
 
 
 _DOES = re.compile(
-    r"(?:[前昨今明后][天年晚]|[上下]周|\d{1,2}月(?:\d{1,2}[号日])?|就|都|又|也|还|老|最近|已经|现在|刚|啥|什么|从来|从)*"
-    r"(?:不(?:爱|吃|喝|玩|学|拉|弹|碰|喜)|[喜爱嫌迷戒]|怕|学|玩|拉(?!面|萨)|弹|哭|对[^，]{1,6}过敏|满[\d一二三四五六七八九十]|"
+    r"(?:[前昨今明后][天年晚]|[上下这]个?[周月]|\d{1,2}月(?:\d{1,2}[号日])?|就|都|又|也|还|老|最近|已经|现在|刚|啥|什么|从来|从)*"
+    r"(?:不(?:爱|吃|喝|玩|学|拉|弹|碰|喜)|[喜爱嫌迷戒]|怕|学|玩|拉(?!面|萨)|弹|哭|对[^，]{1,6}过敏|满[\d一二三四五六七八九十]|过完?(?:了)?生日|"
     r"[\d一二三四五六七八九十]{1,3}岁|转(?:去|到|学)|进了|毕业|考上|考过|辞|结婚|怀孕|生病|感冒|发烧|住院|当上?[^天时初])"
 )
 

@@ -104,7 +104,12 @@ def _mended(plain: str, bare: str) -> str | None:
         first = value
     if (meant := _IS_RATHER.match(bare)) and (said := _LAST_VALUE.search(plain)) and said.group() != bare:
         return joins.patched(plain, bare) or f"{plain[: said.start('value')]}{meant['value']}"
-    return joins.patched(plain, bare) or joins.redated(plain, bare) or joins.patched(plain, first)
+    return (
+        joins.patched(plain, bare)
+        or joins.redated(plain, bare)
+        or joins.patched(plain, first)
+        or joins.said_instead(plain, bare)
+    )
 
 
 def _calls_off(hidden: str) -> bool:

@@ -58,7 +58,7 @@ def question(asked: str | None) -> Question | None:
     """What is asked, if it is short enough to be answered by a word."""
     if not asked:
         return None
-    text = re.split(r"[，,]", asked.strip(" ？?。\n"))[-1].strip()
+    text = re.split(r"[，,。！!]", asked.strip(" ？?。\n"))[-1].strip()
     text = _PRESENT.sub("", text)
     for yours, mine in _MINE:
         text = text.replace(yours, mine)

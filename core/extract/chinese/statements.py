@@ -19,6 +19,7 @@ from core.extract.chinese import (
     replies,
     slotting,
     things,
+    turning,
     weight,
     writing,
 )
@@ -77,7 +78,45 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
     flow.carried.subject = replace(flow.subject, length=0)
     if claims.is_sarcastic(hidden):
         found = [one for one in found if one.slots]
-    return _apart([one for one in found if one.text and not weight.is_slight(one, known)])
+    kept = [one for one in found if one.text and not weight.is_slight(one, known)]
+    return _apart(kept if asks else _with_turns(quote, [part.text for part in parts], kept, flow, known))
+
+
+def _with_turns(quote: str, parts: list[str], kept: list[Said], flow: Flow, known: People) -> list[Said]:
+    """What a sentence states, with the change or the end that it tells and no clause of it has kept."""
+    if any(turning.turns(clauses.masked(one.plain)) or (one.fact and one.fact.over) for one in kept):
+        return kept
+    for place, text in enumerate(parts):
+        hidden = clauses.masked(text)
+        if not turning.turns(hidden) or _asserts_nothing(hidden) or any(text[-4:] in one.plain for one in kept):
+            continue
+        start, end = place, place + 1
+        while (
+            start
+            and people.subject_of(hidden, known).sort is Sort.NONE
+            and not any(parts[start - 1][-4:] in one.plain for one in kept)
+        ):
+            start -= 1
+            hidden = clauses.masked(parts[start])
+        while end < len(parts) and turning.goes_on(clauses.masked(parts[end])):
+            end += 1
+        said = _turned(quote, parts[start:end], flow, known)
+        told = [one for one in kept if one.slots or not any(text[-4:] in one.plain for text in parts[start:end])]
+        return [*told, said] if said else kept
+    return kept
+
+
+def _turned(quote: str, parts: list[str], flow: Flow, known: People) -> Said | None:
+    """The clauses of a change as one statement."""
+    text = "，".join(parts)
+    subject = people.subject_of(clauses.masked(parts[0]), known)
+    if subject.sort is Sort.UNKNOWN or sentences.is_request_zh(text):
+        return None
+    about = subject if subject.sort in {Sort.PERSON, Sort.PET} else Subject(Sort.SPEAKER)
+    plain = writing.plain(text, clauses.masked(text), about)
+    content = writing.content(plain, clauses.Clause(text), about, flow, known)
+    dated = tuple(dates.find(plain, flow.said_at, chinese=True))
+    return Said(quote, plain, content, about.name or known.speaker, Category.FACT, 0.65, dated, corrects=True)
 
 
 def _instruction(quote: str, body: str, hidden: str, known: People) -> list[Said]:

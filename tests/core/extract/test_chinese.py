@@ -302,3 +302,30 @@ def test_what_is_said_later_of_one_thing_is_said_in_its_slot(before: str, after:
 
 def test_an_identifier_said_wrong_is_put_right() -> None:
     assert contents("柜子是C17。看错了，C71。") == ["王强的柜子是C71。"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("读书会推到7月了，场地没订上。", "王强读书会推到2026年7月了。"),
+        ("港马没中签，去不成了。", "王强港马没中签，去不成了。"),
+        ("群名改了，现在叫深夜食堂。", "王强群名改了，现在叫深夜食堂。"),
+        ("张敏工作也换了，现在在少年宫，不用再坐班。", "张敏工作也换了，现在在少年宫，不用再坐班。"),
+        ("周洋不在设计院了，现在在一所中专。", "周洋不在设计院了，现在在一所中专。"),
+        ("豆豆上个月过完生日，六岁了。", "豆豆六岁了。"),
+        ("报销单5月2号交了，还没到账。", "王强报销单2026年5月2日交了，还没到账。"),
+    ],
+)
+def test_a_change_or_an_end_is_never_lost(text: str, kept: str) -> None:
+    assert kept in contents(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ("我最爱吃的水果是荔枝。", "不对，是枇杷。", "王强最爱吃的水果是枇杷。"),
+        ("我的导师是冯教授。", "说错了，是方教授。", "王强的导师是方教授。"),
+    ],
+)
+def test_a_name_said_instead_takes_the_place_of_the_last_one(first: str, second: str, kept: str) -> None:
+    assert contents(first, second) == [kept]
