@@ -70,17 +70,31 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1 has ",
         ),
         (
-            r"(?<!')\b((?-i:[A-Z])[\w-]+|(?:the|my|our) (?:[a-z-]+ )?[a-z-]+)'s (?=(?:in|at|on|up to|out of|"
+            r"^((?:(?:so|and|but) )?(?:(?:my|our|the|his|her|their) )?(?:[a-z-]+ ){0,2}[a-z]+)'s "
+            r"(?=(?:(?:Dr|Mr|Mrs|Ms|Miss)\.? )?(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?(?:[,.;!]|$| (?:and|at|in|on|from)\b))",
+            r"\1 is ",
+        ),
+        (
+            r"^((?:[a-z-]+ ){0,2}(?!let|who|what|that|it|he|she|there|here)[a-z]{3,})'s (?=(?:due|acting|holding|playing up|called|the|an?)\b)",
+            r"\1 is ",
+        ),
+        (
+            r"(?<!')\b((?-i:[A-Z])[\w-]+|(?:the|my|our|his|her|their) (?:[a-z-]+ ){0,2}[a-z-]+)'s (?=(?:in|at|on|up to|out of|"
             r"off|a|an|the|not|now|still|from|"
             r"about|around|behind|valid|called|named|due|allergic|vegan|vegetarian|pregnant|married|engaged|"
             r"divorced|retired|"
-            r"dead|gone|been|so|very|really|turning|going|getting|having|working|living|moving|coming|doing|starting|"
+            r"dead|gone|so|very|obsessed|called|really|turning|going|getting|having|working|living|moving|coming|doing|starting|"
             r"studying|learning|staying|expecting|looking|only|nearly|almost|\d+|three|four|five|six|seven|"
             r"eight|nine|ten|eleven|"
-            r"twelve)\b(?! (?:of|in-law)))(?! been)",
+            r"twelve)\b(?! (?:of|in-law)))",
             r"\1 is ",
         ),
-        (r"\b((?-i:[A-Z])[\w-]+)'s (?=been\b)", r"\1 has "),
+        (
+            r"\b((?-i:[A-Z])[\w-]+|(?:my|our|his|her|their|the) (?:[a-z-]+ ){0,2}[a-z]+)'s (?=(?:(?:just|already|also|"
+            r"finally|never|recently|only) )*(?:been|caught|found|made|built|begun|written|broken|had|done|seen|grown|"
+            r"learn(?:ed|t)|paid|put|spent|told|asked|eaten|gotten|got)\b)",
+            r"\1 has ",
+        ),
         (
             r"\b(he|she|it|that|this|there|here|everything|nothing|everyone)'s (?=(?:really |just |always |already |"
             r"also |only )?(?:been|got|gotten|had|become|made|taken|given|taught|brought|gone|grown|come|kept|"
@@ -127,6 +141,8 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bgonna\b", "going to"),
         (r"\bwanna\b", "want to"),
         (r"\bgotta\b", "have to"),
+        (r"^(?:I )?got to (?=(?!know\b|meet\b|see\b)[a-z]+)", "I have to "),
+        (r"\b(I am|my name is) ([A-Z]\w+), (?=\2 [A-Z])", r"\1 "),
         (r"\bkinda\b", "kind of"),
         (r"\bsorta\b", "sort of"),
         (r"(?<!\w)'?(?:cuz|coz|cause)\b(?= (?:i|it|the|my|we|they|he|she|that|of)\b)", "because"),
@@ -230,6 +246,23 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile(r"^(?P<adv>)(?P<rest>(?:so )?(?:glad|proud|stoked)\b)", re.IGNORECASE), "I am "),
     (re.compile(r"^(?P<adv>just|recently) (?P<rest>(?!need|speed)\w{2,}ed\b(?! by\b))", re.IGNORECASE), "I "),
+    (
+        re.compile(
+            rf"^(?P<adv>(?:[a-z]+ly |just |also |finally |even |then )?)(?P<rest>(?:{_PAST}|survived|handed|sent|hated|loved|liked|"
+            r"enjoyed|[a-z]{3,}ed) (?:in |up |out |off |down |back )?(?:my|our|the|an?|every|another|some|(?-i:[A-Z])[a-z]+|\d)"
+            r"(?! (?:me|us)\b)(?!.*\b(?:is|was|are|were)\b))",
+            re.IGNORECASE,
+        ),
+        "I ",
+    ),
+    (
+        re.compile(
+            r"^(?P<adv>(?:also|still|just|now|only) )?(?P<rest>(?:turning (?=\d)|down to (?=\d|one|two|three|four|an?\b)|(?<=still )(?:at|in|with|on) "
+            r"(?:the )?(?-i:[A-Z])|(?:lactose|gluten)[- ]intolerant|coeliac|celiac|colou?r[- ]?blind|left-handed|pescatarian))",
+            re.IGNORECASE,
+        ),
+        "I am ",
+    ),
     (re.compile(r"^(?P<adv>)(?P<rest>(?:do|did) not (?:like|eat|drink|have|want|smoke)\b)", re.IGNORECASE), "I "),
 )
 

@@ -261,7 +261,8 @@ def _answer(text: str, talk: _Talk) -> list[_Said] | None:
     if answer is None:
         return None
     said = [replace(one, sure=answer.sure) for one in _said(answer.quote, 0, talk, answer.statement)]
-    return said if said and (answer.sure or any(one.slots or one.introduces for one in said)) else None
+    tells = answer.sure or any(one.slots or one.introduces or (answer.weighed and _lasts(one)) for one in said)
+    return said if said and tells else None
 
 
 def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> list[_Said]:
@@ -300,7 +301,8 @@ def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Tal
 
 def _checked(said: _Said) -> _Said | None:
     """`said` without the speaker's own name as news, and without a date that is none; None: it says nothing else."""
-    slots = tuple(slot for slot in said.slots if not _is_own_name(slot, said.talk.speaker))
+    again = _NAME_AGAIN.search(said.plain)
+    slots = tuple(slot for slot in said.slots if again or not _is_own_name(slot, said.talk.speaker))
     if not said.plain or (said.slots and not slots):
         return None
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
@@ -319,6 +321,10 @@ def _denied(plain: str, one: dates.Found) -> set[str]:
 def _is_own_name(slot: Slot, speaker: str) -> bool:
     """Whether `slot` says only that the speaker is called what they are known to be called."""
     return slot.attribute.startswith("name.") and not slot.about and slot.value.casefold() == speaker.casefold()
+
+
+_NAME_AGAIN = re.compile(r"^call me [A-Z].*\b(?:again|not|instead)\b", re.IGNORECASE)
+"""Who takes back a nickname says their own name as news."""
 
 
 def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:

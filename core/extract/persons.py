@@ -41,7 +41,15 @@ _INTRODUCED = re.compile(
     r"\b(?:[Aa]|[Aa]n|[Aa]nother|[Tt]he) (?:[a-z-]+ ){0,2}?(?P<kin>[a-z]+)(?:,? (?:called|named)|,) "
     r"(?P<name>[A-Z][\w-]+)"
 )
-_NAME = re.compile(r"(?<![\w'’-])(?P<name>[A-Z][\w-]*[a-zé]\w*)(?P<poss>['’]s)?(?![\w-])")
+_SEVERAL = re.compile(
+    rf"\b(?:(?:[Tt]he|[Mm]y|[Oo]ur) )?(?:[Oo]ne|[Tt]wo|[Tt]hree|[Tt]win|[Aa]|[Mm]y|[Oo]ur) (?:[a-z-]+ ){{0,2}}?(?P<kin>{_KIND}|girl|boy)s?"
+    r"(?:,| called| named) (?P<name>[A-Z][a-z]\w*)(?:(?:, (?P<third>[A-Z][a-z]\w*))?,? and (?P<other>[A-Z][a-z]\w*))?(?=[.,;!]|$| )"
+)
+"""People and animals by name after how many they are: "two cats, Biscuit and Mozart"."""
+_TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)"
+_TITLED = re.compile(rf"(?P<title>{_TITLE})\.? [A-Z]")
+_NO_PERSON_BEFORE = re.compile(r"\b(?:St\.?|Saint|Lake|Mount|Mt\.?|Port|Fort|at the) $")
+_NAME = re.compile(rf"(?<![\w'’-])(?P<name>(?:{_TITLE}\.? (?=[A-Z]))?[A-Z][\w-]*[a-zé]\w*)(?P<poss>['’]s)?(?![\w-])")
 _STARTS_SENTENCE = re.compile(r"(?:^|[.!?:;]\s+|[\"“])$")
 _PERSONAL_VERB = re.compile(
     rf"(?:['’]s)? (?:also |just |still |now |really |never |always |only |finally )*(?:{PAST}|is|was|has|had|"
@@ -73,13 +81,15 @@ class Person:
 class Persons:
     """Those who were mentioned in a conversation, the latest last, each with the number of the message.
 
-    `thing`: what was spoken of last, "my desk".
+    `thing`: what was spoken of last, "my desk"; `center`: whom the last statement that has a person for its subject is
+    about, or who alone is named in it, and the number of its message, unless the same pronoun would mean another, too.
     """
 
     speaker: str
     seen: list[tuple[int, Person]] = field(default_factory=list)
     genders: dict[str, str | None] = field(default_factory=dict)
     thing: str = ""
+    center: tuple[int, Person] | None = None
 
     def hear(self, text: str, at: int) -> None:
         """Remember whom `text`, message number `at`, mentions."""
@@ -133,9 +143,22 @@ class Persons:
             return Person(name["name"], self.genders.get(name["name"]) or _gender(name["name"]))
         return None
 
+    def centered(self, statement: str, subject: Person | None, at: int) -> None:
+        """Remember of whom `statement`, in message number `at`, speaks: its `subject`, or the only one it mentions."""
+        mentioned = {one.name: one for one in self._mentioned(statement)}
+        if subject is None and len(mentioned) != 1:
+            self.center = None if mentioned else self.center
+            return
+        center = subject or next(iter(mentioned.values()))
+        others = [one for name, one in mentioned.items() if name != center.name]
+        rivals = [one for one in others if one.gender == center.gender or None in {one.gender, center.gender}]
+        self.center = None if rivals else (at, center)
+
     def _meant(self, gender: str, at: int, subject: Person | None) -> Person | None:
         if subject and subject.gender in {gender, None}:
             return subject
+        if self.center and at - self.center[0] <= NEAR and self.center[1].gender in {gender, None}:
+            return self.center[1]
         near = [person for place, person in self.seen if at - NEAR < place <= at]
         fitting = self._fitting(near, gender)
         known = [one for one in fitting if one.gender]
@@ -159,8 +182,17 @@ class Persons:
             if match["name"].lower() not in NO_NAMES and (gender or re.fullmatch(_KIND, word)):
                 self.genders[match["name"]] = gender
                 found.append((match.start(), Person(match["name"], gender)))
+        for match in _SEVERAL.finditer(text):
+            word = match["kin"].lower()
+            gender = "f" if word in _HER else "m" if word in _HIM else None
+            for name in filter(None, (match["name"], match["third"], match["other"])):
+                self.genders[name] = gender
+            if not match["other"]:
+                found.append((match.start(), Person(match["name"], gender)))
         for match in _NAME.finditer(text):
             name = match["name"]
+            if _NO_PERSON_BEFORE.search(text[max(0, match.start() - 10) : match.start()]):
+                continue
             if match.start() not in taken and self._is_person(name, text, match.start()):
                 found.append((match.start(), Person(name, self.genders.get(name) or _gender(name))))
         return [person for _, person in sorted(found, key=lambda one: one[0])]
@@ -176,6 +208,8 @@ class Persons:
         return Person(f"{self.speaker}'s {match['kin'].lower()}", gender)
 
     def _is_person(self, name: str, text: str, start: int) -> bool:
+        if _TITLED.match(name):
+            return True
         low = name.lower()
         if name == self.speaker or low in NO_NAMES:
             return False
@@ -189,5 +223,7 @@ class Persons:
 
 
 def _gender(name: str) -> str | None:
+    if titled := _TITLED.match(name):
+        return {"Mr": "m", "Mrs": "f", "Ms": "f", "Miss": "f"}.get(titled["title"])
     first = name.partition(" ")[0].lower()
     return "f" if first in FEMALE else "m" if first in MALE else None

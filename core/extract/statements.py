@@ -62,6 +62,7 @@ def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterat
             filled |= {(slot.attribute, slot.about) for slot in one.slots if not slot.pattern.negated}
         subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
         persons.hear(resolved or piece, at)
+        persons.centered(resolved or piece, subject, at)
         several |= {subject.name: None} if subject else {}
     if not pieces:
         persons.hear(quote, at)
@@ -132,6 +133,12 @@ _STANDING_QUESTION = re.compile(
 )
 
 
+_BY_THE_WAY_IF = re.compile(
+    r",? (?:just )?(?:if|in case) you (?:need|want|must|care|like|prefer|wonder\w*|['’]re (?:wondering|curious|interested)|are "
+    r"(?:wondering|curious|interested)|can believe|ask me|were wondering)\b[^,;.!?]*(?=[.!]?$)",
+    re.IGNORECASE,
+)
+"""What only excuses that something is said: "…, if you want the full story"."""
 _CALL_ME = re.compile(
     r"^(?:please |ok(?:ay)?,? )?(?:can|could|would|will) you (?:please )?(?:just )?(?P<wish>call me "
     r"[A-Z].*?)(?:,? please)?\?+$",
@@ -145,6 +152,7 @@ def _asserted(quote: str, names: frozenset[str]) -> list[str]:
         return []
     wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote)
     quote = wish["wish"][:1].upper() + wish["wish"][1:] if wish else mending.scratched(quote) or quote
+    quote = _BY_THE_WAY_IF.sub("", quote)
     whole = sentences.asserted(quote)
     if whole is None and (_OPENS_UNREAL.match(quote) or not sentences.is_hypothetical(quote)):
         return []
