@@ -86,7 +86,7 @@ _FINITE = re.compile(rf"(?<=\s)(?:{_THIRD}|{PAST}|{_BASE}|[a-z]{{3,}}ed)\b")
 _TWO_SIDED = re.compile(
     r"^(?P<subject>I|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he)(?: (?!is\b|are\b|"
     r"was\b)[\w'’-]+,?){1,4}|"
-    r"[A-Z][\w'’-]+(?: [a-z]+)?) (?P<be>am|is|are|was|were) (?P<one>[^,;]{1,60}?),? and (?P<two>(?:still |now |"
+    r"(?!It\b|This\b|That\b|There\b)[A-Z][\w'’-]+(?: [a-z]+)?) (?P<be>am|is|are|was|were) (?P<one>[^,;]{1,60}?),? and (?P<two>(?:still |now |"
     r"already |also |all )?"
     r"(?:in|at|on|from|an?|the|based|alone|married|allergic|vegan|vegetarian|left-handed|\d+|[a-z]+ (?:years|"
     r"months) \w+)\b[^;]*)$"
@@ -184,7 +184,7 @@ def _sides(statement: str) -> list[str]:
     if (
         both is None
         or re.search(r"\b(?:between|both|who|which|that)\b", both["one"])
-        or re.search(r"\b(?:I|we|he|she|they)\b", both["two"])
+        or re.search(r"\b(?:I|we|he|she|they|is|are|was|were|has|have|had)\b", both["two"])
     ):
         return [statement]
     subject = both["subject"].strip()

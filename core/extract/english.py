@@ -21,18 +21,18 @@ _FILLERS = (
     r"congrats|sorry|first of all|as for me|for me|personally|besides|otherwise|apparently|basically|btw|p\.?s\.?|"
     r"quick update|update|"
     r"actually|correction|in that case|i think|i guess|i believe|i feel like|i'd say|let me tell you|hopefully|gosh|"
-    r"just so you know|on another note|what can i say|long story short|for context|for what it's worth|"
+    r"just so you know|(?:it )?turns out(?: that)?|on another note|what can i say|long story short|for context|for what it's worth|"
     r"for the record|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?: that)?|"
     r"don't forget(?: that)?"
 )
 _BARE = (
     r"and|but|so|also|plus|or|like|oh|yeah|well|actually|i think|i guess|i believe|i feel like|i mean|honestly|"
     r"btw|fyi|by the way|please remember(?: that)?|remember that|please note(?: that)?|note that|"
-    r"don't forget that|for context|unfortunately|luckily"
+    r"don't forget that|for context|unfortunately|luckily|(?:it )?turns out(?: that)?"
 )
 _LEAD = re.compile(
     rf"^(?:(?:{_FILLERS})(?:,? (?P<name>[A-Z][a-z]+))?(?:\s*[,!.:;—–…-]+\s*|\s+-\s+)|speaking of [\w' ]+,\s*|"
-    rf"(?:and|but|so|then|plus|or) (?!then\b|far\b|much\b|many\b)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|in|"
+    rf"(?:and|but|so|then|plus|or) (?!then\b|far\b|much\b|many\b)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|he|she|in|"
     rf"last|it|the|this|there|yesterday|today|next|when|since|that)\b)|[,;:!.()\-–—…\s]+)",
     re.IGNORECASE,
 )

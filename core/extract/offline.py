@@ -167,6 +167,7 @@ def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
             known = persons.setdefault(speaker, Persons(speaker))
             if before is not None and speaker_of(before) != speaker:
                 known.hear(before.content[:LONGEST_MESSAGE], number - 1)
+                known.said.asked = _question(before, speaker) or ""
             # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
             shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
             setting = alike.setdefault(shape, setting) if shape != message.content else setting
@@ -422,12 +423,12 @@ def _by_attribute(slots: Sequence[Slot]) -> list[list[Slot]]:
 
 def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidate:
     told = _filled(base, slots, said.talk.speaker)
-    return replace(told, content=_plainly(told, slots, chinese=said.chinese))
+    return replace(told, content=_plainly(told, slots, said))
 
 
-def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
-    """An attribute and its value as a short sentence."""
-    tables = (patterns_zh if chinese else patterns_en).TABLES
+def _plainly(candidate: Candidate, slots: list[Slot], said: _Said) -> str:
+    """An attribute and its value as a short sentence, of a relative by the word that was said: "husband", not "spouse"."""
+    chinese, tables = said.chinese, _tables(said)
     stated = tables.stated
     attribute, pattern = slots[0].attribute, slots[0].pattern
     form: str = stated.get(attribute) or stated.get(attribute.split(".")[0]) or stated[""]
@@ -436,6 +437,7 @@ def _plainly(candidate: Candidate, slots: list[Slot], *, chinese: bool) -> str:
     value = ("、" if chinese else " and ").join(slot.value for slot in slots)
     last = attribute.split(".")[-1]
     what = tables.words.get(last, last.replace("_", " "))
+    what = what if chinese else patterns_en.as_said(what, said.plain)
     return form.format(who=candidate.subject, value=value, a_value=rewrite.with_article(value), what=what)
 
 

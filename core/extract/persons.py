@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from core.extract.completing import Said
 from core.extract.tables_en.names import COMMON_WORDS, FEMALE, MALE, NO_NAMES
 from core.extract.tables_en.verbs import PAST
 from core.extract.tables_en.words import KIN, PETS
@@ -56,7 +57,7 @@ _PERSONAL_VERB = re.compile(
     rf"will|'s|loves|likes|hates|wants|"
     r"lives|works|plays|thinks|says|moved|died|turned|started|called|drives|teaches|studies|cannot|can't|knows|"
     r"needs|turns|swears|"
-    r"tells|goes|runs|coaches|married|graduated|retired|quit|joined|passed|finished|adopted|switched|helped|stopped)\b"
+    r"tells|goes|runs|coaches|[a-z]{3,}(?<!e)ed|married|graduated|retired|quit|joined|passed|finished|adopted|switched|helped|stopped)\b"
 )
 _JOINT = re.compile(r" and (?:I\b|my\b|our\b|[A-Z])")
 _COMPOUND = re.compile(
@@ -82,7 +83,8 @@ class Persons:
     """Those who were mentioned in a conversation, the latest last, each with the number of the message.
 
     `thing`: what was spoken of last, "my desk"; `center`: whom the last statement that has a person for its subject is
-    about, or who alone is named in it, and the number of its message, unless the same pronoun would mean another, too.
+    about, or who alone is named in it, and the number of its message, unless the same pronoun would mean another, too;
+    `said`: what was stated last.
     """
 
     speaker: str
@@ -90,6 +92,7 @@ class Persons:
     genders: dict[str, str | None] = field(default_factory=dict)
     thing: str = ""
     center: tuple[int, Person] | None = None
+    said: Said = field(default_factory=Said)
 
     def hear(self, text: str, at: int) -> None:
         """Remember whom `text`, message number `at`, mentions."""
@@ -150,7 +153,8 @@ class Persons:
             self.center = None if mentioned else self.center
             return
         center = subject or next(iter(mentioned.values()))
-        others = [one for name, one in mentioned.items() if name != center.name]
+        known = self.center is not None and self.center[1].name == center.name
+        others = [one for name, one in mentioned.items() if name != center.name and not known]
         rivals = [one for one in others if one.gender == center.gender or None in {one.gender, center.gender}]
         self.center = None if rivals else (at, center)
 
@@ -211,9 +215,11 @@ class Persons:
         if _TITLED.match(name):
             return True
         low = name.lower()
+        if name in self.genders and name != self.speaker:
+            return True
         if name == self.speaker or low in NO_NAMES:
             return False
-        if name in self.genders or (_gender(name) and low not in COMMON_WORDS):
+        if _gender(name) and low not in COMMON_WORDS:
             return True
         if low in COMMON_WORDS and not _STARTS_SENTENCE.search(text[:start]):
             return True

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.extract import clauses, english, languages, mending, naming, patterns_en, pretence, sentences
+from core.extract import clauses, completing, english, languages, mending, naming, patterns_en, pretence, sentences
 from core.extract.persons import Person, Persons
 from core.extract.reading import Slot
 
@@ -54,7 +54,9 @@ def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterat
     several: dict[str, None] = {}
     for piece in pieces:
         together = _BOTH.sub(" and ".join(several), piece) if len(several) == 2 else piece
-        resolved = persons.resolve(together, at, subject)
+        whole = None if completing.is_hearsay(together) else completing.completed(together, persons.said, at)
+        resolved = None if whole is None else persons.resolve(whole, at, subject)
+        persons.said.tell(resolved or together, at)
         if resolved is not None and pretence.is_meant(resolved) and not _is_history(resolved, persons):
             one = stated(resolved, persons)
             slots = tuple(slot for slot in one.slots if _is_news(slot, resolved, filled))
@@ -62,7 +64,8 @@ def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterat
             filled |= {(slot.attribute, slot.about) for slot in one.slots if not slot.pattern.negated}
         subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
         persons.hear(resolved or piece, at)
-        persons.centered(resolved or piece, subject, at)
+        if resolved is not None:
+            persons.centered(resolved, subject, at)
         several |= {subject.name: None} if subject else {}
     if not pieces:
         persons.hear(quote, at)
