@@ -19,9 +19,20 @@ _MEANT = re.compile(
 _ACTUALLY = re.compile(
     rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:(?P<new>[\w:.-]{{1,12}}(?: [\w.-]+)?),? actually|actually,? "
     rf"(?P<then>[\w:.-]{{1,12}})|"
-    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|[A-Z][\w-]+))(?=[,.;!?]|$)",
+    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|(?-i:[A-Z])[\w-]+|[a-z]+ \d[\w-]*))(?=[,.;!?]|$)",
     re.IGNORECASE,
 )
+_IT_IS = re.compile(
+    rf"^(?:(?:{_SORRY}|actually)[,.!;:… –-]*)+(?:I (?:typed|wrote|said|got|had|read|put|spelled) (?:it|that|the \w+) "
+    r"wrong[,.;]? )?"
+    r"(?:(?:since|from) [\w ]{3,15} )?(?:and )?(?:it['’]?s|it is|that['’]s|they['’]re|it was|make it|it should be|"
+    r"should be|it's actually) "
+    r"(?:actually |really )?(?:on |at |in )?(?P<new>(?!a\b|an\b|the\b|my\b|not\b|so\b|"
+    r"too\b)[^,.;!?]{1,40}?)(?=[,;!?]|\.(?!\d)|$)",
+    re.IGNORECASE,
+)
+LOST = re.compile(r"^(?:scratch|strike) that\b(?!.*\b(?:I|we|my)\b)", re.IGNORECASE)
+"""What takes something back, and says alone nothing."""
 _SCRATCH = re.compile(
     r"^(?:oh,? |and |actually,? |no,? |wait,? )*(?:scratch|forget|ignore|strike|never mind|disregard) (?:what|"
     r"that thing|the thing|all|everything) I "
@@ -34,7 +45,13 @@ _NUMBER = (
     r"(?:\d[\d.,:/-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
     r"fifteen|twenty|thirty|forty|fifty)"
 )
+_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _SORTS = (
+    re.compile(
+        rf"(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?: at \d{{1,2}}[:.]\d\d)?|{_MONTH} \d{{1,2}}(?:st|nd|"
+        r"rd|th)?(?: at \d{1,2}[:.]\d\d)?"
+    ),
+    re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z-])[A-Za-z\d-]{3,}(?![\w-])"),
     re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE),
     re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE),
     re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"),
@@ -51,15 +68,19 @@ class Mended:
     instead: str
 
 
+def _found(text: str) -> re.Match[str] | None:
+    return _MEANT.match(text) or _ACTUALLY.match(text) or _IT_IS.match(text)
+
+
 def is_mending(text: str) -> str | None:
     """The words that stand for what was said before, if `text` begins by setting something right."""
-    found = _MEANT.match(text) or _ACTUALLY.match(text)
+    found = _found(text)
     return next((group for group in found.groups() if group), None) if found else None
 
 
 def rest(text: str) -> str:
     """What follows the words that set something right."""
-    found = _MEANT.match(text) or _ACTUALLY.match(text)
+    found = _found(text)
     return text[found.end() :].lstrip(" ,.;:!") if found else text
 
 
@@ -89,6 +110,12 @@ def scratched(sentence: str) -> str | None:
     return stated[:1].upper() + stated[1:]
 
 
+_TITLED = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]*(?: [A-Z\d][\w'’-]*)*")
+_NO_TITLES = frozenset("I Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()) | frozenset(
+    _MONTH[3:-1].split("|")
+)
+
+
 def _alike(new: str, statement: str) -> str | None:
     """The one piece of `statement` that is of the sort of `new`: a number, a weekday, "Hall B" for "Hall D"."""
     for sort in _SORTS:
@@ -96,6 +123,9 @@ def _alike(new: str, statement: str) -> str | None:
             found = [match.group() for match in sort.finditer(statement)]
             return found[0] if len(found) == 1 else None
     head, _, rest = new.partition(" ")
+    if new[:1].isupper() and (named := [one for one in _TITLED.findall(statement) if one not in _NO_TITLES]):
+        alone = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) if rest else []
+        return alone[0] if len(alone) == 1 else named[0] if len(named) == 1 else None
     if not rest or head.lower() in {"the", "a", "an", "my", "in", "on", "at"}:
         return None
     pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement)

@@ -220,10 +220,26 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
         quotes = [mending.rest(quotes[0]), *quotes[1:]]
     answer = None if mended else _answer(text, talk)
     quotes = [quote for quote in quotes if answer is None or quote != answer[0].quote]
-    said = [one for place, quote in enumerate(quotes, 1) for one in _said(quote, place, talk)]
+    said = _all_said(quotes, talk)
     asked = talk.asked if answer else before.asked if mended and before else None
     first = answer or (mended.statements if mended else [])
     return _Spoken([*first, *said], asked, mended.mended if mended else ())
+
+
+def _all_said(quotes: Sequence[str], talk: _Talk) -> list[_Said]:
+    """What sentences say one after the other, where a later one may set an earlier one right."""
+    said: list[_Said] = []
+    for place, quote in enumerate(quotes, 1):
+        mended = mending.mended(quote, [one.plain for one in said]) if said else None
+        if mended is None and mending.LOST.match(quote):
+            continue
+        if mended is None:
+            said += _said(quote, place, talk)
+            continue
+        said = [one for one in said if one.plain != mended.said]
+        said += [replace(one, sure=True, mends=True) for one in _said(quote, place, talk, mended.statement)]
+        said += _said(mending.rest(quote), place, talk) if mending.rest(quote) else []
+    return said
 
 
 def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
@@ -294,7 +310,7 @@ def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Tal
         talk,
         statement.person,
         statement.introduces,
-        statement.mends,
+        statement.mends or statement.completed,
         statement.mends,
     )
     return _checked(said)

@@ -43,8 +43,10 @@ _INTRODUCED = re.compile(
     r"(?P<name>[A-Z][\w-]+)"
 )
 _SEVERAL = re.compile(
-    rf"\b(?:(?:[Tt]he|[Mm]y|[Oo]ur) )?(?:[Oo]ne|[Tt]wo|[Tt]hree|[Tt]win|[Aa]|[Mm]y|[Oo]ur) (?:[a-z-]+ ){{0,2}}?(?P<kin>{_KIND}|girl|boy)s?"
-    r"(?:,| called| named) (?P<name>[A-Z][a-z]\w*)(?:(?:, (?P<third>[A-Z][a-z]\w*))?,? and (?P<other>[A-Z][a-z]\w*))?(?=[.,;!]|$| )"
+    r"\b(?:(?:[Tt]he|[Mm]y|[Oo]ur) )?(?:[Oo]ne|[Tt]wo|[Tt]hree|[Tt]win|[Aa]|[Mm]y|[Oo]ur) (?:[a-z-]+ "
+    rf"){{0,2}}?(?P<kin>{_KIND}|girl|boy)s?"
+    r"(?:,| called| named) (?P<name>[A-Z][a-z]\w*)(?:(?:, (?P<third>[A-Z][a-z]\w*))?,? and "
+    r"(?P<other>[A-Z][a-z]\w*))?(?=[.,;!]|$| )"
 )
 """People and animals by name after how many they are: "two cats, Biscuit and Mozart"."""
 _TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)"
@@ -57,7 +59,8 @@ _PERSONAL_VERB = re.compile(
     rf"will|'s|loves|likes|hates|wants|"
     r"lives|works|plays|thinks|says|moved|died|turned|started|called|drives|teaches|studies|cannot|can't|knows|"
     r"needs|turns|swears|"
-    r"tells|goes|runs|coaches|[a-z]{3,}(?<!e)ed|married|graduated|retired|quit|joined|passed|finished|adopted|switched|helped|stopped)\b"
+    r"tells|goes|runs|coaches|[a-z]{3,}(?<!e)ed|married|graduated|retired|quit|joined|passed|finished|adopted|"
+    r"switched|helped|stopped)\b"
 )
 _JOINT = re.compile(r" and (?:I\b|my\b|our\b|[A-Z])")
 _COMPOUND = re.compile(
@@ -67,6 +70,12 @@ _COMPOUND = re.compile(
 )
 """Two subjects, or a noun made with the word: "my wife and I", "my mother tongue is"."""
 _PRONOUN = re.compile(r"\b(?P<word>he|she|him|her|his|hers)\b", re.IGNORECASE)
+_OF_NAMED = re.compile(
+    r"\b(?!Mon|Tue|Wed|Thu|Fri|Sat|Sun|January|February|March|April|May|June|July|August|September|October|November|"
+    r"December|I\b)"
+    r"(?<=[a-z] )[A-Z][a-z]+ (?:[a-z]+ ){1,3}(?:his|her)$"
+)
+"""A name that nobody knows, and a pronoun that can only mean it: "take Pickle for his jabs"."""
 _FEMININE = frozenset({"she", "her", "hers"})
 
 
@@ -82,7 +91,7 @@ class Person:
 class Persons:
     """Those who were mentioned in a conversation, the latest last, each with the number of the message.
 
-    `thing`: what was spoken of last, "my desk"; `center`: whom the last statement that has a person for its subject is
+    `thing`: what was spoken of last, "my desk"; `centers`: by gender, whom the last statement that has a person for its subject is
     about, or who alone is named in it, and the number of its message, unless the same pronoun would mean another, too;
     `said`: what was stated last.
     """
@@ -91,7 +100,7 @@ class Persons:
     seen: list[tuple[int, Person]] = field(default_factory=list)
     genders: dict[str, str | None] = field(default_factory=dict)
     thing: str = ""
-    center: tuple[int, Person] | None = None
+    centers: dict[str | None, tuple[int, Person]] = field(default_factory=dict)
     said: Said = field(default_factory=Said)
 
     def hear(self, text: str, at: int) -> None:
@@ -114,7 +123,7 @@ class Persons:
                 continue
             person = self._meant(gender, at, subject)
             if person is None:
-                return None
+                return statement if _OF_NAMED.search(statement[: found.end()]) else None
             mine = person.name.startswith(f"{self.speaker}'s ")
             name = f"my{person.name[len(self.speaker) + 2 :]}" if mine else person.name
             name = name if before.strip() else name[:1].upper() + name[1:]
@@ -150,19 +159,35 @@ class Persons:
         """Remember of whom `statement`, in message number `at`, speaks: its `subject`, or the only one it mentions."""
         mentioned = {one.name: one for one in self._mentioned(statement)}
         if subject is None and len(mentioned) != 1:
-            self.center = None if mentioned else self.center
+            for one in mentioned.values():
+                self._forget(one)
             return
         center = subject or next(iter(mentioned.values()))
-        known = self.center is not None and self.center[1].name == center.name
+        known = any(one.name == center.name for _, one in self.centers.values())
         others = [one for name, one in mentioned.items() if name != center.name and not known]
-        rivals = [one for one in others if one.gender == center.gender or None in {one.gender, center.gender}]
-        self.center = None if rivals else (at, center)
+        self._forget(center)
+        if not any(one.gender == center.gender or None in {one.gender, center.gender} for one in others):
+            self.centers[center.gender] = (at, center)
+
+    def introduce(self, name: str, gender: str | None, at: int) -> None:
+        """Remember somebody who is named only now, and is spoken of."""
+        self.genders[name] = gender
+        self.seen.append((at, Person(name, gender)))
+        self.centered(name, Person(name, gender), at)
+
+    def _forget(self, other: Person) -> None:
+        """Whom a pronoun that fits `other` as well no longer means."""
+        for gender in [one for one in self.centers if None in {one, other.gender} or one == other.gender]:
+            del self.centers[gender]
 
     def _meant(self, gender: str, at: int, subject: Person | None) -> Person | None:
         if subject and subject.gender in {gender, None}:
             return subject
-        if self.center and at - self.center[0] <= NEAR and self.center[1].gender in {gender, None}:
-            return self.center[1]
+        near_by = [
+            self.centers[one] for one in (gender, None) if one in self.centers and at - self.centers[one][0] <= NEAR + 1
+        ]
+        if near_by:
+            return max(near_by, key=lambda one: one[0])[1]
         near = [person for place, person in self.seen if at - NEAR < place <= at]
         fitting = self._fitting(near, gender)
         known = [one for one in fitting if one.gender]
