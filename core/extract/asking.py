@@ -13,6 +13,8 @@ from core.extract import rewrite
 
 LONGEST = 110
 """Characters of an answer."""
+LONGEST_ROLE, LONGEST_THING, LONGEST_HABIT = 4, 8, 5
+"""Words of what somebody works as, of an answer that has neither a name nor a number, and of a habit asked for."""
 
 _LEAD = re.compile(
     r"^(?:(?:and|so|but|oh|ok(?:ay)?|nice|great|well|wow|congratulations|cool|lovely|then|now|hi|hello|thanks|"
@@ -59,7 +61,13 @@ _VERBLESS = re.compile(
     r"same|older|better|so|too|is|are|do|did|the|like|still|more)\b)[a-z]+(?: (?!or\b)[a-z]+){0,2})\?$",
     re.IGNORECASE,
 )
-_BE = {"is", "are", "was", "were"}
+_BE = frozenset({"is", "are", "was", "were"})
+_PRONOUNS = frozenset({"you", "he", "she", "they", "it"})
+_GOES = re.compile(r"(?:went|go|goes|going|travel\w*|fly|flies|flew|flying|moved?|moving)\b")
+_SPOT = re.compile(r"^(?:the|an?) |^\d| and | Street\b| Road\b| & ", re.IGNORECASE)
+_ROLE = re.compile(
+    r"(?:er|or|ist|ian|ant|nurse|tect|vet|cook|chef|clerk|man|woman|ee|aide|pilot|student|intern|guard|coach|lead|head)$"
+)
 _PAST = dict(
     pair.split(":")
     for pair in (
@@ -103,6 +111,7 @@ _WHEN = (
         "at ",
     ),
 )
+_OFTEN = re.compile(rf"{_DAY}|(?:first|second|third|last)\b", re.IGNORECASE)
 _ADVERBIAL = re.compile(
     r"^(?:on|in|at|by|from|since|for|with|to|until|till|after|before|every|each|once|twice|three times|daily|weekly|"
     r"next|last|this|"
@@ -164,6 +173,9 @@ _LASTING = re.compile(
 )
 
 
+_POINTS = re.compile(r"\b(?:it|that|this|them|one)\b")
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer: whether it says yes or no, and the rest of its first sentence."""
@@ -174,7 +186,7 @@ class Reply:
 
 
 def stated(question: str, reply: Reply) -> tuple[str, bool] | None:
-    """The statement that a question and its answer make together, and whether it is sure to last; None: they make none."""
+    """The statement that a question and its answer make, and whether it is sure to last; None: they make none."""
     asked = question.strip()
     for pattern, full in _SHORT:
         asked = pattern.sub(full, asked)
@@ -195,71 +207,51 @@ def _value(said: str) -> str | None:
 
 def _completed(asked: str, reply: Reply) -> str | None:
     """An answer to "when", "where", "who", "what", "how many" in its place in the statement."""
-    found = _ASKED.match(asked)
-    value = _value(reply.rest)
-    if found is None or value is None or reply.no or reply.yes:
+    found, value = _ASKED.match(asked), _value(reply.rest)
+    if found is None or value is None or reply.no or reply.yes or not _is_telling(value, found):
         return None
     wh, aux, who, rest = found["wh"].lower(), found["aux"].lower(), found["who"], found["rest"].strip()
-    if (
-        _SMALL_TALK.search(rest)
-        or (re.match(r"(?:do|be)\b(?! doing)", rest) and wh != "what")
-        or (wh in {"how long", "how far"} and aux == "do")
-    ):
-        return None
-    noun = found["noun"]
     if wh == "what" and re.match(r"(?:be )?do(?:ing)?\b", rest):
-        return _occupation(aux, who, value)
-    if wh == "what" and aux in _BE and rest and not rest.endswith("ing") and " " not in rest:
+        return _occupation(aux, _subject(who), value)
+    if _SMALL_TALK.search(rest) or re.match(r"(?:do|be)\b", rest) or (wh in {"how long", "how far"} and aux == "do"):
         return None
-    value = value if wh == "how long" and aux in _BE and who.lower() != "you" else _placed(wh, found["prep"], value)
-    if wh == "where" and rest.endswith("work") and value and value.startswith("in "):  # a town, or who employs them
+    of_thing = aux in _BE and not rest and who.lower() not in _PRONOUNS
+    placed = value if of_thing and wh == "how long" else _placed(wh, found["prep"], value)
+    if placed is None or (wh == "where" and rest.endswith("work") and placed.startswith("in ")):
+        return None  # "Berlin." may be a town, or who employs them
+    if of_thing or (aux in _BE and who.lower() == "it" and not rest):
+        return f"{who} {aux} {placed}" if wh != "how" or _COUNTED.match(value) else None
+    return None if wh == "how" else _acted(found, placed)
+
+
+def _acted(found: re.Match[str], value: str) -> str | None:
+    """What somebody does, with the answer behind the verb."""
+    wh, aux, who, rest = found["wh"].lower(), found["aux"].lower(), found["who"], found["rest"].strip()
+    if aux in _BE and not rest.endswith(("ing", "ed")) and (who.lower() != "you" or wh == "what"):
         return None
-    if value is None:
-        return None
-    if aux in _BE and not rest and who.lower() not in {"you", "he", "she", "they", "it"}:
-        return f"{who} {aux} {value}" if _is_telling(value) and (wh != "how" or _COUNTED.match(value)) else None
-    if wh == "how":
-        return None
-    if aux in _BE and who.lower() != "you" and not rest.endswith(("ing", "ed")):
-        who, rest = _split_noun(who, rest)
-        if rest:
-            return None
-        return f"{who} {aux} {value}" if who.lower() == "it" and _is_telling(value) else None
-    subject = "I" if who.lower() == "you" else who
-    if not rest:
-        who, rest = _split_noun(who, "")
-        subject = "I" if who.lower() == "you" else who
+    words = who.split()
+    if not rest and len(words) > 2:  # "my shift start": the verb is the last word of what looks like the subject
+        who, rest = " ".join(words[:-1]), words[-1]
+    subject = _subject(who)
     verb = _verb(aux, subject, rest)
-    if verb is None or not _is_telling(value):
+    if verb is None:
         return None
-    if noun and wh.startswith(("how many", "how much")) and re.fullmatch(_NUMBER, value, re.IGNORECASE):
-        value = f"{value} {noun}"
-    if wh == "where" and re.match(
-        r"(?:went|go|going|travel\w*|fly|flew|flying|moved?|moving|am going|moved)\b", verb.split()[-1]
-    ):
+    if wh.startswith(("how many", "how much")) and re.fullmatch(_NUMBER, value, re.IGNORECASE):
+        value = f"{value} {found['noun']}"
+    if wh == "where" and _GOES.match(verb.split()[-1]):
         value = re.sub(r"^(?:in|at) ", "to ", value)
     return f"{subject} {verb} {value}"
 
 
-def _split_noun(who: str, rest: str) -> tuple[str, str]:
-    """A subject of several words with its verb: "my shift start" → "my shift", "start"."""
-    words = f"{who} {rest}".split()
-    return (" ".join(words[:-1]), words[-1]) if len(words) > 2 and not rest else (who, rest)
+def _subject(who: str) -> str:
+    return "I" if who.lower() == "you" else who
 
 
-def _occupation(aux: str, who: str, value: str) -> str | None:
-    subject = "I" if who.lower() == "you" else who
+def _occupation(aux: str, subject: str, value: str) -> str | None:
+    """What somebody does for a living: "What does she do?" – "Architect."."""
     be = {"will": "will be", "do": "am", "does": "is", "did": "was", "are": "am", "is": "is"}.get(aux)
     role = re.split(r",| at | in | on | for ", re.sub(r"^(?:an?|the) ", "", value))[0]
-    if (
-        be is None
-        or len(role.split()) > 4
-        or not re.search(
-            r"(?:er|or|ist|ian|ant|nurse|tect|vet|cook|chef|clerk|man|woman|cian|ee|aide|pilot|student|intern|guard|"
-            r"coach|lead|head)$",
-            role,
-        )
-    ):
+    if be is None or len(role.split()) > LONGEST_ROLE or not _ROLE.search(role):
         return None
     return f"{subject} {be} {value if re.match(r'(?:an?|the) ', value) else rewrite.with_article(value)}"
 
@@ -268,36 +260,37 @@ def _placed(wh: str, prep: str | None, value: str) -> str | None:
     """The answer as an adverbial where a time or a place is asked for."""
     if prep:
         return f"{prep} {value}"
-    if wh in {"when", "what time", "how often", "how long"}:
-        if _ADVERBIAL.match(value) and not re.match(rf"{_DAY}", value, re.IGNORECASE):
-            return value
-        if wh == "how long":
-            return f"for {value}" if _COUNTED.match(value) and re.search(r"year|month|week|day|decade", value) else None
-        if wh == "how often":
-            return (
-                value
-                if _COUNTED.match(value)
-                or re.match(_DAY, value)
-                or re.match(r"(?:first|second|third|last)\b", value, re.IGNORECASE)
-                else None
-            )
-        return next((f"{before}{value}" for pattern, before in _WHEN if pattern.match(value)), None)
+    if wh not in {"when", "what time", "how often", "how long", "where"}:
+        return value
+    if _ADVERBIAL.match(value) and not re.match(_DAY, value, re.IGNORECASE):
+        return value
     if wh == "where":
-        if _ADVERBIAL.match(value):
-            return value
-        if not re.search(r"[A-Z]", value) and not value.startswith(("the ", "a ", "an ")):
-            return None
-        return (
-            f"at {value}"
-            if re.match(r"the |an? |\d", value, re.IGNORECASE) or re.search(r" and | Street| Road| & ", value)
-            else f"in {value}"
-        )
-    return value
+        return _at(value)
+    if wh == "how long":
+        return f"for {value}" if _COUNTED.match(value) and re.search(r"year|month|week|day|decade", value) else None
+    return _when(wh, value)
 
 
-def _is_telling(value: str) -> bool:
-    """Whether the answer names something: a number, a time, a name, or a thing in a few words."""
-    return bool(_NAMED.search(value) or _COUNTED.match(value) or _ADVERBIAL.match(value) or 1 < len(value.split()) <= 8)
+def _when(wh: str, value: str) -> str | None:
+    """A time with the preposition before it: "on 18 May"."""
+    if wh == "how often":
+        return value if _COUNTED.match(value) or _OFTEN.match(value) else None
+    return next((f"{before}{value}" for pattern, before in _WHEN if pattern.match(value)), None)
+
+
+def _at(value: str) -> str | None:
+    """A place with the preposition before it: "in Leeds", "at the library"."""
+    if _SPOT.search(value):
+        return f"at {value}"
+    return f"in {value}" if re.search(r"[A-Z]", value) else None
+
+
+def _is_telling(value: str, asked: re.Match[str]) -> bool:
+    """Whether the answer names something: a number, a time, a name, a trade, or a thing in a few words."""
+    named = _NAMED.search(value) or _COUNTED.match(value) or _ADVERBIAL.match(value)
+    return bool(
+        named or 1 < len(value.split()) <= LONGEST_THING or re.match(r"(?:be )?do(?:ing)?\b", asked["rest"].strip())
+    )
 
 
 def _verb(aux: str, subject: str, rest: str) -> str | None:
@@ -321,26 +314,23 @@ def _verb(aux: str, subject: str, rest: str) -> str | None:
 def _confirmed(asked: str, reply: Reply) -> str | None:
     """A yes or a no to what the speaker does, can or will do, with the time or place that follows it."""
     found = _OPEN.match(asked)
-    if found is None or not (reply.yes or reply.no):
+    if found is None or not (reply.yes or reply.no) or _SMALL_TALK.search(found["rest"]):
         return None
     aux, rest = found["aux"].lower(), found["rest"].strip()
-    if _SMALL_TALK.search(rest):
-        return None
     value = _value(reply.rest) if reply.yes and reply.rest else None
-    placed = value and (value if _ADVERBIAL.match(value) else None)
-    placed = f"on {placed}" if placed and re.match(_DAY, placed) else placed
-    if reply.yes and placed:
-        verb = _verb(aux, "I", rest) if aux != "have" else f"have {rest}"
-        return f"I {verb} {placed}" if aux != "are" or rest.endswith("ing") else f"I am {rest} {placed}"
-    if not _LASTING.match(rest) or len(rest.split()) > 5 or re.search(r"\b(?:it|that|this|them|one)\b", rest):
+    if value and _ADVERBIAL.match(value):
+        return f"I {_verb(aux, 'I', rest)} {'on ' if re.match(_DAY, value) else ''}{value}"
+    lasts = _LASTING.match(rest) and len(rest.split()) <= LONGEST_HABIT and not _POINTS.search(rest)
+    if not lasts or (reply.yes and (reply.rest or aux == "did")):
         return None
-    if reply.no:
-        plain = re.sub(r"^(?:ever|also|still|usually|really) ", "", rest)
-        form = {"do": "do not", "can": "cannot", "are": "am not", "have": "have never", "did": "did not"}.get(aux)
-        plain = re.sub(r"^ever ", "", plain)
-        plain = re.sub(r"\b(?:a|an|any) (?=\w+$)", "any " if aux == "do" and plain.startswith("have") else "a ", plain)
-        return f"I {form} {plain}" if form else None
-    return f"I {_verb(aux, 'I', re.sub('^ever ', '', rest))}" if not reply.rest and aux != "did" else None
+    plain = re.sub(r"^ever ", "", rest)
+    return f"I {_verb(aux, 'I', plain)}" if reply.yes else _denied(aux, plain)
+
+
+def _denied(aux: str, plain: str) -> str | None:
+    form = {"do": "do not", "can": "cannot", "are": "am not", "have": "have never", "did": "did not"}.get(aux)
+    plain = re.sub(r"^(?:also|still|usually|really) ", "", plain)
+    return f"I {form} {plain}" if form else None
 
 
 def _listed(asked: str, reply: Reply) -> str | None:

@@ -151,9 +151,7 @@ def _may_cut(left: str, right: str, mark: str) -> bool:
         return True
     if mark.count(",") and not mark.strip(" ,") and (_SUBORDINATE.match(left) or not _FINITE.search(left)):
         return False
-    if _ANSWERS.match(right):
-        return False
-    if not _FINITE.search(left) or _OPENS.search(left) or _in_brackets(left):
+    if _ANSWERS.match(right) or not _FINITE.search(left) or _OPENS.search(left) or _in_brackets(left):
         return False
     if _SUBORDINATE.match(left) and "," not in left:
         return False

@@ -1,4 +1,4 @@
-"""What a short statement leaves out, put back from what was said right before: "I've done 22", "It was £38", "from there".
+"""What a short statement leaves out, put back from what was said before: "I've done 22", "It was £38", "from there".
 
 Where nothing before completes it, a statement that means nothing alone is dropped.
 """
@@ -148,7 +148,7 @@ _HEARSAY = re.compile(
 
 @dataclass(slots=True)
 class Said:
-    """What was stated last, each with the number of its message, and the last question that was asked of the speaker."""
+    """What was stated last, each with the number of its message, and what the speaker was asked right before."""
 
     told: list[tuple[int, str]] = field(default_factory=list)
     asked: str = ""

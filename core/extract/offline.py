@@ -443,7 +443,7 @@ def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidat
 
 
 def _plainly(candidate: Candidate, slots: list[Slot], said: _Said) -> str:
-    """An attribute and its value as a short sentence, of a relative by the word that was said: "husband", not "spouse"."""
+    """An attribute and its value as a short sentence, a relative by the word that was said: "husband", not "spouse"."""
     chinese, tables = said.chinese, _tables(said)
     stated = tables.stated
     attribute, pattern = slots[0].attribute, slots[0].pattern

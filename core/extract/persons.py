@@ -91,9 +91,9 @@ class Person:
 class Persons:
     """Those who were mentioned in a conversation, the latest last, each with the number of the message.
 
-    `thing`: what was spoken of last, "my desk"; `centers`: by gender, whom the last statement that has a person for its subject is
-    about, or who alone is named in it, and the number of its message, unless the same pronoun would mean another, too;
-    `said`: what was stated last.
+    `thing`: what was spoken of last, "my desk"; `centers`: by gender, whom the last statement that has a person for its
+    subject is about, or who alone is named in it, and the number of its message, unless the same pronoun would mean
+    another, too; `said`: what was stated last.
     """
 
     speaker: str
@@ -211,13 +211,7 @@ class Persons:
             if match["name"].lower() not in NO_NAMES and (gender or re.fullmatch(_KIND, word)):
                 self.genders[match["name"]] = gender
                 found.append((match.start(), Person(match["name"], gender)))
-        for match in _SEVERAL.finditer(text):
-            word = match["kin"].lower()
-            gender = "f" if word in _HER else "m" if word in _HIM else None
-            for name in filter(None, (match["name"], match["third"], match["other"])):
-                self.genders[name] = gender
-            if not match["other"]:
-                found.append((match.start(), Person(match["name"], gender)))
+        found += self._several(text)
         for match in _NAME.finditer(text):
             name = match["name"]
             if _NO_PERSON_BEFORE.search(text[max(0, match.start() - 10) : match.start()]):
@@ -225,6 +219,17 @@ class Persons:
             if match.start() not in taken and self._is_person(name, text, match.start()):
                 found.append((match.start(), Person(name, self.genders.get(name) or _gender(name))))
         return [person for _, person in sorted(found, key=lambda one: one[0])]
+
+    def _several(self, text: str) -> list[tuple[int, Person]]:
+        """Those who are named after how many they are; who is named alone may be meant by a pronoun."""
+        alone = []
+        for match in _SEVERAL.finditer(text):
+            word = match["kin"].lower()
+            gender = "f" if word in _HER else "m" if word in _HIM else None
+            for name in filter(None, (match["name"], match["third"], match["other"])):
+                self.genders[name] = gender
+            alone += [] if match["other"] else [(match.start(), Person(match["name"], gender))]
+        return alone
 
     def _kin(self, match: re.Match[str]) -> Person:
         word = match["kin"].split()[-1].lower().removesuffix("-in-law")
@@ -237,19 +242,15 @@ class Persons:
         return Person(f"{self.speaker}'s {match['kin'].lower()}", gender)
 
     def _is_person(self, name: str, text: str, start: int) -> bool:
-        if _TITLED.match(name):
-            return True
         low = name.lower()
-        if name in self.genders and name != self.speaker:
+        if _TITLED.match(name) or (name in self.genders and name != self.speaker):
             return True
         if name == self.speaker or low in NO_NAMES:
             return False
         if _gender(name) and low not in COMMON_WORDS:
             return True
-        if low in COMMON_WORDS and not _STARTS_SENTENCE.search(text[:start]):
-            return True
         if not _STARTS_SENTENCE.search(text[:start]):
-            return False
+            return low in COMMON_WORDS
         return bool(_PERSONAL_VERB.match(text, start + len(name)))
 
 
