@@ -250,6 +250,7 @@ def _subject(who: str) -> str:
 def _occupation(aux: str, subject: str, value: str) -> str | None:
     """What somebody does for a living: "What does she do?" – "Architect."."""
     be = {"will": "will be", "do": "am", "does": "is", "did": "was", "are": "am", "is": "is"}.get(aux)
+    value = value[:1].lower() + value[1:] if value[1:].islower() else value
     role = re.split(r",| at | in | on | for ", re.sub(r"^(?:an?|the) ", "", value))[0]
     if be is None or len(role.split()) > LONGEST_ROLE or not _ROLE.search(role):
         return None

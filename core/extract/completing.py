@@ -66,7 +66,7 @@ _HAS_OBJECT = re.compile(
     r"(?=[.!,]?$| (?:and|but|because|in|at|on|for|with|every|now)\b)"
 )
 _IT_IS = re.compile(
-    r"^[Ii]t (?P<verb>is|was|has|will be|costs?|starts?|opens?|takes?|runs?|came to|comes) (?P<rest>.+)$"
+    r"^[Ii]t (?P<verb>is|was|has|has got|will be|costs?|starts?|opens?|takes?|runs?|came to|comes) (?P<rest>.+)$"
 )
 _TELLING = re.compile(
     rf"\d|\b{_NUMBER} [a-z]+|(?<= )[A-Z][a-z]|\b(?:first|second|third|fourth|fifth|top|ground) floor\b|\bcalled\b|"
@@ -80,13 +80,14 @@ _IT_BESIDE = re.compile(
     r"July|August|September|October|November|December|me|you|us|the (?:only|first|last|best|worst))\b)(?!:?\d* "
     r"?(?:each|a month))"
 )
+_PERSON = re.compile(rf"\b(?:{KIN}|guy|woman|man|girl|boy|lady|bloke|chap|lad|teacher|tutor|people|nurse|vet|leader)$")
 _FOR_IT = re.compile(r"^(?P<said>.{6,}\d[^,;]*?) (?:for|with|of|about|on|towards) (?:it|that|them)(?P<end>[.!]?)$")
 _FOR_ME = re.compile(r"\b(?:for|to) (?:me|us)\b|\b(?:because|when|since)\b")
 _INTRODUCES_IT = re.compile(
     r"\b(?:bought|got|booked|have|has|found|adopted|entered|joined|applied for|accepted on|moved into|rented|rents?|"
     r"owns?|"
     r"reading|ordered|signed up for|drives?|rides?|landed|started|took|takes|taking|made|opened|planned|chosen|"
-    r"picked|with) "
+    r"picked|start|starts|looking at|viewing|with) "
     r"(?P<thing>(?:an?|the|my|our) (?!lot\b|bit\b|few\b|couple\b|good\b|cold\b|feeling\b|time\b|problem\b|look\b|"
     r"break\b|day\b)"
     r"[\w'’-]+(?: (?!in\b|at\b|on\b|from\b|for\b|with\b|to\b|called\b|named\b|last\b|this\b|next\b|yesterday\b|"
@@ -112,9 +113,17 @@ _GOING_ON = re.compile(
     r"building|writing|teaching) [^,.;]{2,30})"
 )
 _COURSE = re.compile(
-    r"\b(?P<what>(?:(?:my|the|an?) (?:[\w'’-]+ ){0,4}?)?(?:exam|test|course|class|certificate|job|role|position|"
+    r"\b(?P<what>(?:my|the|an?) (?:[\w'’-]+ ){0,4}?(?:exam|test|course|class|certificate|job|role|position|"
     r"training|diploma|degree|midterm|"
-    r"programme|program|lessons|Level \d+|Grade \d+)\b(?: at (?:the )?[A-Z][\w'’]+(?: [A-Z][\w'’]+)*)?)"
+    r"programme|program|lessons)\b(?: at (?:the )?[A-Z][\w'’]+(?: [A-Z][\w'’]+)*)?|(?:Level|Grade) \d+)"
+)
+_DOING_IT = re.compile(r"^(?P<before>I have) been (?:doing|at) (?:it|this|that) (?P<after>(?:for|since) .+)$")
+_TRADE = re.compile(r"^I (?:work as|am) (?P<what>an? [a-z]+(?: [a-z]+){0,2})\b")
+_STOPPED = re.compile(
+    r"^(?P<before>I (?:have )?(?:stopped|quit))(?P<after> (?:in|on|last|this|when|about|two|three|at)\b.*)$"
+)
+_NO_LONGER = re.compile(
+    r"^I (?:no longer|do not) (?P<verb>drink|smoke|vape|gamble|drive|dance|bake|cook|teach|paint|climb|work|eat)\b"
 )
 _NEEDS_OBJECT = re.compile(
     rf"^{_WHO} (?:(?:have|has|had|never|just|almost|nearly|finally|also|even|will|did not|do not|does not) )*"
@@ -134,7 +143,7 @@ _THEY_DO = re.compile(
     r"hates|wants|drinks|eats|plays|smokes|drives|believes|speaks|swims|runs|watches) (?P<what>[^,;.]+)"
 )
 _HEARSAY = re.compile(
-    r"\b(?:or so (?:the |my )?\w+(?: \w+)? (?:says?|said|claims?|tells?)|(?:rumou?r|word) has it|supposedly|"
+    r"\b(?:or so (?:the |my )?\w+(?: \w+)? (?:says?|said|claims?|tells?)|(?:[Rr]umou?r|[Ww]ord) has it|supposedly|"
     r"allegedly|if you believe|"
     r"so (?:they|people) say|according to (?!my doctor|the doctor|my GP|the vet))\b|"
     r"^(?:[A-Z][\w'’-]+|[Mm]y [a-z' -]{2,25}?|[Hh]e|[Ss]he|[Tt]hey|[Ee]veryone|[Ss]omeone|[Ss]omebody|[Ss]ome \w+|"
@@ -173,7 +182,16 @@ def completed(statement: str, said: Said, at: int) -> str | None:
     near = said.near(at)
     course = _COURSE.search(said.asked)
     near = [said.asked, *near] if course and _OBJECTLESS.match(statement) else near
-    for complete in (_with_name, _with_place, _with_noun, _with_object, _with_course, _with_verb):
+    for complete in (
+        _with_name,
+        _with_trade,
+        _with_end,
+        _with_place,
+        _with_noun,
+        _with_object,
+        _with_course,
+        _with_verb,
+    ):
         made = complete(statement, near)
         if made != statement:
             return made
@@ -193,6 +211,18 @@ def _with_name(statement: str, near: list[str]) -> str | None:
             name = named["name"] if someone["alone"] else f"{someone.group()} called {named['name']}"
             return f"{before[: someone.start()]}{name}{before[someone.end() :]}"
     return statement
+
+
+def _with_trade(statement: str, near: list[str]) -> str | None:
+    doing, trade = _DOING_IT.match(statement), _TRADE.match(near[0]) if near else None
+    return f"{doing['before']} been {trade['what']} {doing['after']}" if doing and trade else statement
+
+
+def _with_end(statement: str, near: list[str]) -> str | None:
+    stopped, ended = _STOPPED.match(statement), _NO_LONGER.match(near[0]) if near else None
+    if not stopped or not ended:
+        return statement
+    return f"{stopped['before']} {ended['verb'].removesuffix('e')}ing{stopped['after']}"
 
 
 def _with_place(statement: str, near: list[str]) -> str | None:
@@ -263,7 +293,7 @@ def _with_thing(statement: str, near: list[str], asked: str) -> str:
     if it is None or not telling or _IT_BESIDE.match(it["rest"]) or _FOR_ME.search(it["rest"].partition(",")[0]):
         return statement
     of_question = _ASKED_THING.search(asked)
-    thing = f"the {of_question['thing']}" if of_question else _last_thing(near)
+    thing = f"the {of_question['thing']}" if of_question else _last_thing(near[:1])
     if thing is None:
         return statement
     return f"{thing[:1].upper()}{thing[1:]} {it['verb']} {it['rest']}"
@@ -272,6 +302,6 @@ def _with_thing(statement: str, near: list[str], asked: str) -> str:
 def _last_thing(near: list[str]) -> str | None:
     for one in near:
         found = _INTRODUCES_IT.search(one) or _THING_IS.match(one)
-        if found:
+        if found and not _PERSON.search(found["thing"]):
             return re.sub(r"^an? ", "the ", found["thing"])
     return None

@@ -21,7 +21,8 @@ _FILLERS = (
     r"congrats|sorry|first of all|as for me|for me|personally|besides|otherwise|apparently|basically|btw|p\.?s\.?|"
     r"quick update|update|"
     r"actually|correction|in that case|i think|i guess|i believe|i feel like|i'd say|let me tell you|hopefully|gosh|"
-    r"just so you know|(?:it )?turns out(?: that)?|on another note|what can i say|long story short|for context|for "
+    r"just so you know|no offen[cs]e(?:,? but)?|one more thing|(?:it )?turns out(?: that)?|on another note|what can "
+    r"i say|long story short|for context|for "
     r"what it's worth|"
     r"for the record|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?: that)?|"
     r"don't forget(?: that)?"
@@ -29,7 +30,8 @@ _FILLERS = (
 _BARE = (
     r"and|but|so|also|plus|or|like|oh|yeah|well|actually|i think|i guess|i believe|i feel like|i mean|honestly|"
     r"btw|fyi|by the way|please remember(?: that)?|remember that|please note(?: that)?|note that|"
-    r"don't forget that|for context|unfortunately|luckily|(?:it )?turns out(?: that)?|(?:the |my )?only (?:problem|"
+    r"don't forget that|for context|unfortunately|luckily|(?:ok|okay|alright|right) so|(?:it )?turns out(?: that)?|"
+    r"(?:the |my )?only (?:problem|"
     r"thing|catch|downside|snag) is(?: that)?"
 )
 _LEAD = re.compile(
@@ -89,7 +91,8 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"off|a|an|the|not|now|still|from|"
             r"about|around|behind|valid|called|named|due|allergic|vegan|vegetarian|pregnant|married|engaged|"
             r"divorced|retired|"
-            r"dead|gone|so|very|obsessed|called|really|turning|going|getting|having|working|living|moving|coming|"
+            r"dead|gone|so|very|obsessed|called|number|(?:[a-z]{3,}ing) (?:to|for|in|at|as|an?|the|on|with|his|her|"
+            r"my)|really|turning|going|getting|having|working|living|moving|coming|"
             r"doing|starting|"
             r"studying|learning|staying|expecting|looking|only|nearly|almost|\d+|three|four|five|six|seven|"
             r"eight|nine|ten|eleven|"

@@ -53,7 +53,7 @@ _SORTS = (
     ),
     re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z-])[A-Za-z\d-]{3,}(?![\w-])"),
     re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE),
-    re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE),
+    re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b(?: at \d{1,2}(?:[:.]\d\d)?)?", re.IGNORECASE),
     re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"),
 )
 

@@ -423,7 +423,7 @@ def _candidates(group: list[_Said]) -> list[Candidate]:
 
 
 _ONLY_NAMED = re.compile(
-    r"^(?:[A-Z]\w+(?:,| is) (?:my|our) [\w -]+|(?:my|our) [\w -]+(?:'s name)? is (?:called |named )?[A-Z][\w "
+    r"^(?:[A-Z]\w+(?:,| is) (?:my|our) [\w -]+|(?:my|our) [\w -]+(?:'s name)? is (?:called |named )?(?-i:[A-Z])[\w "
     r"-]+)[.!]?$",
     re.IGNORECASE,
 )

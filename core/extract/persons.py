@@ -162,7 +162,8 @@ class Persons:
             for one in mentioned.values():
                 self._forget(one)
             return
-        center = subject or next(iter(mentioned.values()))
+        before = (one for _, one in self.centers.values() if statement.startswith(f"{one.name}'s "))
+        center = next(before, None) or subject or next(iter(mentioned.values()))
         known = any(one.name == center.name for _, one in self.centers.values())
         others = [one for name, one in mentioned.items() if name != center.name and not known]
         self._forget(center)
