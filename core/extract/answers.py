@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.extract import rewrite, sentences, values
+from core.extract import asking, rewrite, sentences, values
 from core.extract.tables_en import words as words_en
 from core.extract.tables_zh import words as words_zh
 
@@ -55,11 +55,15 @@ _KIND = rf"(?P<who>{words_en.KIN}|{words_en.PETS})"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The words of an answer, and the statement that they stand for; `sure`: it says something even without a slot."""
+    """The words of an answer, and the statement that they stand for.
+
+    `sure`: it says something even without a slot; `weighed`: it does if it is worth keeping like any other statement.
+    """
 
     quote: str
     statement: str
     sure: bool = False
+    weighed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,9 @@ def read(question: str, text: str) -> Answer | None:
         statement = match and _stated(asks, match, first, chinese=chinese)
         if statement:
             return Answer(_quoted(text, first.start("rest") if asks.on else first.end()), statement, asks in _ANY)
-    return None
+    reply = asking.Reply(bool(first["yes"]), bool(first["no"]), first["rest"].strip())
+    made = None if chinese else asking.stated(question, reply)
+    return Answer(_quoted(text, first.end()), made[0], made[1], weighed=True) if made else None
 
 
 def _quoted(text: str, end: int) -> str:

@@ -86,7 +86,8 @@ _FINITE = re.compile(rf"(?<=\s)(?:{_THIRD}|{PAST}|{_BASE}|[a-z]{{3,}}ed)\b")
 _TWO_SIDED = re.compile(
     r"^(?P<subject>I|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he)(?: (?!is\b|are\b|"
     r"was\b)[\w'’-]+,?){1,4}|"
-    r"[A-Z][\w'’-]+(?: [a-z]+)?) (?P<be>am|is|are|was|were) (?P<one>[^,;]{1,60}?),? and (?P<two>(?:still |now |"
+    r"(?!It\b|This\b|That\b|There\b)[A-Z][\w'’-]+(?: [a-z]+)?) (?P<be>am|is|are|was|were) (?P<one>[^,;]{1,60}?),? "
+    r"and (?P<two>(?:still |now |"
     r"already |also |all )?"
     r"(?:in|at|on|from|an?|the|based|alone|married|allergic|vegan|vegetarian|left-handed|\d+|[a-z]+ (?:years|"
     r"months) \w+)\b[^;]*)$"
@@ -138,6 +139,10 @@ def without_comment(statement: str) -> str:
     return statement.strip(" ,")
 
 
+_ANSWERS = re.compile(r"(?:he|she|they|I|we) (?:said (?:yes|no)|agreed|accepted|refused|declined)\b", re.IGNORECASE)
+"""What means nothing without what it answers."""
+
+
 def _may_cut(left: str, right: str, mark: str) -> bool:
     """Whether both sides say something, and the right one does not depend on the left."""
     if mark.strip() == ";":
@@ -146,7 +151,7 @@ def _may_cut(left: str, right: str, mark: str) -> bool:
         return True
     if mark.count(",") and not mark.strip(" ,") and (_SUBORDINATE.match(left) or not _FINITE.search(left)):
         return False
-    if not _FINITE.search(left) or _OPENS.search(left) or _in_brackets(left):
+    if _ANSWERS.match(right) or not _FINITE.search(left) or _OPENS.search(left) or _in_brackets(left):
         return False
     if _SUBORDINATE.match(left) and "," not in left:
         return False
@@ -184,7 +189,7 @@ def _sides(statement: str) -> list[str]:
     if (
         both is None
         or re.search(r"\b(?:between|both|who|which|that)\b", both["one"])
-        or re.search(r"\b(?:I|we|he|she|they)\b", both["two"])
+        or re.search(r"\b(?:I|we|he|she|they|is|are|was|were|has|have|had)\b", both["two"])
     ):
         return [statement]
     subject = both["subject"].strip()

@@ -21,18 +21,23 @@ _FILLERS = (
     r"congrats|sorry|first of all|as for me|for me|personally|besides|otherwise|apparently|basically|btw|p\.?s\.?|"
     r"quick update|update|"
     r"actually|correction|in that case|i think|i guess|i believe|i feel like|i'd say|let me tell you|hopefully|gosh|"
-    r"just so you know|on another note|what can i say|long story short|for context|for what it's worth|"
+    r"just so you know|no offen[cs]e(?:,? but)?|one more thing|(?:it )?turns out(?: that)?|on another note|what can "
+    r"i say|long story short|for context|for "
+    r"what it's worth|"
     r"for the record|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?: that)?|"
     r"don't forget(?: that)?"
 )
 _BARE = (
     r"and|but|so|also|plus|or|like|oh|yeah|well|actually|i think|i guess|i believe|i feel like|i mean|honestly|"
     r"btw|fyi|by the way|please remember(?: that)?|remember that|please note(?: that)?|note that|"
-    r"don't forget that|for context|unfortunately|luckily"
+    r"don't forget that|for context|unfortunately|luckily|(?:ok|okay|alright|right) so|(?:it )?turns out(?: that)?|"
+    r"(?:the |my )?only (?:problem|"
+    r"thing|catch|downside|snag) is(?: that)?"
 )
 _LEAD = re.compile(
     rf"^(?:(?:{_FILLERS})(?:,? (?P<name>[A-Z][a-z]+))?(?:\s*[,!.:;—–…-]+\s*|\s+-\s+)|speaking of [\w' ]+,\s*|"
-    rf"(?:and|but|so|then|plus|or) (?!then\b|far\b|much\b|many\b)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|in|"
+    rf"(?:and|but|so|then|plus|or) (?!then\b|far\b|much\b|many\b)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|he|she|"
+    r"in|"
     rf"last|it|the|this|there|yesterday|today|next|when|since|that)\b)|[,;:!.()\-–—…\s]+)",
     re.IGNORECASE,
 )
@@ -70,17 +75,36 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1 has ",
         ),
         (
-            r"(?<!')\b((?-i:[A-Z])[\w-]+|(?:the|my|our) (?:[a-z-]+ )?[a-z-]+)'s (?=(?:in|at|on|up to|out of|"
+            r"^((?:(?:so|and|but) )?(?:(?:my|our|the|his|her|their) )?(?:[a-z-]+ ){0,2}[a-z]+)'s "
+            r"(?=(?:(?:Dr|Mr|Mrs|Ms|Miss)\.? )?(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?(?:[,.;!]|$| (?:and|at|in|on|"
+            r"from)\b))",
+            r"\1 is ",
+        ),
+        (
+            r"^((?:[a-z-]+ ){0,2}(?!let|who|what|that|it|he|she|there|here)[a-z]{3,})'s (?=(?:due|acting|holding|"
+            r"playing up|called|the|an?)\b)",
+            r"\1 is ",
+        ),
+        (
+            r"(?<!')\b((?-i:[A-Z])[\w-]+|(?:the|my|our|his|her|their) (?:[a-z-]+ ){0,2}[a-z-]+)'s (?=(?:in|at|on|up "
+            r"to|out of|"
             r"off|a|an|the|not|now|still|from|"
             r"about|around|behind|valid|called|named|due|allergic|vegan|vegetarian|pregnant|married|engaged|"
             r"divorced|retired|"
-            r"dead|gone|been|so|very|really|turning|going|getting|having|working|living|moving|coming|doing|starting|"
+            r"dead|gone|so|very|obsessed|called|number|(?:[a-z]{3,}ing) (?:to|for|in|at|as|an?|the|on|with|his|her|"
+            r"my)|really|turning|going|getting|having|working|living|moving|coming|"
+            r"doing|starting|"
             r"studying|learning|staying|expecting|looking|only|nearly|almost|\d+|three|four|five|six|seven|"
             r"eight|nine|ten|eleven|"
-            r"twelve)\b(?! (?:of|in-law)))(?! been)",
+            r"twelve)\b(?! (?:of|in-law)))",
             r"\1 is ",
         ),
-        (r"\b((?-i:[A-Z])[\w-]+)'s (?=been\b)", r"\1 has "),
+        (
+            r"\b((?-i:[A-Z])[\w-]+|(?:my|our|his|her|their|the) (?:[a-z-]+ ){0,2}[a-z]+)'s (?=(?:(?:just|already|also|"
+            r"finally|never|recently|only) )*(?:been|caught|found|made|built|begun|written|broken|had|done|seen|grown|"
+            r"learn(?:ed|t)|paid|put|spent|told|asked|eaten|gotten|got)\b)",
+            r"\1 has ",
+        ),
         (
             r"\b(he|she|it|that|this|there|here|everything|nothing|everyone)'s (?=(?:really |just |always |already |"
             r"also |only )?(?:been|got|gotten|had|become|made|taken|given|taught|brought|gone|grown|come|kept|"
@@ -129,9 +153,12 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"youngest))'s (?=\d|(?:in|at|on|a|an|the|not|now|still|from|turning|going|getting|working|moving)\b)",
             r"\1 is ",
         ),
+        (r"\b(?:have|has) been told (?:that )?(?:he|she|I|they) (needs?|has to|have to|must|should)\b", r"\1"),
         (r"\bgonna\b", "going to"),
         (r"\bwanna\b", "want to"),
         (r"\bgotta\b", "have to"),
+        (r"^(?:I )?got to (?=(?!know\b|meet\b|see\b)[a-z]+)", "I have to "),
+        (r"\b(I am|my name is) ([A-Z]\w+), (?=\2 [A-Z])", r"\1 "),
         (r"\bkinda\b", "kind of"),
         (r"\bsorta\b", "sort of"),
         (r"(?<!\w)'?(?:cuz|coz|cause)\b(?= (?:i|it|the|my|we|they|he|she|that|of)\b)", "because"),
@@ -235,6 +262,27 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile(r"^(?P<adv>)(?P<rest>(?:so )?(?:glad|proud|stoked)\b)", re.IGNORECASE), "I am "),
     (re.compile(r"^(?P<adv>just|recently) (?P<rest>(?!need|speed)\w{2,}ed\b(?! by\b))", re.IGNORECASE), "I "),
+    (
+        re.compile(
+            rf"^(?P<adv>(?:[a-z]+ly |just |also |finally |even |then )?)(?P<rest>(?:{_PAST}|survived|handed|sent|"
+            r"hated|loved|liked|"
+            r"enjoyed|[a-z]{3,}ed) (?:in |up |out |off |down |back )?(?:my|our|the|an?|every|another|some|"
+            r"(?-i:[A-Z])[a-z]+|\d)"
+            r"(?! (?:me|us)\b)(?!.*\b(?:is|was|are|were)\b))",
+            re.IGNORECASE,
+        ),
+        "I ",
+    ),
+    (
+        re.compile(
+            r"^(?P<adv>(?:also|still|just|now|only) )?(?P<rest>(?:turning (?=\d)|down to (?=\d|one|two|three|four|"
+            r"an?\b)|(?<=still )(?:at|in|with|on) "
+            r"(?:the )?(?-i:[A-Z])|(?:lactose|gluten)[- ]intolerant|coeliac|celiac|colou?r[- ]?blind|left-handed|"
+            r"pescatarian))",
+            re.IGNORECASE,
+        ),
+        "I am ",
+    ),
     (re.compile(r"^(?P<adv>)(?P<rest>(?:do|did) not (?:like|eat|drink|have|want|smoke)\b)", re.IGNORECASE), "I "),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.extract import rewrite
+from core.extract import patterns_en, rewrite
 from core.extract.reading import Slot, Tables
 from core.types import Candidate, Kind
 
@@ -31,13 +31,16 @@ def filled(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
     )  # fmt: skip
 
 
-def plainly(subject: str, slots: Sequence[Slot], tables: Tables, between: str) -> str:
-    """An attribute of `subject` and its values as a short sentence, the values joined by `between`."""
+def plainly(subject: str, slots: Sequence[Slot], tables: Tables, between: str, sentence: str = "") -> str:
+    """An attribute of `subject` and its values as a short sentence, the values joined by `between`.
+
+    A relative is named by the word that `sentence` has: "husband", where the attribute says "spouse".
+    """
     attribute, stated = slots[0].attribute, tables.stated
     form: str = stated.get(attribute) or stated.get(attribute.split(".")[0]) or stated[""]
     if slots[0].pattern.negated:
         form = stated.get(f"not {attribute}") or stated["not"]
     value = between.join(slot.value for slot in slots)
     last = attribute.split(".")[-1]
-    what = tables.words.get(last, last.replace("_", " "))
+    what = patterns_en.as_said(tables.words.get(last, last.replace("_", " ")), sentence)
     return form.format(who=subject, value=value, a_value=rewrite.with_article(value), what=what)

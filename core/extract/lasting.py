@@ -239,6 +239,61 @@ CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"getting married)\b",
     ),
     _cue(
+        "colour or coat",
+        r"\b(?:is|are|was) (?:an? )?(?:\w+ )?(?:black|white|brown|gr[ea]y|ginger|orange|tabby|golden|cream|tan|"
+        r"blonde?|spotted|striped)\b",
+    ),
+    _cue(
+        "age alone",
+        rf"\b(?:is|am|are) (?:now |nearly |almost |only |just )?(?:{_NUM})(?: (?:now|years old|months old))?[.!]?$",
+    ),
+    _cue(
+        "cannot have it",
+        r"\bcannot (?:have|eat|drink|take|tolerate|wear|stand|do|watch|read|ride) (?!it\b|that\b|another\b|"
+        r"this\b)[a-z]",
+    ),
+    _cue("fears", r"\b(?:scared|afraid|terrified|frightened|petrified|phobia) of [a-z]"),
+    _cue("great liking", r"\b(?:mad|crazy|nuts|obsessed|keen|hooked|passionate) (?:about|on|with)\b"),
+    _cue("trains for", r"\b(?:training|studying|preparing|revising|saving(?: up)?|practi[cs]ing) (?:for|to)\b"),
+    _cue(
+        "needs a thing",
+        r"\b(?:needs?|has to (?:have|take|wear)) (?:an? |new |reading |hearing |thyroid )*(?!to\b|it\b)[a-z]+",
+    ),
+    _cue(
+        "result",
+        r"\b\d+(?:[:.]\d\d)+\b|\b\d+ ?(?:%|percent\b|per cent\b)|\b\d+-\d+\b|\b\d+(?:st|nd|rd|th) (?:out )?of\b",
+    ),
+    _cue("off or on a diet", r"\b(?:is|am|are) (?:off|on|back on) (?:the |his |her |my |an? )?[a-z]+"),
+    _cue(
+        "just done",
+        r"^(?:I|we|[A-Z][\w-]+) (?:have |has )?(?:just|only just) (?!started|moved|turned|bought|joined|signed|been "
+        r"diagnosed)[a-z]+",
+    ),
+    _cue(
+        "errand",
+        r"^(?:I|we) (?:have to|need to|must|am off to|are off to|am going to|will|had to|better) (?:go|get|pick|run|"
+        r"head|leave|wash|"
+        r"cook|make|sleep|bed|shower|walk|feed|put|do|lie|sit|eat|charge|have|clean|tidy|pack)\b",
+    ),
+    _cue("off somewhere", r"^(?:I|we) (?:am|are) (?:off|heading|popping|away) (?!sick|work|on)"),
+    _cue("even", r"\bcannot even\b|\bnever (?:seen|felt|been|laughed|had|heard) (?:such|so)\b"),
+    _cue("keeps doing", r"^(?:I|we|[A-Z][\w-]+) (?:just )?keeps? [a-z]+ing\b"),
+    _cue("just wants", r"^(?:I|we) (?:just|only|really) (?:want|wanted|need|needed)\b"),
+    _cue("would", r"^(?:I|he|she|they|[A-Z][\w-]+|the [a-z]+) would (?!like|love)"),
+    _cue(
+        "did to me",
+        r"^[A-Z][\w'’-]+(?: [a-z]+)? (?:made|brought|baked|bought|gave|got|told|sent|cooked|handed|threw|showed|put) "
+        r"(?:me|us)\b",
+    ),
+    _cue(
+        "got or left",
+        r"^(?!I\b|We\b)[A-Z][\w-]+ (?:got|left|stole|wanted|ate|knocked|hid|threw|cried|drew|fell|laughed|looks?|"
+        r"cheered)\b",
+        cased=True,
+    ),
+    _cue("ends in a number", r"\b\d[\d.,:]*[.!]?$"),
+    _cue("place or thing has", r"^(?:the|our|my) [a-z]+ (?:has|costs?|starts?|ends?|runs|opens) "),
+    _cue(
         "mood verb",
         r"\b(?:laugh\w*|cr(?:y|ied|ies|ying)|smil\w+|giggl\w+|sobb\w+|sulk\w*|yell(?:s|ed|ing)?|scream\w*|"
         r"grin\w*|sigh\w*|groan\w*|blush\w*|cheer\w*|snor\w+|star(?:e|ed|ing)|yawn\w*|survived|pretend\w*|"

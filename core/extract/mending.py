@@ -20,9 +20,20 @@ _MEANT = re.compile(
 _ACTUALLY = re.compile(
     rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:(?P<new>[\w:.-]{{1,12}}(?: [\w.-]+)?),? actually|actually,? "
     rf"(?P<then>[\w:.-]{{1,12}})|"
-    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|[A-Z][\w-]+|(?-i:[a-z]+) \d[\w-]*))(?=[,.;!?]|$)",
+    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|(?-i:[A-Z])[\w-]+|[a-z]+ \d[\w-]*))(?=[,.;!?]|$)",
     re.IGNORECASE,
 )
+_IT_IS = re.compile(
+    rf"^(?:(?:{_SORRY}|actually)[,.!;:… –-]*)+(?:I (?:typed|wrote|said|got|had|read|put|spelled) (?:it|that|the \w+) "
+    r"wrong[,.;]? )?"
+    r"(?:(?:since|from) [\w ]{3,15} )?(?:and )?(?:it['’]?s|it is|that['’]s|they['’]re|it was|make it|it should be|"
+    r"should be|it's actually) "
+    r"(?:actually |really )?(?:on |at |in )?(?P<new>(?!a\b|an\b|the\b|my\b|not\b|so\b|"
+    r"too\b)[^,.;!?]{1,40}?)(?=[,;!?]|\.(?!\d)|$)",
+    re.IGNORECASE,
+)
+LOST = re.compile(r"^(?:scratch|strike) that\b(?!.*\b(?:I|we|my)\b)", re.IGNORECASE)
+"""What takes something back, and says alone nothing."""
 _SCRATCH = re.compile(
     r"^(?:oh,? |and |actually,? |no,? |wait,? )*(?:scratch|forget|ignore|strike|never mind|disregard) (?:what|"
     r"that thing|the thing|all|everything) I "
@@ -41,18 +52,20 @@ _WHEN = re.compile(
 )
 _ARTICLE = re.compile(r"^(?:the|an?|my|our) ", re.IGNORECASE)
 _OWNED = re.compile(r"(?:the|an?|my|our|his|her|their|your) ", re.IGNORECASE)
-_NAMED = re.compile(
-    r"\b(?:is|are|called|named|it['’]s) (?P<name>[A-Z][\w'’-]*(?: (?:[A-Z][\w'’-]*|\d+|of|the))*)[.!]?$"
-)
-"""A statement that ends with what somebody or something is called."""
 _IT = re.compile(r"\b(?:it['’]s|it is)\b|\bit (?=was|has|will|lives|stands|starts|costs)", re.IGNORECASE)
 _NUMBER = (
     r"(?:\d[\d.,:/-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
     r"fifteen|twenty|thirty|forty|fifty)"
 )
+_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _SORTS = (
+    re.compile(
+        rf"(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?: at \d{{1,2}}[:.]\d\d)?|{_MONTH} \d{{1,2}}(?:st|nd|"
+        r"rd|th)?(?: at \d{1,2}[:.]\d\d)?"
+    ),
+    re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z-])[A-Za-z\d-]{3,}(?![\w-])"),
     re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE),
-    re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE),
+    re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b(?: at \d{1,2}(?:[:.]\d\d)?)?", re.IGNORECASE),
     re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"),
 )
 
@@ -67,15 +80,19 @@ class Mended:
     instead: str
 
 
+def _found(text: str) -> re.Match[str] | None:
+    return _MEANT.match(text) or _ACTUALLY.match(text) or _IT_IS.match(text)
+
+
 def is_mending(text: str) -> str | None:
     """The words that stand for what was said before, if `text` begins by setting something right."""
-    found = _MEANT.match(text) or _ACTUALLY.match(text)
+    found = _found(text)
     return next((group for group in found.groups() if group), None) if found else None
 
 
 def rest(text: str) -> str:
     """What follows the words that set something right."""
-    found = _MEANT.match(text) or _ACTUALLY.match(text)
+    found = _found(text)
     return text[found.end() :].lstrip(" ,.;:!") if found else text
 
 
@@ -117,6 +134,12 @@ def scratched(sentence: str) -> str | None:
     return stated[:1].upper() + stated[1:]
 
 
+_TITLED = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]*(?: [A-Z\d][\w'’-]*)*")
+_NO_TITLES = frozenset("I Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()) | frozenset(
+    _MONTH[3:-1].split("|")
+)
+
+
 def _alike(new: str, statement: str) -> str | None:
     """The one piece of `statement` that is of the sort of `new`: a number, a weekday, "Hall B" for "Hall D"."""
     for sort in _SORTS:
@@ -125,12 +148,13 @@ def _alike(new: str, statement: str) -> str | None:
             return found[0] if len(found) == 1 else None
     new = _ARTICLE.sub("", new)
     head, _, rest = new.partition(" ")
-    if rest and head.lower() not in {"in", "on", "at"}:
-        pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) or _of_another_kind(new, statement)
-        if len(pieces) == 1:
-            return str(pieces[0])
-    named = _NAMED.search(statement) if new[:1].isupper() else None
-    return named["name"] if named else None
+    if new[:1].isupper() and (named := [one for one in _TITLED.findall(statement) if one not in _NO_TITLES]):
+        alone = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) if rest else []
+        return alone[0] if len(alone) == 1 else named[0] if len(named) == 1 else None
+    if not rest or head.lower() in {"the", "a", "an", "my", "in", "on", "at"}:
+        return None
+    pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) or _of_another_kind(new, statement)
+    return str(pieces[0]) if len(pieces) == 1 else None
 
 
 def _of_another_kind(new: str, statement: str) -> list[str]:

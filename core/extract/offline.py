@@ -185,6 +185,7 @@ def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
             known = persons.setdefault(speaker, Persons(speaker))
             if before is not None and speaker_of(before) != speaker:
                 known.hear(before.content[:LONGEST_MESSAGE], number - 1)
+                known.said.asked = _question(before, speaker) or ""
             # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
             shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
             setting = alike.setdefault(shape, setting) if shape != message.content else setting
@@ -253,17 +254,18 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
 
 
 def _with(quote: str, place: int, talk: _Talk, said: list[_Said]) -> list[_Said]:
-    """What a message asserts so far with its next sentence, which may set right or take back what stands before."""
+    """Add a sentence to what a message asserts so far; it may set right or take back what stands before."""
     before = [one.plain for one in said]
-    mended = mending.mended(quote, before)
+    mended = mending.mended(quote, before) if said else None
     gone = mended.said if mended else mending.withdrawn(quote, before)
     if gone is None:
-        return [*said, *_said(quote, place, talk)]
+        return said if mending.LOST.match(quote) else [*said, *_said(quote, place, talk)]
     kept = [one for one in said if one.plain != gone]
     if mended is None:
         return kept
     again = [replace(one, sure=True, mends=True) for one in _said(quote, place, talk, mended.statement)]
-    return [*kept, *again, *_said(mending.rest(quote), place, talk)]
+    rest = mending.rest(quote)
+    return [*kept, *again, *(_said(rest, place, talk) if rest else [])]
 
 
 def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
@@ -299,7 +301,8 @@ def _answer(text: str, talk: _Talk) -> list[_Said] | None:
     if answer is None:
         return None
     said = [replace(one, sure=answer.sure) for one in _said(answer.quote, 0, talk, answer.statement)]
-    return said if said and (answer.sure or any(one.slots or one.introduces for one in said)) else None
+    tells = answer.sure or any(one.slots or one.introduces or (answer.weighed and _lasts(one)) for one in said)
+    return said if said and tells else None
 
 
 def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> list[_Said]:
@@ -325,7 +328,7 @@ def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Tal
         talk,
         statement.person,
         statement.introduces,
-        statement.mends,
+        statement.mends or statement.completed,
         statement.mends,
     )
     return _checked(said)
@@ -333,7 +336,8 @@ def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Tal
 
 def _checked(said: _Said) -> _Said | None:
     """`said` without the speaker's own name as news, and without a date that is none; None: it says nothing else."""
-    slots = tuple(slot for slot in said.slots if not _is_own_name(slot, said.talk.speaker))
+    again = _NAME_AGAIN.search(said.plain)
+    slots = tuple(slot for slot in said.slots if again or not _is_own_name(slot, said.talk.speaker))
     wished = patterns_en.TABLES.instruction.search(said.plain)
     if not said.plain or (said.slots and not slots and not wished):
         return None
@@ -353,6 +357,10 @@ def _denied(plain: str, one: dates.Found) -> set[str]:
 def _is_own_name(slot: Slot, speaker: str) -> bool:
     """Whether `slot` says only that the speaker is called what they are known to be called."""
     return slot.attribute.startswith("name.") and not slot.about and slot.value.casefold() == speaker.casefold()
+
+
+_NAME_AGAIN = re.compile(r"^call me [A-Z].*\b(?:again|not|instead)\b", re.IGNORECASE)
+"""Who takes back a nickname says their own name as news."""
 
 
 def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
@@ -432,7 +440,7 @@ def _candidates(group: list[_Said]) -> list[Candidate]:
 
 
 _ONLY_NAMED = re.compile(
-    r"^(?:[A-Z]\w+(?:,| is) (?:my|our) [\w -]+|(?:my|our) [\w -]+(?:'s name)? is (?:called |named )?[A-Z][\w "
+    r"^(?:[A-Z]\w+(?:,| is) (?:my|our) [\w -]+|(?:my|our) [\w -]+(?:'s name)? is (?:called |named )?(?-i:[A-Z])[\w "
     r"-]+)[.!]?$",
     re.IGNORECASE,
 )
@@ -441,7 +449,7 @@ _ONLY_NAMED = re.compile(
 
 def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidate:
     told = filling.filled(base, slots, _about(said.talk.speaker, slots[0]))
-    return replace(told, content=filling.plainly(told.subject, slots, patterns_en.TABLES, " and "))
+    return replace(told, content=filling.plainly(told.subject, slots, patterns_en.TABLES, " and ", said.plain))
 
 
 def _content(group: list[_Said]) -> str:

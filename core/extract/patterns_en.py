@@ -78,6 +78,12 @@ _CANONICAL = {
 }
 
 
+def as_said(word: str, sentence: str) -> str:
+    """The word that `sentence` has for a relation: "husband" where its attribute says "spouse"."""
+    others = [one for one, plain in _CANONICAL.items() if plain == word]
+    return next((one for one in others if re.search(rf"\b{one}\b", sentence, re.IGNORECASE)), word)
+
+
 def slots(sentence: str) -> list[Slot]:
     """The attributes and values that `sentence` (plain English, first person) states, the surest first."""
     found: list[Slot] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from core.extract.completing import Said
 from core.extract.tables_en.names import COMMON_WORDS, FEMALE, MALE, NO_NAMES
 from core.extract.tables_en.verbs import PAST
 from core.extract.tables_en.words import KIN, PETS
@@ -41,14 +42,25 @@ _INTRODUCED = re.compile(
     r"\b(?:[Aa]|[Aa]n|[Aa]nother|[Tt]he) (?:[a-z-]+ ){0,2}?(?P<kin>[a-z]+)(?:,? (?:called|named)|,) "
     r"(?P<name>[A-Z][\w-]+)"
 )
-_NAME = re.compile(r"(?<![\w'’-])(?P<name>[A-Z][\w-]*[a-zé]\w*)(?P<poss>['’]s)?(?![\w-])")
+_SEVERAL = re.compile(
+    r"\b(?:(?:[Tt]he|[Mm]y|[Oo]ur) )?(?:[Oo]ne|[Tt]wo|[Tt]hree|[Tt]win|[Aa]|[Mm]y|[Oo]ur) (?:[a-z-]+ "
+    rf"){{0,2}}?(?P<kin>{_KIND}|girl|boy)s?"
+    r"(?:,| called| named) (?P<name>[A-Z][a-z]\w*)(?:(?:, (?P<third>[A-Z][a-z]\w*))?,? and "
+    r"(?P<other>[A-Z][a-z]\w*))?(?=[.,;!]|$| )"
+)
+"""People and animals by name after how many they are: "two cats, Biscuit and Mozart"."""
+_TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)"
+_TITLED = re.compile(rf"(?P<title>{_TITLE})\.? [A-Z]")
+_NO_PERSON_BEFORE = re.compile(r"\b(?:St\.?|Saint|Lake|Mount|Mt\.?|Port|Fort|at the) $")
+_NAME = re.compile(rf"(?<![\w'’-])(?P<name>(?:{_TITLE}\.? (?=[A-Z]))?[A-Z][\w-]*[a-zé]\w*)(?P<poss>['’]s)?(?![\w-])")
 _STARTS_SENTENCE = re.compile(r"(?:^|[.!?:;]\s+|[\"“])$")
 _PERSONAL_VERB = re.compile(
     rf"(?:['’]s)? (?:also |just |still |now |really |never |always |only |finally )*(?:{PAST}|is|was|has|had|"
     rf"will|'s|loves|likes|hates|wants|"
     r"lives|works|plays|thinks|says|moved|died|turned|started|called|drives|teaches|studies|cannot|can't|knows|"
     r"needs|turns|swears|"
-    r"tells|goes|runs|coaches|married|graduated|retired|quit|joined|passed|finished|adopted|switched|helped|stopped)\b"
+    r"tells|goes|runs|coaches|[a-z]{3,}(?<!e)ed|married|graduated|retired|quit|joined|passed|finished|adopted|"
+    r"switched|helped|stopped)\b"
 )
 _JOINT = re.compile(r" and (?:I\b|my\b|our\b|[A-Z])")
 _COMPOUND = re.compile(
@@ -58,6 +70,12 @@ _COMPOUND = re.compile(
 )
 """Two subjects, or a noun made with the word: "my wife and I", "my mother tongue is"."""
 _PRONOUN = re.compile(r"\b(?P<word>he|she|him|her|his|hers)\b", re.IGNORECASE)
+_OF_NAMED = re.compile(
+    r"\b(?!Mon|Tue|Wed|Thu|Fri|Sat|Sun|January|February|March|April|May|June|July|August|September|October|November|"
+    r"December|I\b)"
+    r"(?<=[a-z] )[A-Z][a-z]+ (?:[a-z]+ ){1,3}(?:his|her)$"
+)
+"""A name that nobody knows, and a pronoun that can only mean it: "take Pickle for his jabs"."""
 _FEMININE = frozenset({"she", "her", "hers"})
 
 
@@ -73,13 +91,17 @@ class Person:
 class Persons:
     """Those who were mentioned in a conversation, the latest last, each with the number of the message.
 
-    `thing`: what was spoken of last, "my desk".
+    `thing`: what was spoken of last, "my desk"; `centers`: by gender, whom the last statement that has a person for its
+    subject is about, or who alone is named in it, and the number of its message, unless the same pronoun would mean
+    another, too; `said`: what was stated last.
     """
 
     speaker: str
     seen: list[tuple[int, Person]] = field(default_factory=list)
     genders: dict[str, str | None] = field(default_factory=dict)
     thing: str = ""
+    centers: dict[str | None, tuple[int, Person]] = field(default_factory=dict)
+    said: Said = field(default_factory=Said)
 
     def hear(self, text: str, at: int) -> None:
         """Remember whom `text`, message number `at`, mentions."""
@@ -101,7 +123,7 @@ class Persons:
                 continue
             person = self._meant(gender, at, subject)
             if person is None:
-                return None
+                return statement if _OF_NAMED.search(statement[: found.end()]) else None
             mine = person.name.startswith(f"{self.speaker}'s ")
             name = f"my{person.name[len(self.speaker) + 2 :]}" if mine else person.name
             name = name if before.strip() else name[:1].upper() + name[1:]
@@ -133,9 +155,40 @@ class Persons:
             return Person(name["name"], self.genders.get(name["name"]) or _gender(name["name"]))
         return None
 
+    def centered(self, statement: str, subject: Person | None, at: int) -> None:
+        """Remember of whom `statement`, in message number `at`, speaks: its `subject`, or the only one it mentions."""
+        mentioned = {one.name: one for one in self._mentioned(statement)}
+        if subject is None and len(mentioned) != 1:
+            for one in mentioned.values():
+                self._forget(one)
+            return
+        before = (one for _, one in self.centers.values() if statement.startswith(f"{one.name}'s "))
+        center = next(before, None) or subject or next(iter(mentioned.values()))
+        known = any(one.name == center.name for _, one in self.centers.values())
+        others = [one for name, one in mentioned.items() if name != center.name and not known]
+        self._forget(center)
+        if not any(one.gender == center.gender or None in {one.gender, center.gender} for one in others):
+            self.centers[center.gender] = (at, center)
+
+    def introduce(self, name: str, gender: str | None, at: int) -> None:
+        """Remember somebody who is named only now, and is spoken of."""
+        self.genders[name] = gender
+        self.seen.append((at, Person(name, gender)))
+        self.centered(name, Person(name, gender), at)
+
+    def _forget(self, other: Person) -> None:
+        """Whom a pronoun that fits `other` as well no longer means."""
+        for gender in [one for one in self.centers if None in {one, other.gender} or one == other.gender]:
+            del self.centers[gender]
+
     def _meant(self, gender: str, at: int, subject: Person | None) -> Person | None:
         if subject and subject.gender in {gender, None}:
             return subject
+        near_by = [
+            self.centers[one] for one in (gender, None) if one in self.centers and at - self.centers[one][0] <= NEAR + 1
+        ]
+        if near_by:
+            return max(near_by, key=lambda one: one[0])[1]
         near = [person for place, person in self.seen if at - NEAR < place <= at]
         fitting = self._fitting(near, gender)
         known = [one for one in fitting if one.gender]
@@ -159,11 +212,25 @@ class Persons:
             if match["name"].lower() not in NO_NAMES and (gender or re.fullmatch(_KIND, word)):
                 self.genders[match["name"]] = gender
                 found.append((match.start(), Person(match["name"], gender)))
+        found += self._several(text)
         for match in _NAME.finditer(text):
             name = match["name"]
+            if _NO_PERSON_BEFORE.search(text[max(0, match.start() - 10) : match.start()]):
+                continue
             if match.start() not in taken and self._is_person(name, text, match.start()):
                 found.append((match.start(), Person(name, self.genders.get(name) or _gender(name))))
         return [person for _, person in sorted(found, key=lambda one: one[0])]
+
+    def _several(self, text: str) -> list[tuple[int, Person]]:
+        """Those who are named after how many they are; who is named alone may be meant by a pronoun."""
+        alone = []
+        for match in _SEVERAL.finditer(text):
+            word = match["kin"].lower()
+            gender = "f" if word in _HER else "m" if word in _HIM else None
+            for name in filter(None, (match["name"], match["third"], match["other"])):
+                self.genders[name] = gender
+            alone += [] if match["other"] else [(match.start(), Person(match["name"], gender))]
+        return alone
 
     def _kin(self, match: re.Match[str]) -> Person:
         word = match["kin"].split()[-1].lower().removesuffix("-in-law")
@@ -177,17 +244,19 @@ class Persons:
 
     def _is_person(self, name: str, text: str, start: int) -> bool:
         low = name.lower()
+        if _TITLED.match(name) or (name in self.genders and name != self.speaker):
+            return True
         if name == self.speaker or low in NO_NAMES:
             return False
-        if name in self.genders or (_gender(name) and low not in COMMON_WORDS):
-            return True
-        if low in COMMON_WORDS and not _STARTS_SENTENCE.search(text[:start]):
+        if _gender(name) and low not in COMMON_WORDS:
             return True
         if not _STARTS_SENTENCE.search(text[:start]):
-            return False
+            return low in COMMON_WORDS
         return bool(_PERSONAL_VERB.match(text, start + len(name)))
 
 
 def _gender(name: str) -> str | None:
+    if titled := _TITLED.match(name):
+        return {"Mr": "m", "Mrs": "f", "Ms": "f", "Miss": "f"}.get(titled["title"])
     first = name.partition(" ")[0].lower()
     return "f" if first in FEMALE else "m" if first in MALE else None

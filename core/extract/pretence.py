@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-LONGEST_GAME = 12
+LONGEST_GAME = 6
 """Messages of the speaker after which a game that nobody ended is over."""
 
 
@@ -22,7 +22,7 @@ class Play(StrEnum):
 _BEGINS = re.compile(
     r"\blet['’]?s (?:play|pretend|role-?play|do a role-?play)\b|\bpretend (?:you(?:['’]re| are)|to be|"
     r"I(?:['’]m| am)|that)\b|"
-    r"\brole-?play(?:ing)?\b|\b(?:you(?:['’]re| are|['’]ll be)|you be) (?:an?|the) [\w ]{2,30}?,? and "
+    r"\brole[- ]?play(?:ing)?\b|\b(?:you(?:['’]re| are|['’]ll be)|you be) (?:an?|the) [\w ]{2,30}?,? and "
     r"(?:I(?:['’]m| am|['’]ll be)|I be)\b|"
     r"\b(?:I['’]ll|I will|let me) (?:be|play) (?:the|an?) (?!bit\b|little\b|guitar|piano)[\w ]{2,30}(?:,| and) "
     r"(?:and )?you\b|"
@@ -33,9 +33,17 @@ _ENDS = re.compile(
     r"^(?:ok(?:ay)?|alright|right|well|anyway|so|and)?[,.! ]*(?:enough|stop|game over|end of (?:game|scene|"
     r"role-?play)|back to (?:reality|real life|"
     r"normal|business)|out of character|the end|curtain|i(?:'m| am) done|that['’]?s enough|scene)\b|"
-    r"\b(?:enough (?:of that|playing|games)|back to reality|game over)\b",
+    r"\b(?:enough (?:of that|playing|games)|back to reality|game over|(?:stop|end|quit) the (?:game|role[- ]?play|"
+    r"act|show))\b",
     re.IGNORECASE,
 )
+_LEAVES = re.compile(
+    r"^(?:ok(?:ay)?|alright|anyways?|right|lol|lmao|haha\w*)?,? ?(?:so that['’]?s|so,? |but |back |now |anyway|by "
+    r"the way|btw|seriously|"
+    r"(?:can|could) you (?!be\b|play\b|pretend\b)|thanks|how do I|what(?:['’]s| is) the)",
+    re.IGNORECASE,
+)
+"""Words with which somebody turns from a game to something else; what they say then is meant."""
 _HERE = re.compile(
     r"^(?:testing|test|mic check)\b[,:. !]*(?:testing|test|one|1|\d)?\b|\bjust (?:checking|testing) (?:whether|"
     r"if|that|you)\b|"
@@ -64,17 +72,18 @@ _SARCASM = re.compile(
     r"because why not|"
     r"said no one ever|as if|yeah,? right|lucky me|oh,? joy|how (?:lovely|wonderful|exciting|thrilling) "
     r"(?:that|it)|just what I needed|"
-    r"be still my|truly (?:a|an) |ten out of ten|10/10|what a (?:joy|treat|delight|surprise)|thanks,? "
+    r"be still my|truly (?:a|an) |ten out of ten|10/10|what I (?:really |always )+(?:needed|wanted)|what a (?:joy|"
+    r"treat|delight|surprise)|thanks,? "
     r"(?:universe|life|obama)|"
     r"living the dream|best day ever|couldn['’]t be happier|so that(?:'s|’s| is) (?:fun|great|nice)|i just "
     r"love (?:it )?(?:when|how|that)|"
     r"(?:simply|just|absolutely) (?:adore|love) (?:it )?(?:when|how|that|being|having to|waiting|sitting|"
-    r"getting|my alarm|mondays?|our monday)|"
+    r"getting|my alarm|mondays?|our monday)|(?-i:LOVE|ADORE) \w+ing|"
     r"nothing (?:like|better than|says)|always (?:a|such a) (?:pleasure|joy)|sure,? because)\b|(?:^|\s)/s\b|🙄",
     re.IGNORECASE,
 )
 _HYPERBOLE = re.compile(
-    r"!{3,}|\b(?:a|one) (?:million|billion|zillion|gazillion|trillion)\b(?! (?:dollars|euros|pounds|people|"
+    r"(?<!\d)!{3,}|\b(?:a|one) (?:million|billion|zillion|gazillion|trillion)\b(?! (?:dollars|euros|pounds|people|"
     r"users|in|bucks))|"
     r"\binternational (?:jewel|art|bank) thief\b|\bsecret(?:ly)? (?:agent|a spy|a vampire|a wizard|batman|a "
     r"superhero)\b|\bbatman\b|"
@@ -115,6 +124,8 @@ def in_earnest(texts: Iterable[str]) -> list[bool]:
             left = 0
             earnest.append(False)
             continue
+        if left and Play.BEGINS not in signs and _LEAVES.match(text):
+            left = 0
         if Play.BEGINS in signs:
             left = LONGEST_GAME
         if Play.BEFORE in signs and earnest:

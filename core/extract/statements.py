@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.extract import clauses, english, languages, mending, naming, patterns_en, pretence, sentences
+from core.extract import clauses, completing, english, languages, mending, naming, patterns_en, pretence, sentences
 from core.extract.persons import Person, Persons
 from core.extract.reading import Slot
+from core.extract.tables_en.words import KIN
 
 _STAND_IN = "Zed"
 _OPENS_UNREAL = re.compile(
@@ -33,7 +34,8 @@ class Statement:
     """One thing that a sentence says, in plain words in the first person.
 
     `person`: of whom it speaks, None for the speaker; `slots` what it fills; `introduces` who is named in passing
-    ("my sister Anna lives …" says that the sister is called Anna); `mends`: it takes back something said before.
+    ("my sister Anna lives …" says that the sister is called Anna); `mends`: it takes back something said before;
+    `completed`: it has a number or a name, and what it leaves out was found before it.
     """
 
     plain: str
@@ -41,6 +43,7 @@ class Statement:
     slots: tuple[Slot, ...]
     introduces: tuple[Slot, ...] = ()
     mends: bool = False
+    completed: bool = False
 
 
 def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterator[Statement]:
@@ -54,17 +57,37 @@ def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterat
     several: dict[str, None] = {}
     for piece in pieces:
         together = _BOTH.sub(" and ".join(several), piece) if len(several) == 2 else piece
-        resolved = persons.resolve(together, at, subject)
+        whole = None if completing.is_hearsay(together) else completing.completed(together, persons.said, at)
+        resolved = None if whole is None else persons.resolve(whole, at, subject)
+        persons.said.tell(resolved or together, at)
+        if (named := completing.NAMED.match(together)) and resolved == whole != together:
+            persons.introduce(named["name"], "f" if named["whose"].lower() == "her" else "m", at)
         if resolved is not None and pretence.is_meant(resolved) and not _is_history(resolved, persons):
             one = stated(resolved, persons)
             slots = tuple(slot for slot in one.slots if _is_news(slot, resolved, filled))
-            yield replace(one, slots=slots, mends=mending.scratched(quote) is not None)
+            completed = whole != together and bool(_TELLING.search(whole or ""))
+            yield replace(one, slots=slots, mends=mending.scratched(quote) is not None, completed=completed)
             filled |= {(slot.attribute, slot.about) for slot in one.slots if not slot.pattern.negated}
         subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
         persons.hear(resolved or piece, at)
+        if resolved is not None:
+            persons.centered(resolved, subject, at)
         several |= {subject.name: None} if subject else {}
     if not pieces:
         persons.hear(quote, at)
+        persons.centered(quote, persons.subject_of(quote), at)
+        named = _THINKS.match(quote)
+        if named:
+            yield stated(f"{named['who'][:1].upper()}{named['who'][1:]} is called {named['name']}", persons)
+
+
+_TELLING = re.compile(r"\d|(?<= )[A-Z][a-z]")
+_THINKS = re.compile(
+    rf"^(?:and |so |but |oh,? )?(?P<who>(?i:my|our) (?:[a-z]+ )?(?:{KIN}))(?:,)? (?P<name>[A-Z][a-z]\w*),? "
+    r"(?:also |still |always |keeps )?(?:says?|said|thinks?|thought|swears?|claims?|reckons?|insists?|believes?|"
+    r"jokes?|told|saying|is convinced|hopes?)\b"
+)
+"""Whoever has an opinion is still who they are: "my cousin Ada thinks …"."""
 
 
 _HISTORY = re.compile(
@@ -132,6 +155,13 @@ _STANDING_QUESTION = re.compile(
 )
 
 
+_BY_THE_WAY_IF = re.compile(
+    r",? (?:just )?(?:if|in case) you (?:need|want|must|care|like|prefer|wonder\w*|['’]re (?:wondering|curious|"
+    r"interested)|are "
+    r"(?:wondering|curious|interested)|can believe|ask me|were wondering)\b[^,;.!?]*(?=[.!]?$)",
+    re.IGNORECASE,
+)
+"""What only excuses that something is said: "…, if you want the full story"."""
 _CALL_ME = re.compile(
     r"^(?:please |ok(?:ay)?,? )?(?:can|could|would|will) you (?:please )?(?:just )?(?P<wish>call me "
     r"[A-Z].*?)(?:,? please)?\?+$",
@@ -145,6 +175,7 @@ def _asserted(quote: str, names: frozenset[str]) -> list[str]:
         return []
     wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote)
     quote = wish["wish"][:1].upper() + wish["wish"][1:] if wish else mending.scratched(quote) or quote
+    quote = _BY_THE_WAY_IF.sub("", quote)
     whole = sentences.asserted(quote)
     if whole is None and (_OPENS_UNREAL.match(quote) or not sentences.is_hypothetical(quote)):
         return []

@@ -131,7 +131,8 @@ MESSAGE: tuple[Cue, ...] = (
 )
 
 SMALL_TALK = re.compile(
-    r"\bmy (?:god|goodness|gosh|bad|pleasure|apologies|condolences|dear)\b|\bmy (?:guess|question|point|bet|"
+    r"^fingers crossed\b|\bmy (?:god|goodness|gosh|bad|pleasure|apologies|condolences|dear)\b|\bmy (?:guess|question|"
+    r"point|bet|"
     r"answer|advice|"
     r"suggestion|recommendation|understanding) (?:is|was|would)\b|\bour (?:planet|world|universe|solar system|"
     r"sun|species|"
@@ -139,7 +140,8 @@ SMALL_TALK = re.compile(
     r"fails|failed|crash\w+|does not|did not|is not|keeps|shows|gives|returns|prints)\b|\bI will (?:have|"
     r"take) the\b|\bhate to (?:say|admit|ask|bother|interrupt)\b|\ba (?:bit|little) (?:lost|confused|stuck|"
     r"late)\b|^(?:never|seldom|rarely) (?:have|had|did|do|was) (?:I|we)\b|\bI (?:\w+ )?(?:hope|appreciate|agree|"
-    r"bet|wonder|see|hear|wish|guess so|know (?:what|how|that|it|you|right)|understand|suppose|can imagine|"
+    r"bet|wonder|see(?! [A-Z]| (?:my|the|an?) [a-z]+ )|hear|wish|guess so|know (?:what|how|that|it|you|right)|"
+    r"understand|suppose|can imagine|"
     r"can tell|can see|could not agree|completely get|get it|got this|told you)\b(?! that my)"
     r"|\bI am (?:\w+ )?(?:glad|sorry|proud|sure|here for|there for|all ears|jealous|curious|impressed|rooting|"
     r"in (?:your|awe)|on it|down|game|so happy for|happy for|happy (?:to hear|that)|excited for you|doing (?:good|"
@@ -173,7 +175,8 @@ SMALL_TALK = re.compile(
     r"\bI want to (?:know|ask|make sure|hear|see if)\b|\bI was (?:wondering|hoping|thinking (?:if|maybe))\b|"
     r"\bI (?:am|was) asking\b"
     r"|\bcount me in\b|\bI (?:do not|did not) (?:know|think|mean|get|understand|remember|mind|realize|realise)\b|"
-    r"\bwe (?:got|can do|will get|can|should|are in|have got) (?:this|it|together|through)\b|\b(?:we|I) should\b|"
+    r"\bwe (?:got|can do|will get|can|should|are in|have got) (?:this|it|together|through)\b|\b(?:we|I) "
+    r"should\b(?!.*\b(?:on|by) (?:\d|(?-i:[A-Z])))|"
     r"\bone step at a time\b|\bI feel (?:you|that|the same|ya|it)\b"
     r"|\bhere (?:is|are) (?:a|the|my|our|some|one)\b|\bcheck (?:it|this|them|out)\b|\btake a look\b|\b(?:pic|"
     r"photo|picture|snap) (?:of|from|I)\b.{0,40}$(?<=\bit)|\bI (?:can )?(?:totally|completely|really|"

@@ -65,7 +65,9 @@ def trade(value: str) -> str | None:
 
 
 def habit(value: str) -> str | None:
-    """What is done or taken as a habit: "bouldering", "coffee"."""
+    """What is done or taken as a habit: "bouldering", "coffee"; no firm and no person."""
+    if value[:1].isupper():
+        return None
     word = value.lower().strip()
     word = re.sub(r"^(?:taking|using|having|eating|drinking) ", "", word)
     word = re.sub(r" back$", "", word)

@@ -1,0 +1,166 @@
+"""English talk: short answers, pronouns, what a statement leaves out, what is set right, and who is not in earnest."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core.extract import answers, asking, completing, mending
+from core.extract.offline import extract
+from core.types import Message
+
+BEGAN = datetime(2026, 5, 20, 15, tzinfo=UTC)
+
+
+def told(*turns: str) -> list[str]:
+    """The memories of a conversation, one after the other; "A:" begins what the assistant says."""
+    messages = [
+        Message(
+            "s",
+            f"m{n}",
+            n,
+            "e",
+            "ada",
+            "assistant" if turn.startswith("A:") else "user",
+            turn.removeprefix("A:"),
+            BEGAN + timedelta(minutes=n),
+            None if turn.startswith("A:") else "Ada",
+        )
+        for n, turn in enumerate(turns, 1)
+    ]
+    return [candidate.content for candidate in extract(messages)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "statement"),
+    [
+        ("When do you practise?", "Mondays and Fridays.", "I practise on Mondays and Fridays."),
+        ("When does your train leave?", "6:40 in the evening.", "My train leaves at 6:40 in the evening."),
+        ("Great! When is the recital?", "12 June.", "The recital is on 12 June."),
+        ("How long have you been a baker?", "Since 2009.", "I have been a baker since 2009."),
+        ("Where's the studio?", "The mill on Canal Road.", "The studio is at the mill on Canal Road."),
+        ("Where does your son study?", "Utrecht.", "My son studies in Utrecht."),
+        ("Who do you play for?", "The Harbour Rovers.", "I play for the Harbour Rovers."),
+        ("What does he do?", "Roofer.", "He is a roofer."),
+        ("How many shifts do you work?", "Five.", "I work five shifts."),
+        ("Can you ski?", "No, never tried.", "I cannot ski."),
+        ("Do you smoke?", "Nope.", "I do not smoke."),
+        ("Have you ever been to Peru?", "No.", "I have never been to Peru."),
+        ("Do you take classes?", "Yes, every other Tuesday.", "I take classes every other Tuesday."),
+        ("Any pets?", "Two goats, Bo and Pip.", "I have two goats, Bo and Pip."),
+        ("Do you have other siblings?", "No, just the one brother.", "I only have one brother."),
+        ("Target weight?", "68 kilos.", "My target weight is 68 kilos."),
+    ],
+)
+def test_a_question_and_its_short_answer_make_a_statement(question: str, answer: str, statement: str) -> None:
+    read = answers.read(question, answer)
+    assert read is not None
+    assert read.statement == statement
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How are you?", "Tired."),
+        ("How was work?", "Long."),
+        ("What happened?", "The cat broke a vase."),
+        ("What do you need?", "A plan."),
+        ("What would you like to know?", "The weather in Rome."),
+        ("How can I help?", "Two ideas for dinner."),
+        ("When do you want me to remind you?", "At five."),
+        ("Where do you want to start?", "At the top."),
+    ],
+)
+def test_small_talk_and_offers_of_help_make_none(question: str, answer: str) -> None:
+    assert asking.stated(question, asking.Reply(yes=False, no=False, rest=answer.rstrip("."))) is None
+
+
+@pytest.mark.parametrize(
+    ("turns", "content"),
+    [
+        (("I'm learning the harp.", "I started last spring."), "Ada started learning the harp in spring 2025."),
+        (("I need 20 hours of practice. I've done 12.",), "Ada has done 12 hours of practice."),
+        (("We've bought a caravan. It was £3,200.",), "The caravan was £3,200."),
+        (("I grew up in Leeds. My gran still lives there.",), "Ada's gran still lives in Leeds."),
+        (("Tom loves jazz. I can't stand it.",), "Ada cannot stand jazz."),
+        (("I used to knit a lot. I don't any more.",), "Ada no longer knits a lot."),
+        (("I'm seeing someone.", "Her name's Ines. She's a vet."), "Ada is seeing Ines."),
+        (("I'm seeing someone.", "Her name's Ines. She's from Porto."), "Ines is from Porto."),
+    ],
+)
+def test_what_a_statement_leaves_out_is_put_back(turns: tuple[str, ...], content: str) -> None:
+    assert content in told(*turns)
+
+
+def test_a_thing_spoken_of_long_ago_is_not_it() -> None:
+    assert not any(
+        "caravan was" in one for one in told("We've bought a caravan.", "My son is in Year 3.", "It was £12.")
+    )
+    said = completing.Said()
+    said.tell("My manager is Ruth", 1)
+    assert completing.completed("It is a 40 minute drive.", said, 1) == "It is a 40 minute drive."
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "My sister swears garlic cures colds.",
+        "The shop is closing, or so the neighbours say.",
+        "Rumour has it Joan is leaving.",
+        "I just got in from the late shift.",
+        "I have to pick up the kids.",
+    ],
+)
+def test_hearsay_and_idle_remarks_say_nothing(remark: str) -> None:
+    assert told(remark) == []
+
+
+def test_somebody_who_has_an_opinion_is_still_introduced() -> None:
+    assert told("My cousin Joan thinks I should move.") == ["Ada's cousin is called Joan."]
+
+
+@pytest.mark.parametrize(
+    ("turns", "content"),
+    [
+        (("Our cat Moss is old. He needs drops every day.",), "Moss needs drops every day."),
+        (("Two cats, Moss and Fern.", "Moss is grey."), "Moss is grey."),
+        (("My neighbour Mr Bell is 80. He was a baker.",), "Mr Bell was a baker."),
+        (("My sister Ann has a son, Ned.", "His teacher is Mrs Cole. He plays the tuba."), "Ned plays the tuba."),
+    ],
+)
+def test_a_pronoun_means_who_was_spoken_of_last(turns: tuple[str, ...], content: str) -> None:
+    assert content in told(*turns)
+
+
+@pytest.mark.parametrize(
+    ("turns", "content", "gone"),
+    [
+        (("The gate code is X-118. No wait, it's X-181.",), "The gate code is X-181.", "X-118"),
+        (("My locker is number 40.", "Scratch that, it's 41."), "Ada's locker is number 41.", "40"),
+        (("My check-up is on 3 June at 9:15.", "Hang on, it's 4 June at 9:15."), "4 June 2026", "3 June"),
+        (("I moved the lesson to Friday. Sorry, I meant Monday.",), "Monday", "Friday"),
+    ],
+)
+def test_what_is_set_right_at_once_stands_alone(turns: tuple[str, ...], content: str, gone: str) -> None:
+    found = told(*turns)
+    assert any(content in one for one in found)
+    assert not any(gone in one for one in found)
+
+
+def test_a_game_ends_where_talk_turns_elsewhere() -> None:
+    assert told("Pretend I'm a pirate.", "Aye, I own a parrot!", "ok so I'm allergic to nuts.") == [
+        "Ada is allergic to nuts."
+    ]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    ["Use metric units with me.", "When you talk about money, always use euros.", "Speak in plain words to me."],
+)
+def test_how_to_talk_to_somebody_is_a_standing_instruction(wish: str) -> None:
+    assert any("standing instruction" in one for one in told(wish))
+
+
+def test_words_that_mend_nothing_mend_nothing() -> None:
+    assert mending.mended("No, it's fine.", ["My locker is number 40"]) is None
