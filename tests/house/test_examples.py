@@ -92,7 +92,7 @@ from core.extract.protocol import Window
 from core.types import Message
 def message(place, role, text):
     return Message("s1", f"m{place}", place, f"e{place}", "Ada", role, text, datetime(2026, 5, 20, tzinfo=UTC))
-before = [message(1, "user", "My order B-7001 came.")]
+before = [message(1, "assistant", "Your order B-7001 came.")]
 fresh = [message(2, "assistant", "Is it A-9999?"), message(3, "user", "No, A-1042. I live in Lisbon.")]
 extractor = extractors.chosen(Settings(), None)
 reading = extractor.read(Window(before, fresh), print)
