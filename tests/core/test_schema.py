@@ -219,6 +219,46 @@ def test_what_a_flow_had_gathered_before_the_upgrade_has_its_times_after_it(empt
     assert [time.isoformat() for time in times] == ["2026-11-21T10:00:00+00:00"] * 2
 
 
+def test_memories_of_before_know_when_they_were_said_last(empty: Settings) -> None:
+    engine = create_engine(db.owner_url(empty))
+    with engine.begin() as connection:
+        connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+        command.upgrade(schema._alembic(connection), "0007")
+    app = db.connect(db.app_url(empty), 1)
+    for tenant in ("acme", "other"):
+        with app.tenant(tenant) as tx:
+            for statement in A_MEMORY_SAID_TWICE:
+                tx.execute(text(statement.replace("TENANT", tenant)))
+    schema.upgrade(empty, HASH)
+    for tenant in ("acme", "other"):
+        with app.tenant(tenant) as tx:
+            row = tx.execute(text("SELECT said_at, attribute FROM memories")).one()
+            assert (row.said_at.isoformat(), row.attribute) == ("2026-06-01T10:00:00+00:00", "preference.color")
+    app.close()
+    engine.dispose()
+
+
+A_MEMORY_SAID_TWICE = (
+    """
+    INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, role, content, occurred_at)
+    VALUES ('TENANT', 's', 1, 'm1', 1, 'e1', 'ada', 'user', 'My favourite colour is green.', '2026-05-01T10:00:00Z'),
+           ('TENANT', 's', 2, 'm2', 2, 'e2', 'ada', 'user', 'Green is my favourite colour.', '2026-06-01T10:00:00Z')
+    """,
+    """
+    INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, attribute,
+                          value, trust, status, occurred_at, recorded_at)
+    VALUES ('TENANT', '01a20000-0000-7000-8000-000000000001', 'ada', 'Ada', 'semantic', 'preference', 'preference',
+            'Ada''s favourite colour is green.', 'k', 'preference.colour', 'green', 'candidate', 'active',
+            '2026-05-01T10:00:00Z', '2026-05-01T10:00:00Z')
+    """,
+    """
+    INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote, at)
+    VALUES ('TENANT', '01a20000-0000-7000-8000-000000000001', 's', 'm1', 'e1', 'q', now()),
+           ('TENANT', '01a20000-0000-7000-8000-000000000001', 's', 'm2', 'e2', 'q', now())
+    """,
+)
+
+
 def test_rows_that_were_indexed_before_know_whether_they_ask(empty: Settings) -> None:
     schema.upgrade(empty, HASH)
     engine = create_engine(db.owner_url(empty))
