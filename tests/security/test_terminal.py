@@ -53,7 +53,7 @@ def imprint(
     held = {**described, "name": "held", "action_mode": "approve"}
     with app.tenant(TENANT) as tx:
         for one in (described, held):
-            store.save(tx, TENANT, a_document(**one), author=f"key:{HOSTILE}", allowed=Allowed([], []))
+            store.save(tx, TENANT, a_document(**one), author=f"key:{HOSTILE}", allowed=Allowed())
     accept(app, said(f"I like cheese {HOSTILE} very much.", speaker="Ada"), ended(message_count=3))
     accept(app, event(payload={"total": HOSTILE, "user_id": "ada", "content": HOSTILE}, id="hostile", subject=NAME))
     works.settle()
