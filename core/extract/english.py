@@ -25,9 +25,13 @@ _FILLERS = (
     r"i say|long story short|for context|for "
     r"what it's worth|"
     r"for the record|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?: that)?|"
-    r"don't forget(?: that)?"
+    r"don't forget(?: that)?|ugh+|argh+|get this|jesus|christ|(?:oh )?(?:my )?god|bloody hell|righto|mate|nup|ha|"
+    r"haha|phew|"
+    r"look|listen|(?:big |good |bad |great |sad )?news(?: though)?|oh and|and another thing|morning|evening|ta"
 )
 _BARE = (
+    r"hey|hi|yep|yup|yeah|yes|ugh+|alright|all right|right|righto|anyway|oh and|ok|okay|nah|nope|nup|jesus|christ|god|"
+    r"ha(?:ha)*|lol|ah|argh+|look|mate|also|get this|big news|sure|obviously|basically|"
     r"and|but|so|also|plus|or|like|oh|yeah|well|actually|i think|i guess|i believe|i feel like|i mean|honestly|"
     r"btw|fyi|by the way|please remember(?: that)?|remember that|please note(?: that)?|note that|"
     r"don't forget that|for context|unfortunately|luckily|(?:ok|okay|alright|right) so|(?:it )?turns out(?: that)?|"
@@ -92,7 +96,7 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"about|around|behind|valid|called|named|due|allergic|vegan|vegetarian|pregnant|married|engaged|"
             r"divorced|retired|"
             r"dead|gone|so|very|obsessed|called|number|(?:[a-z]{3,}ing) (?:to|for|in|at|as|an?|the|on|with|his|her|"
-            r"my)|really|turning|going|getting|having|working|living|moving|coming|"
+            r"my)|really|turning|going|getting|having|working|living|moving|coming|my|our|his|her|their|"
             r"doing|starting|"
             r"studying|learning|staying|expecting|looking|only|nearly|almost|\d+|three|four|five|six|seven|"
             r"eight|nine|ten|eleven|"
@@ -140,6 +144,10 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(^|[,;] )(?=(?:new|old) (?:boss|manager|job|car|truck|place|house|apartment|doctor|roommate|"
             r"landlord)(?:'s| is| was)\b)",
             r"\1my ",
+        ),
+        (
+            rf"^({PETS})(?=(?:'s| is) (?:called |named )?(?-i:[A-Z])[a-z]+)",
+            r"my \1",
         ),
         (
             r"^(mom|mum|mam|dad|grandma|grandpa|granny|nana|hubby|wifey|(?:wife|husband)(?= (?:is|has|works|"

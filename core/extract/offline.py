@@ -19,6 +19,7 @@ from core.extract import (
     patterns_en,
     pretence,
     rewrite,
+    runons,
     sentences,
     statements,
     worth,
@@ -232,7 +233,7 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
     if not talk.earnest:
         return _Spoken()
     text = _own_words(talk.message)
-    quotes = sentences.split(text)
+    text, quotes = runons.spread(text, sentences.split(text))
     mended = _mended(quotes[0], talk, before) if quotes and before else None
     if mended:  # what mends is no statement of its own
         quotes = [mending.rest(quotes[0]), *quotes[1:]]
