@@ -105,7 +105,7 @@ _ARRANGED = re.compile(
     r"arranged|having (?:\w+ ){1,3}(?:done|out|[a-z]{3,}ed)|postponed|rescheduled|delayed|(?:got|been|was) bumped|"
     r"slipped|"
     r"(?:moved|pushed|put|bumped|knocked|brought|shifted) (?:\w+ ){0,3}?(?:back|forward|off)|"
-    r"(?:moved|changed|shifted|switched|pushed|put|bumped|brought) (?:\w+ ){0,4}?(?:to|until|till)(?= (?:the )?(?:\d|"
+    r"(?:moved|changed|shifted|switched|pushed|put|bumped|brought)(?= (?:\w+ ){0,4}?(?:to|until|till) (?:the )?(?:\d|"
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:January|February|March|April|May|June|July|August|September|"
     r"October|November|December)\b))|"
     r"agreed to|decided to|promised to)\b",
