@@ -149,14 +149,25 @@ def _may_cut(left: str, right: str, mark: str) -> bool:
         return len(left.split()) > 1
     if mark.strip().startswith(":"):
         return True
-    if mark.count(",") and not mark.strip(" ,") and (_SUBORDINATE.match(left) or not _FINITE.search(left)):
+    if mark.count(",") and not mark.strip(" ,") and (_SUBORDINATE.match(left) or not _speaks(left)):
         return False
-    if _ANSWERS.match(right) or not _FINITE.search(left) or _OPENS.search(left) or _in_brackets(left):
+    if _ANSWERS.match(right) or not _speaks(left) or _OPENS.search(left) or _in_brackets(left):
         return False
     if _SUBORDINATE.match(left) and "," not in left:
         return False
     last = left.rsplit(",", 1)[-1]
     return not (re.search(r"\bbetween\b|\bboth\b[^,]*$", last) and "," not in mark) and len(right.split()) > 1
+
+
+_WISH = re.compile(
+    r"(?:please |just |and |so )*(?:keep|stop|call me|do not|never|always|use|remind me|no more|avoid|remember) [a-z]",
+    re.IGNORECASE,
+)
+
+
+def _speaks(left: str) -> bool:
+    """Whether there is a verb behind a subject, or a wish: "Keep it short, I am busy"."""
+    return bool(_FINITE.search(left) or _WISH.match(left))
 
 
 def _in_brackets(left: str) -> bool:

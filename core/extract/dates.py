@@ -102,7 +102,12 @@ _FUTURE_HINT = re.compile(
 _ARRANGED = re.compile(
     r"\b(?:signed (?:\w+ )?up (?:for|to)|(?:booked|reserved|scheduled)|registered (?:for|to)|enrolled (?:in|on|for)|"
     r"planned|(?:tickets?|flights?|invitation|invited|appointment|reservation|entry|place) (?:for|to|at|on|in)|"
-    r"arranged|"
+    r"arranged|having (?:\w+ ){1,3}(?:done|out|[a-z]{3,}ed)|postponed|rescheduled|delayed|(?:got|been|was) bumped|"
+    r"slipped|"
+    r"(?:moved|pushed|put|bumped|knocked|brought|shifted) (?:\w+ ){0,3}?(?:back|forward|off)|"
+    r"(?:moved|changed|shifted|switched|pushed|put|bumped|brought)(?= (?:\w+ ){0,4}?(?:to|until|till) (?:the )?(?:\d|"
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:January|February|March|April|May|June|July|August|September|"
+    r"October|November|December)\b))|"
     r"agreed to|decided to|promised to)\b",
     re.IGNORECASE,
 )

@@ -25,9 +25,13 @@ _FILLERS = (
     r"i say|long story short|for context|for "
     r"what it's worth|"
     r"for the record|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?: that)?|"
-    r"don't forget(?: that)?"
+    r"don't forget(?: that)?|ugh+|argh+|get this|jesus|christ|(?:oh )?(?:my )?god|bloody hell|righto|mate|nup|ha|"
+    r"haha|phew|"
+    r"look|listen|(?:big |good |bad |great |sad )?news(?: though)?|oh and|and another thing"
 )
 _BARE = (
+    r"hey|hi|yep|yup|yeah|yes|ugh+|alright|all right|right|righto|anyway|oh and|ok|okay|nah|nope|nup|jesus|christ|god|"
+    r"ha(?:ha)*|lol|ah|argh+|look|mate|also|get this|big news|sure|obviously|basically|"
     r"and|but|so|also|plus|or|like|oh|yeah|well|actually|i think|i guess|i believe|i feel like|i mean|honestly|"
     r"btw|fyi|by the way|please remember(?: that)?|remember that|please note(?: that)?|note that|"
     r"don't forget that|for context|unfortunately|luckily|(?:ok|okay|alright|right) so|(?:it )?turns out(?: that)?|"
@@ -38,7 +42,13 @@ _LEAD = re.compile(
     rf"^(?:(?:{_FILLERS})(?:,? (?P<name>[A-Z][a-z]+))?(?:\s*[,!.:;—–…-]+\s*|\s+-\s+)|speaking of [\w' ]+,\s*|"
     rf"(?:and|but|so|then|plus|or) (?!then\b|far\b|much\b|many\b)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|he|she|"
     r"in|"
-    rf"last|it|the|this|there|yesterday|today|next|when|since|that)\b)|[,;:!.()\-–—…\s]+)",
+    rf"last|it|the|this|there|yesterday|today|next|when|since|that)\b)|"
+    r"(?:hey|oh|oh and|also|and|so|ok|okay|yeah|right|alright),? (?=(?:keep|stop|call|do not|don't|never|"
+    r"always|remind|"
+    r"remember|no more) )|"
+    r"(?:hey|yep|yup|yeah|yes|ugh+|alright|anyway|oh and|oh|righto|ha(?:ha)*|nah|nup|jesus|christ|also|so|ok|okay),? "
+    r"(?=(?-i:[A-Z][a-z]+)(?: (?-i:[A-Z][a-z]+))?(?:['’]s| (?:and|is|was|has|had|got|will|[a-z]+s|[a-z]+ed)\b))|"
+    r"[,;:!.()\-–—…\s]+)",
     re.IGNORECASE,
 )
 
@@ -75,6 +85,22 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1 has ",
         ),
         (
+            r"(?<!')\b((?-i:[A-Z])[\w-]+|(?:the|my|our|his|her|their) (?:[a-z-]+ )?[a-z-]+)'s (?=(?:meant|supposed|"
+            r"allowed|"
+            r""
+            r"booked|scheduled|expected) (?:to|for|on|in|at|off)\b)",
+            r"\1 is ",
+        ),
+        (
+            r"(?<!')\b((?-i:[A-Z])[\w-]+|he|she|(?:my|our|his|her|their) (?:[a-z-]+ )?[a-z-]+)'s (?=(?:just |already |"
+            r"also "
+            r"|finally |even )?(?:[a-z]{2,}ed|given|thrown|driven|chosen|come|begun|run|gone|"
+            r"put|set|cut) (?:in|up|off|out|"
+            r""
+            r"back|down|over|the|an?|my|our|his|her|their|it|me|us|to)\b)",
+            r"\1 has ",
+        ),
+        (
             r"^((?:(?:so|and|but) )?(?:(?:my|our|the|his|her|their) )?(?:[a-z-]+ ){0,2}[a-z]+)'s "
             r"(?=(?:(?:Dr|Mr|Mrs|Ms|Miss)\.? )?(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?(?:[,.;!]|$| (?:and|at|in|on|"
             r"from)\b))",
@@ -92,7 +118,7 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"about|around|behind|valid|called|named|due|allergic|vegan|vegetarian|pregnant|married|engaged|"
             r"divorced|retired|"
             r"dead|gone|so|very|obsessed|called|number|(?:[a-z]{3,}ing) (?:to|for|in|at|as|an?|the|on|with|his|her|"
-            r"my)|really|turning|going|getting|having|working|living|moving|coming|"
+            r"my)|really|turning|going|getting|having|working|living|moving|coming|my|our|his|her|their|"
             r"doing|starting|"
             r"studying|learning|staying|expecting|looking|only|nearly|almost|\d+|three|four|five|six|seven|"
             r"eight|nine|ten|eleven|"
@@ -140,6 +166,10 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(^|[,;] )(?=(?:new|old) (?:boss|manager|job|car|truck|place|house|apartment|doctor|roommate|"
             r"landlord)(?:'s| is| was)\b)",
             r"\1my ",
+        ),
+        (
+            rf"^({PETS})(?=(?:'s| is) (?:called |named )?(?-i:[A-Z])[a-z]+)",
+            r"my \1",
         ),
         (
             r"^(mom|mum|mam|dad|grandma|grandpa|granny|nana|hubby|wifey|(?:wife|husband)(?= (?:is|has|works|"
@@ -214,6 +244,12 @@ _GERUND = (
     r"currently \w+ing|visiting|moving|"
     r"taking (?:a|an|up)|allergic|vegetarian|vegan|married|single|engaged|divorced|excited to|happy to|stoked to|"
     r"keen on|passionate about|"
+    r"(?!getting|being|during|nothing|something|anything|everything|knowing|judging|including|depending|according|"
+    r"speaking|"
+    r"seeing as|nearing|following|missing|using|talking|having said|bring|spring|sting|king|wing|morning|evening|"
+    r"wedding|building|interesting|exciting|amazing|boring|string|thing|sibling)(?:[a-z]{2,}ing) (?=(?:an?|the|my|"
+    r"our|in|at|on|with|"
+    r"for|as|\d|(?-i:[A-Z]))\b)|"
     r"based in|originally from|born (?:in|on)|a (?:big|huge) fan"
 )
 _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -244,7 +280,7 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
             rf"^(?P<adv>(?:just|also|currently|now|still) )?(?P<rest>(?:{_GERUND})\b(?!(?:(?! and (?!\w+ing\b)|"
             rf" but | so |"
             rf"[,;-]).)*\b(?:is|are|was|were|has|have been|can|will|makes?|gives?|helps?|brings?|takes?|requires?|"
-            rf"fascinates?)\b))",
+            r"fascinates?|costs?|means?|keeps?|feels?|sounds?|seems?|beats|gets?|got|must|should|would)\b))",
             re.IGNORECASE,
         ),
         "I am ",
@@ -295,22 +331,28 @@ _CALENDAR = re.compile(
 _AFTER_KIN = re.compile(rf"\b(?P<kin>(?:my|our) (?:[a-z]+ )?(?:{KIN}|{PETS})(?:-in-law)?) (?P<name>[a-z]+)\b")
 
 
+_NAME_HAS = re.compile(
+    r"(?P<before>^|[,;] )(?P<name>[A-Za-z][a-z]+?)s (?=(?:got|had|been|handed|moved|started|left|quit|bought|sold|lost|"
+    r"won|passed|failed|signed|given|gone|joined|finished|stopped|changed|switched|packed)\b)"
+)
 _NAME_IS = re.compile(
-    r"(?P<before>^|[,;] )(?P<name>[a-z]+?)s (?=(?:getting|going|having|turning|moving|working|starting|in|at|"
+    r"(?P<before>^|[,;] )(?P<name>[A-Za-z][a-z]+?)s (?=(?:getting|going|having|turning|moving|working|starting|in|at|"
     r"on|a|an|the|not|now|still|been|\d+)\b)"
 )
 
 
 def _named_is(found: re.Match[str]) -> str:
-    """Put back what chat leaves out of a name and "is": "brandons getting deployed"."""
+    """Put back what chat leaves out of a name and its verb: "brandons getting deployed", "brandons got a dog"."""
     name = found["name"].lower()
     known = (name in FEMALE or name in MALE) and name not in COMMON_WORDS
-    return f"{found['before']}{name.capitalize()} is " if known else found.group()
+    return (
+        f"{found['before']}{name.capitalize()} {'has' if found.re is _NAME_HAS else 'is'} " if known else found.group()
+    )
 
 
 def _capitalised(sentence: str) -> str:
     """With capitals where chat leaves them out: weekdays, months, first names after "my wife"."""
-    sentence = _NAME_IS.sub(_named_is, sentence)
+    sentence = _NAME_HAS.sub(_named_is, _NAME_IS.sub(_named_is, sentence))
     sentence = _CALENDAR.sub(lambda found: found.group().capitalize(), sentence)
     return _AFTER_KIN.sub(
         lambda found: (

@@ -19,6 +19,7 @@ from core.extract import (
     patterns_en,
     pretence,
     rewrite,
+    runons,
     sentences,
     statements,
     worth,
@@ -232,7 +233,7 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
     if not talk.earnest:
         return _Spoken()
     text = _own_words(talk.message)
-    quotes = sentences.split(text)
+    text, quotes = runons.spread(text, sentences.split(text))
     mended = _mended(quotes[0], talk, before) if quotes and before else None
     if mended:  # what mends is no statement of its own
         quotes = [mending.rest(quotes[0]), *quotes[1:]]
@@ -310,7 +311,18 @@ def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> lis
     if sentences.is_chinese(stated or quote):
         return []
     several = statements.read(stated or quote, talk.names, talk.persons, talk.number)
-    return [one for statement in several if (one := _said_en(statement, quote, place, talk))]
+    said: list[_Said] = []
+    for statement in several:
+        told = _said_en(statement, quote, place, talk)
+        said += [*_own_name(statement, quote, place, talk), *([told] if told else [])]
+    return said
+
+
+def _own_name(statement: statements.Statement, quote: str, place: int, talk: _Talk) -> list[_Said]:
+    """The name by which the speaker is known already, where they say it: "I'm Grace", "I'm Grace, a nurse"."""
+    plain = f"{rewrite.introduced(statement.plain, talk.speaker)}."
+    slots = tuple(patterns_en.slots(plain)) if len(plain) > 1 and statement.person is None and not talk.names else ()
+    return [_Said(quote, place, plain, (), slots, talk, sure=True)] if slots else []
 
 
 def _said_en(statement: statements.Statement, quote: str, place: int, talk: _Talk) -> _Said | None:
@@ -449,6 +461,8 @@ _ONLY_NAMED = re.compile(
 
 def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidate:
     told = filling.filled(base, slots, _about(said.talk.speaker, slots[0]))
+    if _is_own_name(slots[0], said.talk.speaker):
+        return replace(told, content=f"{told.subject}'s name is {slots[0].value}.")
     return replace(told, content=filling.plainly(told.subject, slots, patterns_en.TABLES, " and ", said.plain))
 
 

@@ -26,6 +26,10 @@ _HIM = frozenset(
     "stepfather "
     "stepdad stepbrother ex-husband boy man guy chap bloke lad".split()
 )
+_SEVERAL_KIN = frozenset(
+    "parents grandparents kids children siblings sons daughters brothers sisters twins boys girls".split()
+)
+"""Words that neither "he" nor "she" can mean."""
 _KIND = (
     rf"(?:{KIN}|mam|mama|papa|granny|nana|granddad|oldest|youngest|eldest|stepmom|stepdad|stepmother|"
     rf"stepfather|auntie|baby|{PETS})"
@@ -234,7 +238,7 @@ class Persons:
 
     def _kin(self, match: re.Match[str]) -> Person:
         word = match["kin"].split()[-1].lower().removesuffix("-in-law")
-        gender = "f" if word in _HER else "m" if word in _HIM else None
+        gender = "f" if word in _HER else "m" if word in _HIM else "several" if word in _SEVERAL_KIN else None
         name = match["name"]
         if name and name.split()[0].lower() not in NO_NAMES:
             gender = gender or _gender(name)
@@ -252,7 +256,15 @@ class Persons:
             return True
         if not _STARTS_SENTENCE.search(text[:start]):
             return low in COMMON_WORDS
-        return bool(_PERSONAL_VERB.match(text, start + len(name)))
+        return not _THING.search(low) and bool(_PERSONAL_VERB.match(text, start + len(name)))
+
+
+_THING = re.compile(
+    r"(?:ing|ly|tion|sion|ment|ness|ity|ship|ery|ance|ence|ism|ics|ware|ings|work|ursday|day)$|"
+    r"^(?:only|better|worse|still|even|just|vet|boiler|doctor|doc|car|van|quiet|funny|mornings?|evenings?|nights?|school|"
+    r"work|choir|church|band|club|class|house|flat|rent|job|gym|training|practice|trivia|weather|traffic|dinner|lunch)$"
+)
+"""Words that open a sentence and name nobody, though a verb of persons follows: "Surgery was expensive"."""
 
 
 def _gender(name: str) -> str | None:

@@ -12,6 +12,7 @@ from core.extract.tables_en.verbs import ADVERBS, BASE_VERBS, LY_VERBS, PRESENT_
 from core.extract.tables_zh.words import KIN as KIN_ZH
 
 _SELF = re.compile(r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫]) ?", re.IGNORECASE)
+_CALLED = re.compile(r"(?:(?:please|just|you can|you may) )*call me (?!.*\b(?:again|not|instead)\b)", re.IGNORECASE)
 _AFTER_NAME = re.compile(r",? and |,? but |[,，。.!]\s*|$", re.IGNORECASE)
 _KIN = (
     r"(?:[Mm]y|[Oo]ur) (?!(?:[a-z]+ )?(?:wife|husband|partner|m[ou]m|mother|dad|father|sister|brother|son|daughter|"
@@ -81,6 +82,14 @@ def without_own_name(sentence: str, name: str) -> str:
     if after and re.match(r"(?:an?|the|from|\d+)\b", rest):
         return f"I am {rest}"
     return rest[:1].upper() + rest[1:]
+
+
+def introduced(sentence: str, name: str) -> str:
+    """The words "My name is …" where `sentence` begins by saying that it is `name`; empty where it does not."""
+    said = _SELF.match(sentence) or _CALLED.match(sentence)
+    end = said.end() + len(name) if said else 0
+    own = sentence[said.end() : end] if said else ""
+    return f"My name is {own}" if own.lower() == name.lower() != "" and _AFTER_NAME.match(sentence, end) else ""
 
 
 def third_person(sentence: str, name: str, addressee: str | None = None) -> str:

@@ -154,6 +154,20 @@ _STANDING_QUESTION = re.compile(
     re.IGNORECASE,
 )
 
+_STYLE_QUESTION = re.compile(
+    r"^(?:(?:also|and|oh|hey|so|please|one thing|ok(?:ay)?|right),? )*(?:can|could|would|will) you (?:please "
+    r")?(?:just )?"
+    r"(?P<wish>(?:keep|make) (?:your|the|all) (?:answers?|repl(?:ies|y)|responses?|messages?) [^,.?!]+|stop "
+    r"[a-z]+ing\b[^,.?!]*|"
+    r"(?:not|never|always) [a-z]+ [^,.?!]+|(?:remind|nag|ping|nudge) me (?:to|on|every) [^,.?!]*\b(?:every|each|"
+    r"daily|weekly|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days|mornings|evenings|nights)\b[^,.?!]*|"
+    r"(?:use|give me|write|answer|reply)[^,.?!]* (?:from now on|always|every time|in "
+    r"future)[^,.?!]*)(?P<rest>[,.?!].*)?$",
+    re.IGNORECASE,
+)
+"""A wish about all that is to be said or done later, put as a question, and what may stand behind it."""
+
 
 _BY_THE_WAY_IF = re.compile(
     r",? (?:just )?(?:if|in case) you (?:need|want|must|care|like|prefer|wonder\w*|['’]re (?:wondering|curious|"
@@ -173,8 +187,9 @@ def _asserted(quote: str, names: frozenset[str]) -> list[str]:
     """The pieces of a sentence that say something is so."""
     if languages.is_foreign(quote) or quote.count('"') % 2 or quote[:1] in '"“' or not pretence.is_meant(quote):
         return []
-    wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote)
-    quote = wish["wish"][:1].upper() + wish["wish"][1:] if wish else mending.scratched(quote) or quote
+    wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote) or _STYLE_QUESTION.match(quote)
+    asked = re.sub(r"^not ", "do not ", wish["wish"], flags=re.IGNORECASE) if wish else ""
+    quote = asked[:1].upper() + asked[1:] if wish else mending.scratched(quote) or quote
     quote = _BY_THE_WAY_IF.sub("", quote)
     whole = sentences.asserted(quote)
     if whole is None and (_OPENS_UNREAL.match(quote) or not sentences.is_hypothetical(quote)):

@@ -134,8 +134,12 @@ def test_a_partner_may_be_named_before_the_word(text: str) -> None:
     assert (partner.attribute, partner.value) == ("relation.partner", "Jonas")
 
 
-def test_a_name_that_is_known_is_not_told_again() -> None:
-    assert read("I'm Ada.") == []
+@pytest.mark.parametrize("text", ["I'm Ada.", "My name is Ada.", "Please call me Ada."])
+def test_a_name_that_labels_the_speaker_is_kept_all_the_same(text: str) -> None:
+    assert one(text).content.casefold() == "ada's name is ada."
+
+
+def test_what_is_said_beside_the_own_name_is_told_of_the_speaker() -> None:
     assert "Ada is a nurse from Oslo." in [c.content for c in read("I'm Ada, a nurse from Oslo.")]
     assert one("I'm Ada Lindqvist.").content == "Ada is called Ada Lindqvist."
 
@@ -376,3 +380,25 @@ def pairs(candidates: list[Candidate]) -> set[tuple[str, str]]:
         sign = "not " if c.structured.get("negated") else ""
         slots |= {(sign + c.structured["attribute"], value) for value in c.structured.get("values", ())}
     return slots
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Can you keep your replies brief, I'm on a train?", "Ada's standing instruction: Keep your replies brief."),
+        ("Oh and keep your answers short, I read on the bus", "Ada's standing instruction: Keep your answers short."),
+        ("Could you not use emojis?", "Ada's standing instruction: Do not use emojis."),
+        ("Renting a flat on Cross Street, 700 a month.", "Ada is renting a flat on Cross Street, 700 a month."),
+        ("My dad's given up the allotment", "Ada's dad has given up the allotment."),
+        ("Noras got a new job in Bath", "Nora has got a new job in Bath."),
+        ("The exam has been moved to 9 March.", "The exam has been moved to 9 March 2027."),
+        (
+            "They've pushed my operation back to the 26th of March.",
+            "They have pushed Ada's operation back to 26 March 2027.",
+        ),
+        ("Right I'm allergic to cashews", "Ada is allergic to cashews."),
+        ("Yep Jonas and I are saving for a house", "Ada and Jonas are saving for a house."),
+    ],
+)
+def test_chat_is_read_without_its_openers_and_apostrophes(text: str, content: str) -> None:
+    assert content in [c.content for c in read(text)]
