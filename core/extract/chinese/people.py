@@ -30,6 +30,8 @@ _NEXT = (
     "是在的也都又还就才要会想说去来有没不和跟给从把被让叫做当教养买卖住搬考拿怀得爱喜讨最今明昨前后上下这那每天正已刚"
     "其人挺很心脾性干照终快退离换升调转辞学读毕开办报约送托请陪他她现以月推属打玩跑吃喝带对帮结比长多身辅年生走病休死单出姓本老性真先到发成复需自己一亲个怎则因连失答求迷睡体查测嫁娶回"
 )
+_DOING = "哭笑骂喊吵闹哄嫌夸催劝气急醒瘦胖"
+"""No name ends in these: “何敏哭得…” is told of 何敏."""
 _NAME = re.compile(
     rf"(?P<name>小(?![的时区说孩狗猫学心伙两电脚米事组姐吃费店镇众型儿腿朋程城鸟孙提票房额名长初高升伙品菜雪便])[\u4e00-\u9fff](?=[{_NEXT}]|"
     rf"$)|"
@@ -39,7 +41,7 @@ _NAME = re.compile(
     rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]?(?:阿姨|叔叔|叔|大爷|"
     rf"大妈|奶奶|爷爷|哥|姐|总|老师|医生|大夫|经理|主任|教练|师傅|工(?![作资程地厂])|导|律师|校长|院长|局|队|婶|"
     rf"嫂)|"
-    rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff](?=[{_NEXT}]|工作[也又都换])|(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]{{2}}(?=[{_NEXT}])|"
+    rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff](?=[{_NEXT}]|工作[也又都换])|(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff](?![{_DOING}])[\u4e00-\u9fff](?=[{_NEXT}])|"
     r"(?!Rust|Java|Python|Kotlin|Swift|Ruby|Scala|Docker|Linux|Excel|Word|Office|Windows|Figma|Notion)"
     r"[A-Z][a-z]{2,12}(?=[\u4e00-\u9fff]))"
 )

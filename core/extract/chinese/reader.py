@@ -48,9 +48,10 @@ class Conversation:
         flow.subject, flow.thing = _asked_about(flow.asked, known)
         answer = _slotted_answer(asked, text, flow)
         found: list[Said] = read(answer.quote, answer.statement, flow, known) if answer else []
-        for place, sentence in enumerate(_sentences(text)):
-            if not (found and answer and sentence == answer.quote):
-                found = self._heard(sentence, place, found, flow, known)
+        spaced = clauses.is_spaced(text)
+        for place, quote in enumerate(_sentences(text)):
+            if not (found and answer and quote == answer.quote):
+                found = self._heard(quote, clauses.with_commas(quote) if spaced else quote, place, found, flow, known)
             flow.asked = None
         self._last, self._before = found or self._last, found
         return found
@@ -63,7 +64,10 @@ class Conversation:
         self._in_role = claims.begins_role(hidden)
         return self._in_role
 
-    def _heard(self, sentence: str, place: int, found: list[Said], flow: Flow, known: People) -> list[Said]:
+    def _heard(
+        self, quote: str, sentence: str, place: int, found: list[Said], flow: Flow, known: People
+    ) -> list[Said]:
+        """What a sentence states beside what is `found`. `quote`: the sentence as it stands in the message."""
         hidden = clauses.masked(sentence)
         before = found or ([] if place else self._last)
         if claims.withdraws(hidden) and not _calls_off(hidden):
@@ -74,7 +78,7 @@ class Conversation:
             return found
         flow.corrects = claims.corrects(sentence)
         rest = _put_right(sentence, claims.corrected(sentence, hidden), before if flow.corrects else [])
-        new = read(sentence, rest, flow, known)
+        new = read(quote, rest, flow, known)
         if flow.corrects:
             self.withdrawn += [one for one in before if any(_sets_right(said, one) for said in new)]
             found = [one for one in found if not any(one is gone for gone in self.withdrawn)]
