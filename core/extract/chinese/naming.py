@@ -74,6 +74,20 @@ def apposed(hidden: str, known: People) -> Apposed | None:
     return Apposed(found["kin"], name, found.end() + len(name))
 
 
+_OF_WHOM = re.compile(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
+_FIRST_NAME = re.compile(rf"(?:叫|名叫)?(?P<name>{_WHOLE_NAME.pattern})")
+
+
+def _bare_name(hidden: str, flow: Flow, known: People) -> Apposed | None:
+    """“就一个儿子，郭晨，…”, “弟弟还小？” “许航 22 …”: a name alone, right after somebody is spoken of."""
+    name = _FIRST_NAME.fullmatch(hidden)
+    if name is None or name["name"] in known.named or dictionary_count(name["name"]):
+        return None
+    asked = flow.subject.name.rpartition("的")[2] if flow.asked and not flow.before else ""
+    of_whom = _OF_WHOM.search(flow.before or asked)
+    return Apposed(of_whom["kin"], name["name"], len(hidden)) if of_whom else None
+
+
 def relation(kin: str, name: str) -> list[Slot]:
     """The slot that says who is called so."""
     kin = people.kinship(kin)
@@ -89,6 +103,10 @@ _BEFORE_NAME = re.compile(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
 def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
     """Note who gets a name in a clause; return who gets it in passing."""
     both: Apposed | None = None
+    if bare := _bare_name(hidden, flow, known):
+        known.introduce(bare.name, Sort.PERSON, bare.kin)
+        known.note(bare.name, bare.kin)
+        return bare
     found = _IS_PET.match(hidden) or IS_KIN.match(hidden) or CALLED.search(hidden)
     if found:
         pet = re.fullmatch(people.PET_KINDS, found["kin"])

@@ -64,9 +64,7 @@ class Conversation:
         self._in_role = claims.begins_role(hidden)
         return self._in_role
 
-    def _heard(
-        self, quote: str, sentence: str, place: int, found: list[Said], flow: Flow, known: People
-    ) -> list[Said]:
+    def _heard(self, quote: str, sentence: str, place: int, found: list[Said], flow: Flow, known: People) -> list[Said]:
         """What a sentence states beside what is `found`. `quote`: the sentence as it stands in the message."""
         hidden = clauses.masked(sentence)
         before = found or ([] if place else self._last)

@@ -156,6 +156,8 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
     flow.answers = answer is not None and not replies.MOMENTARY.search(answer)
     if text.startswith("人家") and flow.subject.sort in {Sort.PERSON, Sort.PET}:
         text = f"{flow.subject.name}{text[2:]}"
+    if flow.subject.sort in {Sort.PERSON, Sort.PET} and _AGE.fullmatch(text):
+        text = f"{text}岁"
     text = flow.carried.filled(joins.filled(answer or text, clauses.masked(text), flow.before))
     text, hidden = _first_hand(text, clauses.masked(text), known)
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
@@ -185,6 +187,8 @@ def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list
     return [said]
 
 
+_AGE = re.compile(r"[1-9]\d?|[二三四五六七八九]?十[一二三四五六七八九]?")
+"""“小陈，陈璐，27，…”: how old somebody is."""
 _ANSWERS_WHO = re.compile(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")
 
 
