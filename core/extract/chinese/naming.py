@@ -147,6 +147,27 @@ def named_pet(kept: Said | None, fact: life.Fact, known: People) -> Said | None:
     return kept
 
 
+_ANYWHERE = re.compile(rf"(?:我|咱)(?:们|家)?(?:的)?(?P<kin>{people.KIN_WORDS})(?=[\u4e00-\u9fff]{{2}})")
+_TOGETHER = re.compile(
+    r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))"
+)
+
+
+def introduced(hidden: str, known: People) -> None:
+    """Note the names of relatives and companions that stand in the middle of a clause."""
+    for found in _ANYWHERE.finditer(hidden):
+        name = people.name_at(hidden[found.end() :])
+        if name and not dictionary_count(name) and re.fullmatch(_WHOLE_NAME.pattern, name):
+            if not known.named_at(name):
+                known.name(name, Sort.PERSON)
+                known.note(name, found["kin"])
+                known.kin.setdefault(people.kinship(found["kin"]), name)
+    for found in _TOGETHER.finditer(hidden):
+        name = people.name_at(hidden[found.end() :])
+        if name and not dictionary_count(name) and not known.named_at(name):
+            known.name(people.nickname(name), Sort.PERSON)
+
+
 _PETS = frozenset({"dog", "cat", "rabbit", "hamster", "parrot", "turtle"})
 
 

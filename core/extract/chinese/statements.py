@@ -160,6 +160,7 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
         text = f"{text}岁"
     text = flow.carried.filled(joins.filled(answer or text, clauses.masked(text), flow.before))
     text, hidden = _first_hand(text, clauses.masked(text), known)
+    naming.introduced(hidden, known)
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
         return _passed_over(hidden, flow, known)
     named = naming.introduce(hidden, flow, known)
