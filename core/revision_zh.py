@@ -41,6 +41,13 @@ def revises(new: Statement, old: Statement) -> str | None:
     )
 
 
+def _left_office(new: Statement, old: Statement) -> str | None:
+    """老梁 has left: the boss is no longer one 姓梁, whoever the older statement speaks of."""
+    if not re.search("姓[\u4e00-\u9fff]", old.content) or reading.told_at(new) == reading.told_at(old):
+        return None
+    return ends.gone(reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old)
+
+
 def _resumed(new: Statement, old: Statement) -> str | None:
     """What is over is not ended again, but it may be taken up."""
     if reading.told_at(new) == reading.told_at(old) or new.content == old.content or not reading.of_one(new, old):

@@ -104,6 +104,7 @@ def bare(text: str, new: Statement, old: Statement) -> str:
 
 @once
 def without(text: str) -> str:
+    text = table.COFFEE.sub("咖啡", text)
     return " ".join(table.FUNCTION.sub(" ", table.TIMES.sub(" ", text)).split())
 
 

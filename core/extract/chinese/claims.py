@@ -69,7 +69,7 @@ _SCENE = re.compile(
 _TALK = re.compile(
     r"^(?:[我先]{0,2})(?:不聊|走了|撤|溜|睡|困|晚安|拜|再见|下班|去忙|"
     r"忙去|去(?:吃饭|洗|铲|收|睡|开会|做饭|接)|回头|改天|聊到|说到这)|"
-    r"谢谢|感谢|多谢|辛苦|不好意思|抱歉|对不起|没关系|^(?:好|行|嗯|"
+    r"^(?:[老小阿]?[\u4e00-\u9fff]{1,3})?(?:报到|上线|驾到|又?来[了啦]|回来[了啦])$|谢谢|感谢|多谢|辛苦|不好意思|抱歉|对不起|没关系|^(?:好|行|嗯|"
     r"对|是|没错|明白|知道|收到|可以|同意|随便|无所谓|不用|没事|果然|确实|真的|当然)"
     r"(?:的|了|吧|啊|呀|哦|就行|就好|知道)*$|我(?:明白|懂|知道|理解|同意|不知道|不确定|不懂|也是|也觉得|觉得你)|"
     r"(?:帮|给|替|教|陪|告诉|提醒)(?:一下)?我(?!的|爸|妈|家|儿|女|老|"
@@ -169,6 +169,14 @@ def is_imagined(hidden: str) -> bool:
 def is_advice(hidden: str) -> bool:
     """Whether a doctor or coach is reported to have told the speaker what to do."""
     return bool(_ADVICE.search(hidden))
+
+
+_TO_ME = re.compile(r"(?:找|让|叫|通知|安排|派|调|要求|劝|逼)我(?!们|家|[爸妈哥姐弟妹爷奶儿女老])")
+
+
+def is_done_to_me(hidden: str) -> bool:
+    """Whether somebody has the speaker do something, of whom the next clauses tell then."""
+    return bool(_TO_ME.search(hidden))
 
 
 def is_others_word(hidden: str) -> bool:

@@ -88,6 +88,11 @@ def _bare_name(hidden: str, flow: Flow, known: People) -> Apposed | None:
     return Apposed(of_whom["kin"], name["name"], len(hidden)) if of_whom else None
 
 
+def is_bare(text: str, flow: Flow, known: People) -> bool:
+    """Whether a clause is but the name of the one of whom is spoken."""
+    return _bare_name(text, flow, known) is not None
+
+
 def relation(kin: str, name: str) -> list[Slot]:
     """The slot that says who is called so."""
     kin = people.kinship(kin)
@@ -148,9 +153,7 @@ def named_pet(kept: Said | None, fact: life.Fact, known: People) -> Said | None:
 
 
 _ANYWHERE = re.compile(rf"(?:我|咱)(?:们|家)?(?:的)?(?P<kin>{people.KIN_WORDS})(?=[\u4e00-\u9fff]{{2}})")
-_TOGETHER = re.compile(
-    r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))"
-)
+_TOGETHER = re.compile(r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))")
 
 
 def introduced(hidden: str, known: People) -> None:

@@ -49,4 +49,5 @@ class Flow:
     corrects: bool = False
     lost: bool = False
     answers: bool = False
+    often: bool = False
     carried: Carried = field(default_factory=Carried)

@@ -24,7 +24,7 @@ _OVER = re.compile(
     r"(?:去|来|做|跑|爬)不了了|(?:喝|吃|跑|爬|拉|弹|背|看|学)不(?:动|下去|起)了|不怎么[^，]{1,4}了"
 )
 _GONE = re.compile(
-    r"卖(?:了|掉)|送(?:给)?[^，]{0,8}(?:了|人)|扔了|丢了|退(?:了|掉)|"
+    r"卖(?:了|掉)|送(?!了?我|完)(?:给)?[^，我]{0,8}(?:了|人)|扔了|丢了|退(?:了|掉)|"
     r"没了|坏了扔|报废|转手|捐了|处理了|出了$|盘(?:出|给)"
 )
 _CALLED_OFF = re.compile(
@@ -59,7 +59,9 @@ _NUMBER = re.compile(
     r"米|厘米|度|分钟|分|平米?|k|w)?|[一二两三四五六七八九十百千]+(?:万|千|百|块)[一二三四五六七八九十百千]*)(?:以内|"
     r"左右|上下|多)?(?:一个月|每月)?(?:了)?$"
 )
-_WEIGHT = re.compile(r"(?P<v>\d+(?:\.\d+)?)(?:公斤|斤|kg|KG|千克)(?:了)?$")
+_WEIGHT = re.compile(
+    r"(?P<v>\d+(?:\.\d+)?)(?:公斤|斤|kg|KG|千克)(?:了)?$|体重(?:是|到了?)?(?P<bare>\d{2,3}(?:\.\d+)?)(?:了)?$"
+)
 _COUNT = re.compile(
     r"(?P<verb>读|看|背|攒|存|写)(?:了|到|完|满)?(?P<v>\d+|[一二三四五六七八九十]+)(?P<unit>本|部|万|篇)(?:了|$)"
 )
@@ -92,6 +94,10 @@ _SAME = {
     "牙医": "牙",
     "洗牙": "牙",
     "单词": "单词",
+    "冰美式": "咖啡",
+    "美式": "咖啡",
+    "拿铁": "咖啡",
+    "冰拿铁": "咖啡",
     "游": "游泳",
     "爬": "爬山",
 }
@@ -142,11 +148,11 @@ def fact(clause: str, thing: str, category: Category) -> Fact | None:
 
 def _counted(clause: str, thing: str) -> Fact | None:
     if (found := _WEIGHT.search(clause)) and not re.search(r"想|目标|打算|计划|争取|准备", clause):
-        return Fact("weight", found["v"], Category.FACT, Topic.HEALTH)
+        return Fact("weight", found["v"] or found["bare"], Category.FACT, Topic.HEALTH)
     if (found := _COUNT.search(clause)) and not _GOAL.search(clause):
         return Fact(f"count.{found['unit']}", found["v"], Category.FACT, Topic.GOAL)
     if (found := _NUMBER.match(clause)) and not re.search(
-        r"^(?:每|一|两|三|[上下今明])|[的写答说看]$|左|右|是|还剩|有|差", found["what"]
+        r"^(?:每|一|两|三|[上下今明])|[的写答说看在]$|左|右|是|还剩|有|差", found["what"]
     ):
         return Fact(f"number.{key(found['what']) or found['what']}", found["v"], Category.FACT, Topic.OTHER)
     if thing and (found := _PLACE.search(clause)):
