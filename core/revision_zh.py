@@ -17,6 +17,8 @@ def may_revise(new: Statement) -> bool:
 
 def revises(new: Statement, old: Statement) -> str | None:
     """Why `new`, said later, ends `old`; None: it does not."""
+    if left := _left_office(new, old):
+        return left
     if (
         not reading.of_one(new, old)
         or new.content == old.content
@@ -157,8 +159,9 @@ def _moved(told: reading.Told, new: Statement, old: Statement) -> str | None:
         found = table.MOVED.search(clause)
         if found is None or reading.is_not_so(clause[: found.start()], told.year) or table.BESIDE.search(clause):
             continue
-        sort = next((sort for sort in table.SORTS if sort.search(clause[found.start() :])), None)
-        if sort is None or not sort.search(old.content) or sort.search(clause[found.start() :])[0] in old.content:  # type: ignore[index]
+        goes_on = "，".join((clause[found.start() :], *told.around[place + 1 : place + 2]))
+        sort = next((sort for sort in table.SORTS if sort.search(goes_on)), None)
+        if sort is None or not sort.search(old.content) or sort.search(goes_on)[0] in old.content:  # type: ignore[index]
             continue
         about = "，".join(told.around[max(place - 1, 0) : place + 1])
         if shared := reading.share(reading.bare(about, new, old), reading.bare(old.content, new, old)):

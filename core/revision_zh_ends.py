@@ -100,9 +100,7 @@ def _leavers(head: str, new: Statement) -> tuple[str, ...]:
     named: list[str] = []
     if head.startswith(new.subject) and not _NO_MATTER.sub("", head.removeprefix(new.subject)):
         named.append(new.subject)
-    for length in (2, 3):
-        if len(head) >= length and not _NO_MATTER.sub("", head[length:]):
-            named.append(head[:length])
+    named += [head[:length] for length in (2, 3) if len(head) >= length and not _NO_MATTER.sub("", head[length:])]
     office = re.match(rf"(?P<surname>[\u4e00-\u9fff])(?:{_OFFICE}|总|工|哥|姐)|[老小](?P<old>[\u4e00-\u9fff])", head)
     if office and named:
         named.append(f"姓{office['surname'] or office['old']}")
@@ -130,7 +128,7 @@ def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
 def closed(told: reading.Told, new: Statement, old: Statement) -> str | None:
     """A state of one person that an event has ended."""
     for closing in CLOSINGS:
-        if not any(closing.was.search(clause) for clause in reading.clauses(old.content)):
+        if not any(closing.was.search(text) for text in (old.content.rstrip("。"), *reading.clauses(old.content))):
             continue
         for clause in told.own if reading.are_one(new, old) else ():
             found = closing.now.search(clause)

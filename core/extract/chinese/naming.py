@@ -32,10 +32,16 @@ _IS_PET = re.compile(
 CALLED = re.compile(rf"{_WHO}(?:的名字|大名)?[，]?(?:叫做?|名叫|取名|起名叫?){_NAMED}(?=$|[，。的])")
 
 
+SOMEBODY = re.compile(
+    r"(?:跟|和|与|有|来了?|认识了?|招了?|合租的是)(?:一)?(?:个|位|名)[^，的]{0,4}?(?P<kin>女生|男生|女孩|男孩|姑娘|小伙子?|小哥|大姐|大哥|大叔|阿姨|年轻人|大学生|研究生|租客|室友|同事|人)$"
+)
+"""“跟一个女生合租，叫思琪”."""
 _NAME_ONLY = re.compile(rf"^(?:取名|起名|名字|小名)?叫?{_NAMED}$")
 
 
-HAS = re.compile(rf"(?:有|养|生)(?:了)?(?:一|两|三|四|[1-4])?(?:个|位|只|条)?[^，的]{{0,4}}?{_WHO}$")
+HAS = re.compile(
+    rf"(?:有|养|生|捡|领养|收养|抱|接|救|买)(?:了|回)?(?:回来)?(?:一|两|三|四|[1-4])?(?:个|位|只|条)?[^，的]{{0,4}}?{_WHO}$"
+)
 
 
 _FRIENDS = r"[\u4e00-\u9fff]友(?!谊|好|情|人)"
@@ -72,6 +78,11 @@ def apposed(hidden: str, known: People) -> Apposed | None:
     if known.kin.get(people.kinship(found["kin"])) == name:
         return None
     return Apposed(found["kin"], name, found.end() + len(name))
+
+
+def somebody(hidden: str) -> re.Match[str] | None:
+    """Somebody whom a clause brings up and one of the next may name."""
+    return HAS.search(hidden) or SOMEBODY.search(re.sub("(?:合租|同住|搭档|一起住)$", "", hidden))
 
 
 _OF_WHOM = re.compile(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
@@ -120,7 +131,7 @@ def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
         known.introduce(both.name, Sort.PERSON, both.kin)
         known.note(both.name, both.kin)
     elif (
-        (has := HAS.search(flow.before))
+        (has := HAS.search(flow.before) or flow.had)
         and (found := _NAME_ONLY.match(hidden))
         and re.match(r"取名|起名|叫|名|小名|大名", hidden)
     ):
@@ -160,11 +171,10 @@ def introduced(hidden: str, known: People) -> None:
     """Note the names of relatives and companions that stand in the middle of a clause."""
     for found in _ANYWHERE.finditer(hidden):
         name = people.name_at(hidden[found.end() :])
-        if name and not dictionary_count(name) and re.fullmatch(_WHOLE_NAME.pattern, name):
-            if not known.named_at(name):
-                known.name(name, Sort.PERSON)
-                known.note(name, found["kin"])
-                known.kin.setdefault(people.kinship(found["kin"]), name)
+        if name and not dictionary_count(name) and _WHOLE_NAME.fullmatch(name) and not known.named_at(name):
+            known.name(name, Sort.PERSON)
+            known.note(name, found["kin"])
+            known.kin.setdefault(people.kinship(found["kin"]), name)
     for found in _TOGETHER.finditer(hidden):
         name = people.name_at(hidden[found.end() :])
         if name and not dictionary_count(name) and not known.named_at(name):

@@ -154,6 +154,10 @@ def _asked_about(asked: replies.Question | None, known: People) -> tuple[Subject
     """Of whom or what an answer without a subject speaks."""
     if asked is None:
         return Subject(Sort.SPEAKER), ""
+    if (
+        who := re.fullmatch(r"(?P<name>(?![这那你我他她它])[\u4e00-\u9fff]{2,3}|[A-Z][a-z]+)是谁", asked.text)
+    ) and not known.named_at(who["name"]):
+        known.introduce(who["name"], Sort.PERSON)
     found = people.subject_of(asked.text, known)
     if found.sort in {Sort.PERSON, Sort.PET}:
         known.meant(found)

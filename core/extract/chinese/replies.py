@@ -37,6 +37,8 @@ MOMENTARY = re.compile(
 )
 """What is asked of this moment."""
 _LONGEST = 22
+REPEATED = 2
+"""Characters before the word asked for that an answer which repeats them needs no more: it stands by itself."""
 _ONES_OWN = re.compile(rf"(?:{KIN_WORDS}|{PET_KINDS})(?:们|俩)?(?:现在|今年)?(?:叫|多大|几岁|住|在|的)")
 """“狗叫什么”: that of whom is asked."""
 
@@ -85,7 +87,7 @@ def statement(asked: Question, answer: str) -> str | None:
     relative = asked.kind == "who" and re.fullmatch(rf"我(?:的|家)?(?:{KIN_WORDS})", said)
     if not said or len(said) > 16 or (_VERBAL.search(said) and not relative) or not _fits(asked.kind, said):
         return None
-    if asked.kind == "open":
+    if asked.kind == "open" or (asked.start > REPEATED and asked.text[asked.start - REPEATED : asked.start] in said):
         return None
     said = re.sub(r"(?<=.)[呗吧呢啊嘛]+$", "", said)
     before, wanted, behind = asked.text[: asked.start], asked.text[asked.start : asked.end], asked.text[asked.end :]
@@ -95,8 +97,6 @@ def statement(asked: Question, answer: str) -> str | None:
         said = re.sub(r"^[和跟陪]", "", said)
     if asked.kind == "what" and not behind:
         before = re.sub(r"(?<=.)[干做]$", "", before)
-    if len(before) > 2 and before[-3:] in said:
-        return None
     lead = "在" if wanted.startswith("在") else ""
     if (
         asked.kind == "number"

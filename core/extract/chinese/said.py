@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -50,4 +51,5 @@ class Flow:
     lost: bool = False
     answers: bool = False
     often: bool = False
+    had: re.Match[str] | None = None
     carried: Carried = field(default_factory=Carried)

@@ -63,7 +63,7 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
         return []
     if not (flow.kept and re.match(r"是(?:个|只|条|男|女|龙)", hidden)):
         flow.before, flow.kept = "", None
-    flow.lost = False
+    flow.lost, flow.had = False, None
     if not flow.thing:
         flow.subject = flow.subject if flow.asked else Subject(Sort.SPEAKER)
     flow.carried.take_place(hidden)
@@ -151,9 +151,9 @@ def _apart(found: list[Said]) -> list[Said]:
 
 def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: People) -> list[Said]:
     text = part.text if place and part.text.startswith("所以") else LEAD.sub("", part.text) or part.text
-    if place and re.match(r"周[一二三四五六日末]", text) and re.search(durable.FREQUENCY, flow.before):
-        text = f"每{text}"
-    elif not place and flow.often and re.match(r"周[一二三四五六日末](?!.*[了要])", text):
+    if (place and re.match(r"周[一二三四五六日末]", text) and re.search(durable.FREQUENCY, flow.before)) or (
+        not place and flow.often and re.match(r"周[一二三四五六日末](?!.*[了要])", text)
+    ):
         text = f"每{text}"
     answer = None if place or naming.is_bare(text, flow, known) else _answered(text, flow, known)
     flow.answers = answer is not None and not replies.MOMENTARY.search(answer)
@@ -169,6 +169,15 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
         return _passed_over(hidden, flow, known)
     named = naming.introduce(hidden, flow, known)
+    flow.had = naming.somebody(hidden) or flow.had
+    if (
+        named is None
+        and flow.kept is None
+        and _CALLS_NOBODY.match(hidden)
+        and flow.subject.sort is Sort.SPEAKER
+        and not flow.asked
+    ):
+        return []
     if (meant := _ANSWERS_WHO.match(hidden)) and meant["name"] in known.named:
         return _answered_who(meant["name"], flow, known)
     if named is None:
@@ -196,6 +205,7 @@ def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list
 _WEIGHED = re.compile(r"体重称了|称(?:了)?(?:一下)?体重|上秤|过秤")
 _WEIGHS = re.compile(r"\d{2,3}(?:\.\d+)?(?:公斤|斤)?了?")
 """“今天称体重，71.5”."""
+_CALLS_NOBODY = re.compile(r"(?:就|都)?叫(?!我|做|停|醒|外卖|车|过|[他她它])[\u4e00-\u9fff]{2,4}$")
 _AGE = re.compile(r"[1-9]\d?|[二三四五六七八九]?十[一二三四五六七八九]?")
 """“小陈，陈璐，27，…”: how old somebody is."""
 _ANSWERS_WHO = re.compile(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")
