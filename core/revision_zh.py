@@ -159,7 +159,8 @@ def _moved(told: reading.Told, new: Statement, old: Statement) -> str | None:
         found = table.MOVED.search(clause)
         if found is None or reading.is_not_so(clause[: found.start()], told.year) or table.BESIDE.search(clause):
             continue
-        goes_on = "，".join((clause[found.start() :], *told.around[place + 1 : place + 2]))
+        bare = clause[found.start() :] == found.group() and found.group().endswith(("了", "半", "倍"))
+        goes_on = told.around[place + 1] if bare and place + 1 < len(told.around) else clause[found.start() :]
         sort = next((sort for sort in table.SORTS if sort.search(goes_on)), None)
         if sort is None or not sort.search(old.content) or sort.search(goes_on)[0] in old.content:  # type: ignore[index]
             continue

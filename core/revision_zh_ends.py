@@ -80,7 +80,7 @@ def gone(told: reading.Told, new: Statement, old: Statement) -> str | None:
     """Somebody who is no longer there, of whom it was said that they are with another one."""
     for clause in told.around:
         found = _LEAVES.search(clause)
-        if found is None or reading.is_not_so(clause[: found.start()], told.year):
+        if found is None or reading.is_not_so(clause[: found.end()], told.year):
             continue
         for name in _leavers(clause[: found.start()], new):
             held = _held_with(name, old, for_good=bool(table.GONE.search(clause)))
