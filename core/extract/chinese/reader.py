@@ -45,7 +45,7 @@ class Conversation:
         if asked:
             flow.carried.take_place(asked)
             flow.carried.take_feast(asked)
-        flow.subject, flow.thing = _asked_about(flow.asked, known)
+        flow.subject, flow.thing = _asked_about(flow.asked, known, flow.carried.subject)
         answer = _slotted_answer(asked, text, flow)
         found: list[Said] = read(answer.quote, answer.statement, flow, known) if answer else []
         spaced = clauses.is_spaced(text)
@@ -150,7 +150,7 @@ def _pairs(text: str) -> set[str]:
     return {pair for at in range(len(text) - 1) if re.fullmatch(r"[\u4e00-\u9fff]{2}", pair := text[at : at + 2])}
 
 
-def _asked_about(asked: replies.Question | None, known: People) -> tuple[Subject, str]:
+def _asked_about(asked: replies.Question | None, known: People, carried: Subject) -> tuple[Subject, str]:
     """Of whom or what an answer without a subject speaks."""
     if asked is None:
         return Subject(Sort.SPEAKER), ""
@@ -162,6 +162,9 @@ def _asked_about(asked: replies.Question | None, known: People) -> tuple[Subject
     if found.sort in {Sort.PERSON, Sort.PET}:
         known.meant(found)
         return Subject(found.sort, found.name), ""
+    told = known.last.get(Sort.PERSON, "")
+    if found.sort is Sort.NONE and carried.sort is Sort.PERSON and carried.name == told and "我" not in asked.text:
+        return Subject(Sort.PERSON, told), ""
     if found.sort is Sort.THING and re.search(
         r"公司|婚礼|店|房|车|书|项目|学校|面试|旅行|考试|手术|计划|单|功能|[A-Z]\d", found.name
     ):
