@@ -7,7 +7,8 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Final
+from types import SimpleNamespace
+from typing import Any, Final
 
 import pytest
 
@@ -21,6 +22,7 @@ from core import (
     plan_shapes,
     plan_texts,
     retelling,
+    revision,
     segment,
     structured,
     summary_texts,
@@ -127,6 +129,14 @@ def message(content: str) -> Message:
     return Message(**{**fields, "position": 1, "occurred_at": NOW, "speaker": "Ada"})  # type: ignore[arg-type]
 
 
+def told(content: str, day: int) -> Any:
+    """A statement as `core.revision` reads it, no longer than it looks at."""
+    content = content[: revision.LONGEST]
+    return SimpleNamespace(
+        content=content, subject="江南", attribute=None, value=None, told_at=NOW.replace(day=day), evidence=()
+    )
+
+
 def event(content: str) -> Event:
     return Event(1, "t", "e1", "test", "a.b", None, NOW, {"a": content})
 
@@ -150,6 +160,15 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "density": (density.states, MESSAGE),
     "third person": (lambda text: rewrite.third_person(text, "Ada"), sentences.LONGEST),
     "credentials": (credentials.found, MESSAGE),
+    "revisions": (
+        lambda text: revision.revises(told(f"Ada {text}", 2), told(f"Ada has a car. {text}", 1)),
+        revision.LONGEST,
+    ),
+    "Chinese revisions": (
+        lambda text: revision.revises(told(f"江南{text}", 2), told(f"江南每周三跟老赵下棋，{text}", 1)),
+        revision.LONGEST,
+    ),
+    "what may revise": (lambda text: revision.may_revise(told(f"江南{text}", 2)), revision.LONGEST),
     "guard": (guard.screen, MESSAGE),
     "disguises": (lambda text: list(disguise.encoded(text)), MESSAGE),
     "tokens": (tokens.counter().count, MESSAGE),

@@ -44,6 +44,27 @@ def masked(text: str) -> str:
     return _TITLE.sub(lambda found: TITLED * len(found.group()), hidden)
 
 
+_BETWEEN = re.compile(r"(?<=[\u4e00-\u9fff])[ \u3000]+(?=[\u4e00-\u9fff])")
+_GAP = re.compile(r"(?<=[^\s，。！？；、：,.!?;:~～…])[ \u3000]+(?=[^\s，。！？；、：,.!?;:~～…)])")
+
+
+def is_spaced(text: str) -> bool:
+    """Whether a message has spaces where others have commas: one stands between Han characters, and no comma."""
+    hidden = masked(text)
+    return bool(_BETWEEN.search(hidden)) and not re.search("[，,。；]", hidden)
+
+
+def with_commas(text: str) -> str:
+    """`text` with commas for the spaces between its clauses; those between Latin words stay."""
+    hidden = masked(text)
+    pieces, at = [], 0
+    for gap in _GAP.finditer(hidden):
+        if not (hidden[gap.start() - 1].isascii() and hidden[gap.end()].isascii()):
+            pieces += [text[at : gap.start()], "，"]
+            at = gap.end()
+    return "".join([*pieces, text[at:]])
+
+
 def split(sentence: str) -> list[Clause]:
     """The clauses of one sentence in order; lists with “分别” and lists behind a colon as one clause each."""
     sentence = sentence.strip()

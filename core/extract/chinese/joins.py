@@ -42,6 +42,9 @@ _INTRO = re.compile(r"(?:定了|有|做了|立了|设了)[一个两三几]*(?:�
 _SICK_OF = re.compile(
     r"^(?:我|本人)?(?:会|就|也|对它|对这个|对那个|是)*(?P<not>(?:可)?(?:从)?不)?(?:会)?过敏(?:的|了|体质)?$"
 )
+_CALLED_ALLERGY = re.compile(r"^(?:大夫|医生|医院|校医|去医院)?(?:说|讲|查)(?:了)?(?:这|我)?是?过敏(?:了|反应)?$")
+_ATE = re.compile(r"(?:吃|喝)(?:了|完|点)?(?P<what>[\u4e00-\u9fff]{1,5}?)(?=起了?|就|会|后|浑身|嘴|全身|长|拉)")
+"""“吃海蛎子起了一身疙瘩，大夫说过敏”."""
 _UNTOUCHED = re.compile(
     r"^我?(?P<verb>(?:从来?)?(?:不|没)(?:吃|喝|碰|用|抽|买)(?:过)?)(?:那玩意儿?|"
     r"这玩意儿?|那东西|这东西|那个|这个|它)(?:的)?$"
@@ -150,8 +153,8 @@ def is_intro(hidden: str) -> bool:
 
 def filled(text: str, hidden: str, before: str) -> str:
     """`text` with what it takes from the clause before put in its place."""
-    if sick := _SICK_OF.match(hidden):
-        what = _REFUSED.match(before) or _SUFFERS.search(before)
+    if sick := _SICK_OF.match(_CALLED_ALLERGY.sub("过敏", hidden)):
+        what = _REFUSED.match(before) or _SUFFERS.search(before) or _ATE.search(before)
         return f"我对{what['what']}{'不' if sick['not'] else ''}过敏" if what else text
     if untouched := _UNTOUCHED.match(hidden):
         what = _REFUSED.match(before)

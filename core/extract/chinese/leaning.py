@@ -61,7 +61,7 @@ def _has_a_slot(hidden: str) -> bool:
     if fact is None:
         return False
     numbered = fact.attribute.startswith("number.") and durable.THINGS.match(hidden) and not _PART_OF_IT.match(hidden)
-    return fact.attribute.startswith("work.") or bool(fact.over and things.key(hidden)) or bool(numbered)
+    return fact.attribute.startswith(("work.", "weight")) or bool(fact.over and things.key(hidden)) or bool(numbered)
 
 
 def _is_of_the_dead(flow: Flow) -> bool:

@@ -32,10 +32,16 @@ _IS_PET = re.compile(
 CALLED = re.compile(rf"{_WHO}(?:的名字|大名)?[，]?(?:叫做?|名叫|取名|起名叫?){_NAMED}(?=$|[，。的])")
 
 
+SOMEBODY = re.compile(
+    r"(?:跟|和|与|有|来了?|认识了?|招了?|合租的是)(?:一)?(?:个|位|名)[^，的]{0,4}?(?P<kin>女生|男生|女孩|男孩|姑娘|小伙子?|小哥|大姐|大哥|大叔|阿姨|年轻人|大学生|研究生|租客|室友|同事|人)$"
+)
+"""“跟一个女生合租，叫思琪”."""
 _NAME_ONLY = re.compile(rf"^(?:取名|起名|名字|小名)?叫?{_NAMED}$")
 
 
-HAS = re.compile(rf"(?:有|养|生)(?:了)?(?:一|两|三|四|[1-4])?(?:个|位|只|条)?[^，的]{{0,4}}?{_WHO}$")
+HAS = re.compile(
+    rf"(?:有|养|生|捡|领养|收养|抱|接|救|买)(?:了|回)?(?:回来)?(?:一|两|三|四|[1-4])?(?:个|位|只|条)?[^，的]{{0,4}}?{_WHO}$"
+)
 
 
 _FRIENDS = r"[\u4e00-\u9fff]友(?!谊|好|情|人)"
@@ -74,6 +80,30 @@ def apposed(hidden: str, known: People) -> Apposed | None:
     return Apposed(found["kin"], name, found.end() + len(name))
 
 
+def somebody(hidden: str) -> re.Match[str] | None:
+    """Somebody whom a clause brings up and one of the next may name."""
+    return HAS.search(hidden) or SOMEBODY.search(re.sub("(?:合租|同住|搭档|一起住)$", "", hidden))
+
+
+_OF_WHOM = re.compile(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
+_FIRST_NAME = re.compile(rf"(?:叫|名叫)?(?P<name>{_WHOLE_NAME.pattern})")
+
+
+def _bare_name(hidden: str, flow: Flow, known: People) -> Apposed | None:
+    """“就一个儿子，郭晨，…”, “弟弟还小？” “许航 22 …”: a name alone, right after somebody is spoken of."""
+    name = _FIRST_NAME.fullmatch(hidden)
+    if name is None or name["name"] in known.named or dictionary_count(name["name"]):
+        return None
+    asked = flow.subject.name.rpartition("的")[2] if flow.asked and not flow.before else ""
+    of_whom = _OF_WHOM.search(flow.before or asked)
+    return Apposed(of_whom["kin"], name["name"], len(hidden)) if of_whom else None
+
+
+def is_bare(text: str, flow: Flow, known: People) -> bool:
+    """Whether a clause is but the name of the one of whom is spoken."""
+    return _bare_name(text, flow, known) is not None
+
+
 def relation(kin: str, name: str) -> list[Slot]:
     """The slot that says who is called so."""
     kin = people.kinship(kin)
@@ -89,6 +119,10 @@ _BEFORE_NAME = re.compile(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
 def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
     """Note who gets a name in a clause; return who gets it in passing."""
     both: Apposed | None = None
+    if bare := _bare_name(hidden, flow, known):
+        known.introduce(bare.name, Sort.PERSON, bare.kin)
+        known.note(bare.name, bare.kin)
+        return bare
     found = _IS_PET.match(hidden) or IS_KIN.match(hidden) or CALLED.search(hidden)
     if found:
         pet = re.fullmatch(people.PET_KINDS, found["kin"])
@@ -97,7 +131,7 @@ def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
         known.introduce(both.name, Sort.PERSON, both.kin)
         known.note(both.name, both.kin)
     elif (
-        (has := HAS.search(flow.before))
+        (has := HAS.search(flow.before) or flow.had)
         and (found := _NAME_ONLY.match(hidden))
         and re.match(r"取名|起名|叫|名|小名|大名", hidden)
     ):
@@ -127,6 +161,24 @@ def named_pet(kept: Said | None, fact: life.Fact, known: People) -> Said | None:
     if has and kept.subject == known.speaker:
         kept.slots = (*kept.slots, *patterns_zh.slots(f"我的{has.group()}叫{known.last[Sort.PET]}"))
     return kept
+
+
+_ANYWHERE = re.compile(rf"(?:我|咱)(?:们|家)?(?:的)?(?P<kin>{people.KIN_WORDS})(?=[\u4e00-\u9fff]{{2}})")
+_TOGETHER = re.compile(r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))")
+
+
+def introduced(hidden: str, known: People) -> None:
+    """Note the names of relatives and companions that stand in the middle of a clause."""
+    for found in _ANYWHERE.finditer(hidden):
+        name = people.name_at(hidden[found.end() :])
+        if name and not dictionary_count(name) and _WHOLE_NAME.fullmatch(name) and not known.named_at(name):
+            known.name(name, Sort.PERSON)
+            known.note(name, found["kin"])
+            known.kin.setdefault(people.kinship(found["kin"]), name)
+    for found in _TOGETHER.finditer(hidden):
+        name = people.name_at(hidden[found.end() :])
+        if name and not dictionary_count(name) and not known.named_at(name):
+            known.name(people.nickname(name), Sort.PERSON)
 
 
 _PETS = frozenset({"dog", "cat", "rabbit", "hamster", "parrot", "turtle"})

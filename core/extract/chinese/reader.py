@@ -45,12 +45,13 @@ class Conversation:
         if asked:
             flow.carried.take_place(asked)
             flow.carried.take_feast(asked)
-        flow.subject, flow.thing = _asked_about(flow.asked, known)
+        flow.subject, flow.thing = _asked_about(flow.asked, known, flow.carried.subject)
         answer = _slotted_answer(asked, text, flow)
         found: list[Said] = read(answer.quote, answer.statement, flow, known) if answer else []
-        for place, sentence in enumerate(_sentences(text)):
-            if not (found and answer and sentence == answer.quote):
-                found = self._heard(sentence, place, found, flow, known)
+        spaced = clauses.is_spaced(text)
+        for place, quote in enumerate(_sentences(text)):
+            if not (found and answer and quote == answer.quote):
+                found = self._heard(quote, clauses.with_commas(quote) if spaced else quote, place, found, flow, known)
             flow.asked = None
         self._last, self._before = found or self._last, found
         return found
@@ -63,7 +64,8 @@ class Conversation:
         self._in_role = claims.begins_role(hidden)
         return self._in_role
 
-    def _heard(self, sentence: str, place: int, found: list[Said], flow: Flow, known: People) -> list[Said]:
+    def _heard(self, quote: str, sentence: str, place: int, found: list[Said], flow: Flow, known: People) -> list[Said]:
+        """What a sentence states beside what is `found`. `quote`: the sentence as it stands in the message."""
         hidden = clauses.masked(sentence)
         before = found or ([] if place else self._last)
         if claims.withdraws(hidden) and not _calls_off(hidden):
@@ -74,7 +76,7 @@ class Conversation:
             return found
         flow.corrects = claims.corrects(sentence)
         rest = _put_right(sentence, claims.corrected(sentence, hidden), before if flow.corrects else [])
-        new = read(sentence, rest, flow, known)
+        new = read(quote, rest, flow, known)
         if flow.corrects:
             self.withdrawn += [one for one in before if any(_sets_right(said, one) for said in new)]
             found = [one for one in found if not any(one is gone for gone in self.withdrawn)]
@@ -148,14 +150,21 @@ def _pairs(text: str) -> set[str]:
     return {pair for at in range(len(text) - 1) if re.fullmatch(r"[\u4e00-\u9fff]{2}", pair := text[at : at + 2])}
 
 
-def _asked_about(asked: replies.Question | None, known: People) -> tuple[Subject, str]:
+def _asked_about(asked: replies.Question | None, known: People, carried: Subject) -> tuple[Subject, str]:
     """Of whom or what an answer without a subject speaks."""
     if asked is None:
         return Subject(Sort.SPEAKER), ""
+    if (
+        who := re.fullmatch(r"(?P<name>(?![这那你我他她它])[\u4e00-\u9fff]{2,3}|[A-Z][a-z]+)是谁", asked.text)
+    ) and not known.named_at(who["name"]):
+        known.introduce(who["name"], Sort.PERSON)
     found = people.subject_of(asked.text, known)
     if found.sort in {Sort.PERSON, Sort.PET}:
         known.meant(found)
         return Subject(found.sort, found.name), ""
+    told = known.last.get(Sort.PERSON, "")
+    if found.sort is Sort.NONE and carried.sort is Sort.PERSON and carried.name == told and "我" not in asked.text:
+        return Subject(Sort.PERSON, told), ""
     if found.sort is Sort.THING and re.search(
         r"公司|婚礼|店|房|车|书|项目|学校|面试|旅行|考试|手术|计划|单|功能|[A-Z]\d", found.name
     ):

@@ -11,7 +11,7 @@ _ASKED = re.compile(
     r"(?P<time>什么时候|啥时候|哪一?天|几月几号|几号|几点|哪一?年)|"
     r"(?P<place>(?:在)?(?:哪里|哪儿|哪个城市|哪座城市|什么城市|什么地方|哪(?=$|[工住上读])))|"
     r"(?P<who>谁)|(?P<number>多少(?:钱|岁|斤|公斤|人|平)?|多大(?:年纪)?|"
-    r"多高|多重|多久|多长时间|几(?:岁|个|只|年|次|本|公里|口|杯|点|天))|"
+    r"多高|多重|多久|高寿|多长时间|几(?:岁|个|只|年|次|本|公里|口|杯|点|天))|"
     r"(?P<what>(?:什么|啥|哪(?:个|款|家|门|种|所|支|部|本|些|趟|班))(?:[\u4e00-\u9fff]{0,4}?(?=[的了呢呀啊？?，]|"
     r"$))?)"
 )
@@ -28,6 +28,8 @@ _VERBAL = re.compile(
     r"先|行|对|是的|当然|一般般?$|不错|还行|差不多$|[\u4e00-\u9fff]{0,3}吧$)|[吗呢吧么]$|^(?:家|"
     r"公司|外面|单位|路上|床上|学校)$"
 )
+_WHO_IS = re.compile(r"^(?P<name>[\u4e00-\u9fffA-Za-z]{2,4})是$")
+"""“周佳是？”"""
 _MINE = (("你们", "我们"), ("您", "我"), ("你", "我"))
 _PRESENT = re.compile(r"^(?:那|那么|对了|好的?|明白|恭喜|请问|顺便问一?下|能问一?下)+[，,。！]?")
 MOMENTARY = re.compile(
@@ -35,6 +37,8 @@ MOMENTARY = re.compile(
 )
 """What is asked of this moment."""
 _LONGEST = 22
+REPEATED = 2
+"""Characters before the word asked for that an answer which repeats them needs no more: it stands by itself."""
 _ONES_OWN = re.compile(rf"(?:{KIN_WORDS}|{PET_KINDS})(?:们|俩)?(?:现在|今年)?(?:叫|多大|几岁|住|在|的)")
 """“狗叫什么”: that of whom is asked."""
 
@@ -60,6 +64,7 @@ def question(asked: str | None) -> Question | None:
         return None
     text = re.split(r"[，,。！!]", asked.strip(" ？?。\n"))[-1].strip()
     text = _PRESENT.sub("", text)
+    text = _WHO_IS.sub(r"\g<name>是谁", text)
     for yours, mine in _MINE:
         text = text.replace(yours, mine)
     if not text or len(text) > _LONGEST:
@@ -82,7 +87,7 @@ def statement(asked: Question, answer: str) -> str | None:
     relative = asked.kind == "who" and re.fullmatch(rf"我(?:的|家)?(?:{KIN_WORDS})", said)
     if not said or len(said) > 16 or (_VERBAL.search(said) and not relative) or not _fits(asked.kind, said):
         return None
-    if asked.kind == "open":
+    if asked.kind == "open" or (asked.start > REPEATED and asked.text[asked.start - REPEATED : asked.start] in said):
         return None
     said = re.sub(r"(?<=.)[呗吧呢啊嘛]+$", "", said)
     before, wanted, behind = asked.text[: asked.start], asked.text[asked.start : asked.end], asked.text[asked.end :]

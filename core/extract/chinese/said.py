@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -49,4 +50,6 @@ class Flow:
     corrects: bool = False
     lost: bool = False
     answers: bool = False
+    often: bool = False
+    had: re.Match[str] | None = None
     carried: Carried = field(default_factory=Carried)

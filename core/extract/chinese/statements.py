@@ -35,7 +35,7 @@ LEAD = re.compile(
     r"对|有|没|没有|不了|不|等等|天哪|再有|再就是|第[一二三四五]|首先|其次|最后|总之|反正|好在|"
     r"话说|"
     r"好消息|坏消息|更新一下|汇报一下|补充一下|补充|更正一下|更正|"
-    r"做了|买了|去了|考了|问了|不瞒你说|跟你说)(?:[，,、！!：:\s—]+|(?<=哈)))+|^(?:对了|不过|但是|"
+    r"说点?正事|说个事|问个事|告诉你|忘了跟你说|还有一件|问你个事|别误会|答对了|做了|买了|去了|考了|问了|不瞒你说|跟你说)(?:[，,、！!：:\s—]+|(?<=哈)))+|^(?:对了|不过|但是|"
     r"而且|所以|另外|然后|好在|其实|话说)(?=[\u4e00-\u9fff]{4})"
 )
 _EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
@@ -63,7 +63,7 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
         return []
     if not (flow.kept and re.match(r"是(?:个|只|条|男|女|龙)", hidden)):
         flow.before, flow.kept = "", None
-    flow.lost = False
+    flow.lost, flow.had = False, None
     if not flow.thing:
         flow.subject = flow.subject if flow.asked else Subject(Sort.SPEAKER)
     flow.carried.take_place(hidden)
@@ -76,6 +76,7 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
     flow.thing = ""
     flow.carried.take_feast(hidden)
     flow.carried.subject = replace(flow.subject, length=0)
+    flow.often = any(one.category is Category.PATTERN for one in found)
     if claims.is_sarcastic(hidden):
         found = [one for one in found if one.slots]
     kept = [one for one in found if one.text and not weight.is_slight(one, known)]
@@ -150,17 +151,33 @@ def _apart(found: list[Said]) -> list[Said]:
 
 def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: People) -> list[Said]:
     text = part.text if place and part.text.startswith("所以") else LEAD.sub("", part.text) or part.text
-    if place and re.match(r"周[一二三四五六日末]", text) and re.search(durable.FREQUENCY, flow.before):
+    if (place and re.match(r"周[一二三四五六日末]", text) and re.search(durable.FREQUENCY, flow.before)) or (
+        not place and flow.often and re.match(r"周[一二三四五六日末](?!.*[了要])", text)
+    ):
         text = f"每{text}"
-    answer = _answered(text, flow, known) if place == 0 else None
+    answer = None if place or naming.is_bare(text, flow, known) else _answered(text, flow, known)
     flow.answers = answer is not None and not replies.MOMENTARY.search(answer)
     if text.startswith("人家") and flow.subject.sort in {Sort.PERSON, Sort.PET}:
         text = f"{flow.subject.name}{text[2:]}"
+    if flow.subject.sort in {Sort.PERSON, Sort.PET} and _AGE.fullmatch(text):
+        text = f"{text}岁"
+    if _WEIGHED.search(flow.before) and _WEIGHS.fullmatch(text):
+        text = f"体重{text}"
     text = flow.carried.filled(joins.filled(answer or text, clauses.masked(text), flow.before))
     text, hidden = _first_hand(text, clauses.masked(text), known)
+    naming.introduced(hidden, known)
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
         return _passed_over(hidden, flow, known)
     named = naming.introduce(hidden, flow, known)
+    flow.had = naming.somebody(hidden) or flow.had
+    if (
+        named is None
+        and flow.kept is None
+        and _CALLS_NOBODY.match(hidden)
+        and flow.subject.sort is Sort.SPEAKER
+        and not flow.asked
+    ):
+        return []
     if (meant := _ANSWERS_WHO.match(hidden)) and meant["name"] in known.named:
         return _answered_who(meant["name"], flow, known)
     if named is None:
@@ -185,6 +202,12 @@ def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list
     return [said]
 
 
+_WEIGHED = re.compile(r"体重称了|称(?:了)?(?:一下)?体重|上秤|过秤")
+_WEIGHS = re.compile(r"\d{2,3}(?:\.\d+)?(?:公斤|斤)?了?")
+"""“今天称体重，71.5”."""
+_CALLS_NOBODY = re.compile(r"(?:就|都)?叫(?!我|做|停|醒|外卖|车|过|[他她它])[\u4e00-\u9fff]{2,4}$")
+_AGE = re.compile(r"[1-9]\d?|[二三四五六七八九]?十[一二三四五六七八九]?")
+"""“小陈，陈璐，27，…”: how old somebody is."""
 _ANSWERS_WHO = re.compile(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")
 
 
@@ -346,7 +369,7 @@ def _alone(
     said = _statement(quote, text, hidden, part, subject, own, flow, known)
     flow.before = said.plain if said else writing.plain(text, hidden, subject)
     flow.kept, flow.leader = said, subject
-    if claims.is_advice(hidden):
+    if claims.is_advice(hidden) or claims.is_done_to_me(hidden):
         flow.subject = Subject(Sort.SPEAKER)
     if called := naming.CALLED.search(hidden):
         flow.subject = Subject(known.named.get(called["name"], Sort.PERSON), called["name"])

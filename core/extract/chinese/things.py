@@ -19,12 +19,12 @@ OPEN = ("habit.", "plan.", "have.", "date.", "place.", "number.", "id.", "count.
 
 _OVER = re.compile(
     r"戒(?:了|掉|断|[烟酒糖咖奶])|不再|放弃|停了|停掉|没(?:有)?(?:再|"
-    r"在)(?:学|做|练|用|吃|上|跑|喝|去)|(?<!从)(?<!还)不(?:去|做|练|学|喝|吃|玩|跑|养|用|骑|开|"
+    r"在)(?:学|做|练|用|吃|上|跑|喝|去)|没(?:怎么)?(?:学|练|上|去|碰|跑|弹|画|打|写|玩|养|种|钓|游)了(?=$|，)|(?<!从)(?<!还)不(?:去|做|练|学|喝|吃|玩|跑|养|用|骑|开|"
     r"打|弹|拉|画|爬|游|教|抽|上|碰)(?<!不用(?=[抢上再去买担做等来带管排加熬]))[^，]{0,8}了(?=$|，)|"
     r"(?:去|来|做|跑|爬)不了了|(?:喝|吃|跑|爬|拉|弹|背|看|学)不(?:动|下去|起)了|不怎么[^，]{1,4}了"
 )
 _GONE = re.compile(
-    r"卖(?:了|掉)|送(?:给)?[^，]{0,8}(?:了|人)|扔了|丢了|退(?:了|掉)|"
+    r"卖(?:了|掉)|送(?!了?我|完)(?:给)?[^，我]{0,8}(?:了|人)|扔了|丢了|退(?:了|掉)|"
     r"没了|坏了扔|报废|转手|捐了|处理了|出了$|盘(?:出|给)"
 )
 _CALLED_OFF = re.compile(
@@ -59,7 +59,9 @@ _NUMBER = re.compile(
     r"米|厘米|度|分钟|分|平米?|k|w)?|[一二两三四五六七八九十百千]+(?:万|千|百|块)[一二三四五六七八九十百千]*)(?:以内|"
     r"左右|上下|多)?(?:一个月|每月)?(?:了)?$"
 )
-_WEIGHT = re.compile(r"(?P<v>\d+(?:\.\d+)?)(?:公斤|斤|kg|KG|千克)(?:了)?$")
+_WEIGHT = re.compile(
+    r"(?P<v>\d+(?:\.\d+)?)(?:公斤|斤|kg|KG|千克)(?:了)?$|体重(?:是|到了?)?(?P<bare>\d{2,3}(?:\.\d+)?)(?:了)?$"
+)
 _COUNT = re.compile(
     r"(?P<verb>读|看|背|攒|存|写)(?:了|到|完|满)?(?P<v>\d+|[一二三四五六七八九十]+)(?P<unit>本|部|万|篇)(?:了|$)"
 )
@@ -75,7 +77,7 @@ _TIMES = re.compile(
     r"分钟|公里|次|杯|回|趟|节|天|周|月|年|遍|顿|本|个|斤|页|支|根|包|组|米|半天)|左右|一次|起$"
 )
 _FUNCTION = re.compile(
-    r"我(?:们|的)?|看中|续|撞期|这么一来|随便放|离不开|是命|彻底|终于|"
+    r"我(?:们|的)?|看中|续|干脆|暂时|直接|先|早就|早|反正|撞期|这么一来|随便放|离不开|是命|彻底|终于|"
     r"已经|正式|打算|计划|准备|决定|开始|坚持|雷打不动|改成|改为|改到|换成|不再|放弃|没在|取消|"
     r"停了|停掉|戒了|戒掉|戒|不了|一般|通常|平时|经常|习惯|固定|"
     r"还是|就是|其实|基本|大概|差不多|正在|一直|都|还|也|就|才|又|"
@@ -92,6 +94,10 @@ _SAME = {
     "牙医": "牙",
     "洗牙": "牙",
     "单词": "单词",
+    "冰美式": "咖啡",
+    "美式": "咖啡",
+    "拿铁": "咖啡",
+    "冰拿铁": "咖啡",
     "游": "游泳",
     "爬": "爬山",
 }
@@ -142,11 +148,11 @@ def fact(clause: str, thing: str, category: Category) -> Fact | None:
 
 def _counted(clause: str, thing: str) -> Fact | None:
     if (found := _WEIGHT.search(clause)) and not re.search(r"想|目标|打算|计划|争取|准备", clause):
-        return Fact("weight", found["v"], Category.FACT, Topic.HEALTH)
+        return Fact("weight", found["v"] or found["bare"], Category.FACT, Topic.HEALTH)
     if (found := _COUNT.search(clause)) and not _GOAL.search(clause):
         return Fact(f"count.{found['unit']}", found["v"], Category.FACT, Topic.GOAL)
     if (found := _NUMBER.match(clause)) and not re.search(
-        r"^(?:每|一|两|三|[上下今明])|[的写答说看]$|左|右|是|还剩|有|差", found["what"]
+        r"^(?:每|一|两|三|[上下今明])|[的写答说看在]$|左|右|是|还剩|有|差", found["what"]
     ):
         return Fact(f"number.{key(found['what']) or found['what']}", found["v"], Category.FACT, Topic.OTHER)
     if thing and (found := _PLACE.search(clause)):

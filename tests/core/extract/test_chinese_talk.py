@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.extract.acquaintances import Acquaintance, named
+from core.extract.chinese import clauses
 from core.extract.offline import extract
 from core.types import Category
 from tests.core.extract.test_chinese import _message, contents, slots, talk
@@ -168,3 +169,44 @@ def test_chinese_sentences_of_an_english_message_are_read_as_chinese() -> None:
         "王强对花生过敏。",
         "王强's sister lives in Bern.",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("我在苏州上班 做嵌入式的", ["苏州", "嵌入式"]),
+        ("我家有两只仓鼠 一只叫芝麻 一只叫汤圆", ["芝麻", "汤圆"]),
+        ("我对虾过敏 花生也不行", ["虾", "花生"]),
+        ("储物柜换到88号 密码还是生日", ["88"]),
+        ("我弟陈浩 24 在南京送外卖 晚上还跑代驾", ["弟弟叫陈浩", "陈浩24岁", "陈浩在南京送外卖"]),
+    ],
+)
+def test_spaces_between_clauses_are_read_as_commas(text: str, kept: list[str]) -> None:
+    said = contents(text)
+    assert all(any(part in one for one in said) for part in kept), said
+
+
+def test_spaces_around_latin_words_and_numbers_are_no_commas() -> None:
+    assert not clauses.is_spaced("我买了 3 台 MacBook Pro")
+    assert not clauses.is_spaced("住 A 区 离公司近，挺好")
+    assert clauses.with_commas("手机换了 现在用 MacBook Pro") == "手机换了，现在用，MacBook Pro"
+
+
+@pytest.mark.parametrize(
+    "text", ["说话别那么官方，跟朋友似的就行。", "你回我短一点", "笑话就别讲了。", "周末别跟我聊工作", "表情随便用"]
+)
+def test_how_to_talk_is_asked_for_in_many_ways(text: str) -> None:
+    assert [one.startswith("王强的长期要求") for one in contents(text)] == [True]
+
+
+@pytest.mark.parametrize(
+    "text", ["幸福死了。", "别提了。", "一个人去会不会很惨", "老王报到！", "这雨下得跟依萍那天一样。"]
+)
+def test_moods_greetings_and_questions_without_a_mark_are_not_kept(text: str) -> None:
+    assert contents(text) == []
+
+
+def test_somebody_brought_up_is_named_some_clauses_later() -> None:
+    said = contents("跟一个男生合租 叫阿泽 做动画的")
+    assert not any("王强叫" in one for one in said)
+    assert "何敏" in " ".join(contents("我表姐何敏要结婚了。何敏哭得妆都花了，她33岁了。"))
