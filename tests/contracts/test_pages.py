@@ -39,7 +39,6 @@ ELSEWHERE: Final = {
     "docker compose": "needs an engine for containers; tests/house/test_deploy.py reads the files",
     "/readyz": "belongs to `docker compose up`",
     "imprint up": "the stack runs already",
-    "imprint restore": "needs a home of its own; tests/journeys/test_backup.py",
     "imprint memory reembed": "needs a second model; tests/api/test_cli_reembed.py",
 }
 """Commands that another place tests, or that cannot run here, with the reason."""
@@ -95,20 +94,21 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/http.md": Page(),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
-    "docs/mirror.md": Page(),
     "docs/models.md": Page(),
-    "docs/operations.md": Page(),
     "docs/rebuilding.md": Page(files=RULE_FILES),
     "docs/rules.md": Page(
         events=(*LISBON, *HELD),
         rules=(CAREFUL,),
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
-    "docs/settings.md": Page(),
     "docs/sessions.md": Page(events=LISBON[:-1]),
     "docs/trust.md": Page(memories=(HOSTILE,)),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
+
+
+OPERATING: Final = {"docs/mirror.md", "docs/operations.md", "docs/settings.md"}
+"""Pages that start and stop the stack themselves: tests/journeys/test_pages.py runs them."""
 
 
 def commands(text: str) -> list[str]:
@@ -133,13 +133,8 @@ def _is_open(command: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("mirror")
-
-
-@pytest.fixture(scope="module")
-def stand(mirror: Path) -> Iterator[Stand]:
-    with stack(embedding="hash", mirror_dir=str(mirror), webhook_hosts='["hooks.example.com"]') as running:
+def stand() -> Iterator[Stand]:
+    with stack(embedding="hash", webhook_hosts='["hooks.example.com"]') as running:
         yield running
 
 
@@ -150,7 +145,6 @@ class Reader:
     stand: Stand
     tenant: str
     folder: Path
-    mirror: Path
     key: str = ""
     ids: dict[str, str] = field(default_factory=dict)
 
@@ -237,7 +231,6 @@ class Reader:
             "IMPRINT_API_KEY": self.key,
             "IMPRINT_HOME": str(self.stand.home),
             "IMPRINT_EMBEDDING": "hash",
-            "IMPRINT_MIRROR_DIR": str(self.mirror),
         }
         return {**os.environ, **own, **self.ids}
 
@@ -256,7 +249,7 @@ class Reader:
 def test_every_page_with_a_command_is_read() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     having = {str(page.relative_to(ROOT)) for page in pages if commands(page.read_text())}
-    assert having == {name for name in PAGES if commands((ROOT / name).read_text())}
+    assert having - OPERATING == {name for name in PAGES if commands((ROOT / name).read_text())}
 
 
 def test_commands_are_found_with_what_continues_them() -> None:
@@ -267,8 +260,8 @@ def test_commands_are_found_with_what_continues_them() -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", sorted(PAGES))
-def test_what_a_page_prints_runs(stand: Stand, mirror: Path, tmp_path: Path, name: str) -> None:
-    reader = Reader(stand, re.sub(r"\W", "-", name).lower(), tmp_path, mirror)
+def test_what_a_page_prints_runs(stand: Stand, tmp_path: Path, name: str) -> None:
+    reader = Reader(stand, re.sub(r"\W", "-", name).lower(), tmp_path)
     reader.prepare(PAGES[name])
     printed = [one for one in commands((ROOT / name).read_text()) if not any(word in one for word in ELSEWHERE)]
     failed = [said for command in printed if (said := reader.type(command)) is not None]
