@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -23,16 +24,25 @@ NOBODY: Final[Known] = MappingProxyType({})
 _RELATION = "relation."
 
 
+_SPOUSE: Final = re.compile(r"\b(?:husband|wife|boyfriend|girlfriend)\b")
+
+
 def named(
-    attribute: str | None, value: str | None, subject: str, structured: Mapping[str, Any]
+    attribute: str | None, value: str | None, subject: str, structured: Mapping[str, Any], content: str = ""
 ) -> Iterable[Acquaintance]:
-    """Who gets a name by a memory: in its slot, or as the one whom it is about."""
+    """Yield who gets a name by a memory: in its slot, or as the one whom it is about.
+
+    `content` says whether a spouse is a wife or a husband, which the slot does not.
+    """
     slots = [(attribute, [value])] if attribute and value else []
     listed = structured.get("attribute")
     if isinstance(listed, str) and not structured.get("negated"):
         slots.append((listed, structured.get("values") or []))
     for slot, values in slots:
         if slot.startswith(_RELATION):
-            yield from (Acquaintance(one, slot.removeprefix(_RELATION)) for one in values if one)
+            said = _SPOUSE.search(content) if slot == "relation.spouse" else None
+            yield from (
+                Acquaintance(one, said.group() if said else slot.removeprefix(_RELATION)) for one in values if one
+            )
     if subject:
         yield Acquaintance(subject)

@@ -85,7 +85,7 @@ def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidat
     found: list[list[tuple[str, Candidate]]] = []
     last: dict[str, _Spoken] = {}
     chinese = Listener(known)
-    for talk in _talks(messages):
+    for talk in _talks(messages, known):
         text = _own_words(talk.message)
         if heard := _heard(chinese, talk, _in_chinese(text, talk.asked)):
             found.append(heard)
@@ -167,7 +167,7 @@ def _own_words(message: Message) -> str:
     return "\n".join(p[:LONGEST_MESSAGE] for p in dict.fromkeys((*paragraphs[:1], *paragraphs[-1:])))
 
 
-def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
+def _talks(messages: Sequence[Message], acquaintances: Known) -> Iterator[_Talk]:
     names = {m.speaker for m in messages if m.speaker and speaker_of(m)}
     seen: set[str] = set()
     alike: dict[str, tuple[float, int]] = {}
@@ -183,10 +183,14 @@ def _talks(messages: Sequence[Message]) -> Iterator[_Talk]:
             addressee = others[0] if len(others) == 1 else None
             novelty = len(words - seen) / len(words) if words else 0.0
             asks = before is not None and ("?" in before.content or "？" in before.content)
-            known = persons.setdefault(speaker, Persons(speaker))
+            if speaker not in persons:
+                persons[speaker] = Persons(speaker)
+                persons[speaker].meet(acquaintances.get(message.user_id, ()))
+            known = persons[speaker]
             if before is not None and speaker_of(before) != speaker:
                 known.hear(before.content[:LONGEST_MESSAGE], number - 1)
                 known.said.asked = _question(before, speaker) or ""
+                known.ask(known.said.asked, number - 1)
             # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
             shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
             setting = alike.setdefault(shape, setting) if shape != message.content else setting

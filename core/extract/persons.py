@@ -6,8 +6,10 @@ A pronoun is replaced by the name only where one person fits it; a statement in 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
+from core.extract.acquaintances import Acquaintance
 from core.extract.completing import Said
 from core.extract.tables_en.names import COMMON_WORDS, FEMALE, MALE, NO_NAMES
 from core.extract.tables_en.verbs import PAST
@@ -81,6 +83,7 @@ _OF_NAMED = re.compile(
 )
 """A name that nobody knows, and a pronoun that can only mean it: "take Pickle for his jabs"."""
 _FEMININE = frozenset({"she", "her", "hers"})
+_FIRST_NAME = re.compile(r"[A-Z][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,21 @@ class Persons:
         """Remember whom `text`, message number `at`, mentions."""
         self.seen += [(at, one) for one in self._mentioned(text)]
 
+    def meet(self, acquaintances: Iterable[Acquaintance]) -> None:
+        """Know again those who were named with their relation in an earlier conversation."""
+        for one in acquaintances:
+            if one.relation and _FIRST_NAME.fullmatch(one.name) and one.name != self.speaker:
+                word = one.relation.split("_")[-1].lower()
+                self.genders[one.name] = "f" if word in _HER else "m" if word in _HIM else _gender(one.name)
+
+    def ask(self, question: str, at: int) -> None:
+        """Take the one person whom a question names for whom the answer's pronouns mean."""
+        mentioned = {one.name: one for one in self._mentioned(question)}
+        if len(mentioned) == 1:
+            (one,) = mentioned.values()
+            self._forget(one)
+            self.centers[one.gender] = (at, one)
+
     def knows(self, name: str) -> bool:
         """Whether somebody of that name was introduced, or a first name says that it is a person."""
         return name in self.genders or _gender(name) is not None
@@ -128,6 +146,7 @@ class Persons:
             person = self._meant(gender, at, subject)
             if person is None:
                 return statement if _OF_NAMED.search(statement[: found.end()]) else None
+            self._learn(person, gender)
             mine = person.name.startswith(f"{self.speaker}'s ")
             name = f"my{person.name[len(self.speaker) + 2 :]}" if mine else person.name
             name = name if before.strip() else name[:1].upper() + name[1:]
@@ -179,6 +198,14 @@ class Persons:
         self.genders[name] = gender
         self.seen.append((at, Person(name, gender)))
         self.centered(name, Person(name, gender), at)
+
+    def _learn(self, person: Person, gender: str) -> None:
+        """Remember that somebody of unknown gender was called "he" or "she"."""
+        if person.gender is None and self.genders.get(person.name, "") is None:
+            self.genders[person.name] = gender
+            self.seen = [(place, replace(one, gender=gender) if one == person else one) for place, one in self.seen]
+            if None in self.centers and self.centers[None][1] == person:
+                self.centers[gender] = self.centers.pop(None)
 
     def _forget(self, other: Person) -> None:
         """Whom a pronoun that fits `other` as well no longer means."""

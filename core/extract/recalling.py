@@ -23,13 +23,15 @@ def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, Known
     found: defaultdict[str | None, dict[str, list[Acquaintance]]] = defaultdict(dict)
     for group, user in speakers:
         rows = tx.execute(_TOLD_OF_OTHERS, {"user": user, "group": group, "most": MOST})
-        told = [one for row in rows for one in named(row.attribute, row.value, row.subject, row.structured)]
+        told = [
+            one for row in rows for one in named(row.attribute, row.value, row.subject, row.structured, row.content)
+        ]
         found[group][user] = list(dict.fromkeys(told))
     return dict(found)
 
 
 _TOLD_OF_OTHERS = text(f"""
-    SELECT m.attribute, m.value, m.subject, m.structured FROM memories m
+    SELECT m.attribute, m.value, m.subject, m.structured, m.content FROM memories m
     WHERE m.user_id = :user AND m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.STANDING}
     ORDER BY m.recorded_at DESC LIMIT :most
 """)

@@ -65,11 +65,11 @@ PEOPLE: tuple[Pattern, ...] = (
     ),
     Pattern(
         row(
-            r"\b(?:I|we) (?:{adv})(?:have|got|adopted|own|bought|rescued) (?:an? |another |"
+            r"\b(?:I|we) (?:{adv})(?:have|got|adopted|own|bought|rescued) (?:an? |one |another |"
             r"this )?(?:[a-z-]+ ){0,3}?(?P<rel>"
             + PETS
             + r"|son|daughter|sister|brother|baby|girlfriend|boyfriend|friend)(?:,? (?:named|called|whose name "
-            r"is)) {v}{end}"
+            r"is)|,) {v}{end}"
         ),
         "relation.{rel}",
         Topic.RELATIONSHIP,

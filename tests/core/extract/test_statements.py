@@ -7,25 +7,29 @@ from datetime import UTC, datetime
 import pytest
 
 from core.extract import clauses, languages, pretence
+from core.extract.acquaintances import NOBODY, Acquaintance, Known
 from core.extract.offline import extract
 from core.types import Candidate, Category, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 
 
-def talk(*turns: str, speaker: str | None = None) -> list[Candidate]:
-    """What is read of turns; those that begin with "A:" are the assistant's."""
+def talk(*turns: str, speaker: str | None = None, known: Known = NOBODY) -> list[Candidate]:
+    """Return what is read of turns; those that begin with "A:" are the assistant's."""
     messages = []
     for n, turn in enumerate(turns, 1):
         role = "assistant" if turn.startswith("A:") else "user"
         name = speaker if role == "assistant" else "Ada"
         words = turn.removeprefix("A:").strip()
         messages.append(Message("s1", f"m{n}", n, f"e{n}", "Ada", role, words, SAID_AT, name))
-    return extract(messages)
+    return extract(messages, known)
 
 
-def told(*turns: str) -> list[str]:
-    return [one.content for one in talk(*turns)]
+def told(*turns: str, known: Known = NOBODY) -> list[str]:
+    return [one.content for one in talk(*turns, known=known)]
+
+
+FAMILY = {"Ada": (Acquaintance("Oskar", "husband"), Acquaintance("Yrsa", "daughter"))}
 
 
 @pytest.mark.parametrize(
@@ -74,6 +78,22 @@ def test_a_sentence_is_cut_into_what_stands_alone(sentence: str, pieces: list[st
 )
 def test_a_statement_names_whom_it_speaks_of(turns: tuple[str, ...], content: str) -> None:
     assert content in told(*turns)
+
+
+def test_who_was_named_in_an_earlier_conversation_is_known_again() -> None:
+    turns = ("Oskar and I cooked.", "He works at a bakery in Ghent.")
+    assert "Oskar works at a bakery in Ghent." in told(*turns, known=FAMILY)
+
+
+def test_whom_a_question_names_the_answers_pronouns_mean() -> None:
+    turns = ("Oskar likes his new bike.", "A: How is Yrsa doing at school?", "She is in 7C, and she plays the oboe.")
+    assert "Yrsa is in 7C." in told(*turns, known=FAMILY)
+
+
+def test_he_and_she_say_who_is_a_man_and_who_a_woman() -> None:
+    found = told("Yrsa moved in with us in May.", "She studies law.", "Oskar has a studio.", "He paints boats there.")
+    assert {"Yrsa studies law.", "Oskar paints boats there."} & set(found)
+    assert not {"Oskar studies law.", "Yrsa paints boats there."} & set(found)
 
 
 def test_a_fact_of_another_person_is_about_that_person() -> None:
