@@ -7,8 +7,8 @@ Each talk is published session by session to a stack of its own, without a model
 still holds at the end, or says of a fact that has ended that it has. It is stale if it says a fact that was later
 changed or taken back: the opposite of what was last said. Recall counts the facts labelled `core` that hold.
 
-Who wrote and labelled a talk had not seen the rules. The rules were mended on each of them after it had been met for the
-first time; docs/extraction.md says how they did then.
+Who wrote and labelled a talk had not seen the rules. The rules were mended on each of them after it had been met for
+the first time; docs/extraction.md says how they did then.
 """
 
 from __future__ import annotations
