@@ -112,17 +112,17 @@ def neighbours(
     group what was said elsewhere. `anywhere`: of all.
     """
     place = {"group": group_id, "anywhere": anywhere}
-    wide = any(map(revision.may_revise, candidates))
-    near, stands = standing(tx, user_id, vectors, REVISABLE if wide else NEIGHBOURS, place)
+    revising = [revision.may_revise(candidate) for candidate in candidates]
+    near, stands = standing(tx, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS, place)
     found = [
-        {one: known(stands[one], cosine) for one, cosine in ones[: REVISABLE if revision.may_revise(c) else NEIGHBOURS]}
-        for c, ones in zip(candidates, near, strict=True)
+        {one: known(stands[one], cosine) for one, cosine in ones[: REVISABLE if revises else NEIGHBOURS]}
+        for ones, revises in zip(near, revising, strict=True)
     ]
-    if wide:
-        latest = tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST}).all()
-        for c, by_id in zip(candidates, found, strict=True):
-            for row in latest if revision.may_revise(c) else ():
-                by_id.setdefault(row.id, known(row))
+    if any(revising):
+        latest = {row.id: known(row) for row in tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST})}
+        for by_id, revises in zip(found, revising, strict=True):
+            if revises:
+                by_id.update({one: memory for one, memory in latest.items() if one not in by_id})
     same = {
         **place,
         "user": user_id,
