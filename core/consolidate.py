@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from core import judge, revision, succession
+from core import ending, judge, succession
 from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
 from core.judge import Kind, Known, Pair, Revised, Thresholds, Verdict, Word
 from core.remembered import at_work
@@ -163,7 +163,7 @@ class _Batch:
 
     def ended_by(self, candidate: Candidate, known: Sequence[Known], vector: Vector) -> list[Revised]:
         """What a candidate ends of what is known, and of the additions of this batch near it."""
-        if not revision.may_revise(candidate):
+        if not ending.may_end(candidate):
             return []
         places = [p for p, a in self.adds.items() if not a.past]
         nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:WITHIN] if places else ()

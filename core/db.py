@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Final
 
 import psycopg
+from pydantic_core import from_json, to_json
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
@@ -62,8 +63,14 @@ class Database:
     @contextmanager
     def queue(self) -> Iterator[Tx]:
         """One transaction over the queues of all tenants; only the router's role sees anything in it."""
-        with self._begun((_BEGIN, {})) as (tx, _):
+        with self.asking_queues() as (tx, _):
             yield tx
+
+    @contextmanager
+    def asking_queues(self, *asked: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        """The same with the rows of what it does first, asked in the way that opens it."""
+        with self._begun((_BEGIN, {}), *asked) as (tx, (_, *answers)):
+            yield tx, answers
 
     def _bind(self, tenant_id: str) -> Asked:
         if not self.statement_seconds:
@@ -152,11 +159,23 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
         pool_size=pool,
         max_overflow=0,
         hide_parameters=True,  # Errors are logged and kept; what people said must not stand in them.
+        json_deserializer=_json,
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
         connect_args={"prepare_threshold": None, "connect_timeout": 10, **_looking(schema)},
     )
     return Database(engine)
+
+
+def _json(raw: bytes) -> Any:
+    """A JSON value of the database, four times as fast as with `json`, whose numbers and texts are the same.
+
+    Nothing of it is kept for the next value, for some of it may have been erased by then.
+    """
+    try:
+        return from_json(raw, cache_strings="none")
+    except ValueError:  # It stops at 200 levels.
+        return json.loads(raw)
 
 
 def _looking(schema: str) -> dict[str, str]:
@@ -210,6 +229,14 @@ def _told(tx: Tx) -> Iterator[None]:
 def recordset(rows: Sequence[Mapping[str, object]]) -> str:
     """Rows as one JSON parameter for `json_to_recordset`: several times cheaper to send than an array a column."""
     return json.dumps(rows, ensure_ascii=False, default=_plain)
+
+
+def recordset_of_json(rows: Sequence[Mapping[str, object]]) -> str:
+    """The same in a third of the time, for rows that hold JSON values alone."""
+    try:
+        return to_json(rows).decode()
+    except ValueError:  # It stops at 250 levels, and at half a surrogate pair, which the driver refuses.
+        return recordset(rows)
 
 
 def _plain(value: object) -> str:

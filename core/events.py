@@ -13,7 +13,7 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core import sessions
-from core.db import Tx, recordset
+from core.db import Tx, recordset, recordset_of_json
 from core.errors import NotFound
 from core.intake import NAME_CHARACTERS, SERVICE, Incoming
 from core.types import Event, Json
@@ -79,7 +79,8 @@ def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     within one session the order of the log is the order of commit.
     """
     opened = sessions.open_all(tx, tenant_id, batch)
-    values = {"tenant": tenant_id, "rows": _rows(batch), **_NO_CAUSE}
+    rows = recordset_of_json([_row(event) for event in batch])
+    values = {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}
     inserted = {(row.source, row.id): row.seq for row in tx.execute(_INSERT, values)}
     fresh, ids = _first_of_each(batch, inserted)
     sessions.project(tx, tenant_id, fresh, opened)

@@ -273,6 +273,8 @@ def _event(document: object, *, may_be_own: bool) -> Incoming:
 
 def is_of_service(source: str) -> bool:
     """Whether a source reads as the service's: in any case, in full width, with spaces or invisible signs in it."""
+    if source.isascii() and source.isprintable():  # Of those, a space alone shows nothing.
+        return source.replace(" ", "").casefold() == SERVICE
     visible = (sign for sign in unicodedata.normalize("NFKC", source) if unicodedata.category(sign) not in UNSEEN)
     return "".join(visible).casefold() == SERVICE
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from core import revision, succession, wording
+from core import ending, revision, succession, wording
 from core.remembered import at_work, once
 from core.succession import Gathered, folded, gathered, slot_name
 from core.types import Candidate, Category
@@ -53,6 +53,7 @@ QUESTIONS = 3
 """Known memories that a model is asked about for one statement, the nearest."""
 
 
+_LATER: Final = "Something later is likely to end it ({likely:.0%})."
 STANDING_FOR_ONE = frozenset({Category.EPISODE, Category.SKILL})
 """Memories whose slot names the conversation or the skill that they stand for."""
 
@@ -166,13 +167,11 @@ def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresho
 
 @at_work()
 def revised(candidate: Candidate, neighbours: Sequence[Known]) -> list[Revised]:
-    """All known memories that a new statement ends though they share no slot, earlier ones only."""
-    if not revision.may_revise(candidate):
-        return []
+    """All earlier memories that a new statement ends though they share no slot, the likeliest first."""
+    earlier = [known for known in neighbours if candidate.told_at >= known.told_at]
     return [
-        Revised(known, f"Said later of the same: {why}.")
-        for known in neighbours
-        if candidate.told_at >= known.told_at and (why := revision.revises(candidate, known))
+        Revised(known, f"Said later of the same: {why}." if why else _LATER.format(likely=likely))
+        for known, likely, why in ending.ended(candidate, earlier)
     ]
 
 
@@ -360,10 +359,8 @@ def _revised(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | Non
     if found := revised(candidate, neighbours):
         return Verdict(Kind.SUPERSEDE, *found[0])
     for known in neighbours:
-        if (
-            known.told_at > candidate.told_at
-            and revision.may_revise(known)
-            and (why := revision.revises(known, candidate))
+        if known.told_at > candidate.told_at and (
+            why := revision.revises(ending.reading(known), ending.reading(candidate))
         ):
             return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
     return None

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
-from core import judge, nearest, receipts, revision, succession
+from core import ending, judge, nearest, receipts, succession
 from core.db import Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
@@ -112,7 +112,7 @@ def neighbours(
     group what was said elsewhere. `anywhere`: of all.
     """
     place = {"group": group_id, "anywhere": anywhere}
-    revising = [revision.may_revise(candidate) for candidate in candidates]
+    revising = [ending.may_end(candidate) for candidate in candidates]
     near, stands = standing(tx, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS, place)
     found = [
         {one: known(stands[one], cosine) for one, cosine in ones[: REVISABLE if revises else NEIGHBOURS]}

@@ -38,10 +38,17 @@ def fault_of_place(name: str) -> str | None:
 
 
 def _fault(name: str) -> str | None:
-    for sign in name:
-        if unicodedata.category(sign) in UNSEEN or sign in BLANK:
-            return f"holds U+{ord(sign):04X}, which cannot be seen; take it out"
+    sign = _unseen_sign(name)
+    if sign is not None:
+        return f"holds U+{ord(sign):04X}, which cannot be seen; take it out"
     return None if name.strip() else "has nothing to see in it; use letters or digits"
+
+
+def _unseen_sign(name: str) -> str | None:
+    """Return the first sign of the name that cannot be seen; None: there is none."""
+    if name.isprintable() and BLANK.isdisjoint(name):  # Of what is printable nothing is in UNSEEN.
+        return None
+    return next((sign for sign in name if unicodedata.category(sign) in UNSEEN or sign in BLANK), None)
 
 
 def _fault_of_part(part: str) -> str | None:

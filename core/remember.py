@@ -126,7 +126,7 @@ def _as_read(plain: Candidate, user_id: str) -> Candidate:
     said = _in_first_person(plain.content, plain.subject)
     cited = plain.evidence[0]
     message = Message("", cited.message_id, 1, cited.event_id, user_id, "user", said, plain.occurred_at, plain.subject)
-    found = offline.extract([message])
+    found = offline.stated([message])
     if not found or found[0].evidence[0].quote != said:
         return plain
     first = found[0]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from core import revision_en, revision_zh
-from core.lexicon import HAN
-from core.remembered import once
+from core.quotation import language_of
 from core.succession import Statement
 
 
@@ -29,7 +28,7 @@ LONGEST: Final = 500
 
 def may_revise(new: Statement) -> bool:
     """Whether a statement may end others, so that it must be compared with more than those nearest to it."""
-    reader = READERS.get(_language(new.content)) if len(new.content) <= LONGEST else None
+    reader = READERS.get(language_of(new.content)) if len(new.content) <= LONGEST else None
     return reader is not None and reader.may_revise(new)
 
 
@@ -37,13 +36,8 @@ def revises(new: Statement, old: Statement) -> str | None:
     """Why a statement ends one that was said before it; None: both may hold."""
     if max(len(new.content), len(old.content)) > LONGEST:
         return None
-    language = _language(new.content)
+    language = language_of(new.content)
     reader = READERS.get(language)
-    if reader is None or _language(old.content) != language:
+    if reader is None or language_of(old.content) != language:
         return None
     return reader.revises(new, old)
-
-
-@once
-def _language(content: str) -> str:
-    return "zh" if HAN.search(content) else "en"

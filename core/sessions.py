@@ -11,7 +11,7 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core import states, working
-from core.db import Tx, recordset
+from core.db import Tx, recordset, recordset_of_json
 from core.errors import NotFound
 from core.intake import Incoming
 from core.text import token_estimate
@@ -109,7 +109,7 @@ def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], open
             one.go_on(event.time)
             rows.append(_row(seq, event, one))
     if rows:
-        tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(rows)})
+        tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset_of_json(rows)})
     if counts:
         tx.execute(_FILL_IN, {"rows": recordset(counts)})
     _write(tx, opened)

@@ -204,7 +204,7 @@ def _facts(messages: Sequence[Message]) -> list[Json]:
     """What happened, what is so and what is meant to be, each with its time: when it is, else when it was said."""
     by_id = {m.id: m for m in messages}
     found: dict[str, list[tuple[datetime, str]]] = {m.id: [] for m in messages}
-    for candidate in offline.extract(messages):
+    for candidate in offline.stated(messages):
         found[candidate.evidence[0].message_id].append((candidate.occurred_at, candidate.content))
     for message_id, texts in actions.said(messages).items():
         known = [said for _, said in found[message_id]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
@@ -18,6 +19,7 @@ from core import log as logs
 from core.db import Database, Tx, recordset
 from core.errors import ImprintError
 from core.types import DispatchStatus, Event, Json
+from core.wire import Asked
 from rules import flow, lookups
 from rules.book import Book
 from rules.defaults import NAMES as DEFAULT_RULES
@@ -78,9 +80,8 @@ def route(router: Router) -> tuple[int, list[Owed]]:
     _refresh(router)
     thought_over = _think(router)
     try:
-        with router.db.queue() as tx:
-            batch = _claim(tx, router, thought_over)
-            owed = turns.offer(tx, router.shares, _carry_out(tx, router, batch))
+        with _claimed(router, thought_over) as (tx, batch, now):
+            owed = turns.offer(tx, router.shares, _carry_out(tx, router, batch, now), ends=True)
     except DBAPIError as error:
         if not _is_about_data(error):
             raise
@@ -91,9 +92,9 @@ def route(router: Router) -> tuple[int, list[Owed]]:
     return len(batch), owed
 
 
-def _carry_out(tx: Tx, router: Router, batch: Sequence[Event]) -> list[Key]:
+def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> list[Key]:
     """Decide on these events and write down all that follows; for whom there is now something to send."""
-    decided = decide(tx, router, batch, _now(tx))
+    decided = decide(tx, router, batch, now)
     fires, drops = _flow(tx, decided)
     decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
     _record(tx, decided.decisions)
@@ -104,12 +105,11 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event]) -> list[Key]:
 def _one_by_one(router: Router, thought_over: Sequence[int] | None) -> tuple[list[Event], list[Owed]]:
     """Decide on each event alone, where the database refuses what follows from one of them; that one is set aside."""
     keys: list[Key] = []
-    with router.db.queue() as tx:
-        batch = _claim(tx, router, thought_over)
+    with _claimed(router, thought_over) as (tx, batch, now):
         for event in batch:
             try:
                 with tx.begin_nested():
-                    keys += _carry_out(tx, router, [event])
+                    keys += _carry_out(tx, router, [event], now)
             except DBAPIError as error:
                 if not _is_about_data(error):
                     raise
@@ -342,7 +342,7 @@ def _mode(router: Router, tenant_id: str, rule: Rule) -> firing.Mode:
 
 
 def _now(tx: Tx) -> datetime:
-    now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
+    now: datetime = tx.execute(_NOW).scalar_one()
     return now
 
 
@@ -379,12 +379,15 @@ def _named(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[st
         return frozenset()
 
 
-def _claim(tx: Tx, router: Router, thought_over: Sequence[int] | None) -> list[Event]:
+@contextmanager
+def _claimed(router: Router, thought_over: Sequence[int] | None) -> Iterator[tuple[Tx, list[Event], datetime]]:
+    """A transaction with the events that it has claimed, and when it has."""
     if thought_over is None:
-        rows = tx.execute(_CLAIM, {"limit": router.batch}).all()
+        claim: Asked = _CLAIM, {"limit": router.batch}
     else:
-        rows = tx.execute(_CLAIM_THESE, {"seqs": list(thought_over)}).all()
-    return [events.event_of(row) for row in sorted(rows, key=itemgetter(0))]
+        claim = _CLAIM_THESE, {"seqs": list(thought_over)}
+    with router.db.asking_queues(claim, (_NOW, {})) as (tx, (rows, ((now,),))):
+        yield tx, [events.event_of(row) for row in sorted(rows, key=itemgetter(0))], now
 
 
 def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:
@@ -437,6 +440,8 @@ def _record_drops(tx: Tx, drops: Iterable[Drop]) -> None:
 def _count_fault(_field: str, operator: str) -> None:
     metrics.RULE_FAULTS.labels(operator).inc()
 
+
+_NOW = text("SELECT clock_timestamp()")
 
 _NEXT = """
     WITH RECURSIVE heads AS (

@@ -15,7 +15,7 @@ from typing import Final
 
 from sqlalchemy import text
 
-from core.db import Tx
+from core.db import Tx, together
 from core.heartbeat import STALE_SECONDS
 from core.limits import Limits
 from workers.relay import Owed
@@ -58,8 +58,8 @@ class AtWork:
         return sum(at > oldest for at in self._last.values())
 
 
-def offer(tx: Tx, shares: Shares, keys: Iterable[Key]) -> list[Owed]:
-    """Mark as sent what may be sent of these tenants and queues; answers it.
+def offer(tx: Tx, shares: Shares, keys: Iterable[Key], *, ends: bool = False) -> list[Owed]:
+    """Mark as sent what may be sent of these tenants and queues; answers it. `ends`: and commit the transaction.
 
     Must be the last thing that its transaction does: the turns of these keys stay locked until it ends, so that whoever
     counts next sees what this one has sent or ended. Whoever does something else afterwards risks a deadlock.
@@ -67,9 +67,11 @@ def offer(tx: Tx, shares: Shares, keys: Iterable[Key]) -> list[Owed]:
     wanted = sorted(set(keys))
     if not wanted:
         return []
-    tx.execute(_LOCK, {"keys": ["\n".join(key) for key in wanted]})
+    lock = {"keys": ["\n".join(key) for key in wanted]}
     values = _room(shares, wanted) | {"resend": shares.resend, "longest": shares.longest}
-    return [Owed(row.tenant_id, row.queue, row.id) for row in sorted(tx.execute(_OFFER, values), key=lambda r: r.id)]
+    # Sent at once, and yet done one after the other: what is offered is read when the lock is held.
+    _, rows = together(tx, (_LOCK, lock), (_OFFER, values), last=ends)
+    return [Owed(row.tenant_id, row.queue, row.id) for row in sorted(rows, key=lambda row: row.id)]
 
 
 def ready(tx: Tx) -> list[Key]:

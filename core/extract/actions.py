@@ -17,7 +17,7 @@ def said(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
     """The actions in each message of one conversation: those that extraction finds, and plain ones beside them."""
     messages = offline.with_assistants(messages)
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for candidate in offline.extract(messages):
+    for candidate in offline.stated(messages):
         if candidate.category in {Category.PLAN, Category.EVENT}:
             found[candidate.evidence[0].message_id].append(candidate.content)
     names = frozenset(name for m in messages if (name := offline.speaker_of(m)))

@@ -145,6 +145,11 @@ def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[Found]:
     return kept
 
 
+def day(when: datetime, language: str) -> str:
+    """A day as `language` ("en" or "zh") writes it: "4 February 2026"."""
+    return _day_zh(when) if language == "zh" else _day_name(when)
+
+
 def written_out(text: str, found: list[Found]) -> str:
     """`text` with each date in a form that does not depend on when it was said."""
     for one in reversed(found):

@@ -7,7 +7,8 @@ language (a slot, an instruction, a plan, a habit, an event), weighed, dated, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.extract import (
@@ -18,6 +19,7 @@ from core.extract import (
     mending,
     patterns_en,
     pretence,
+    quoting,
     rewrite,
     runons,
     sentences,
@@ -27,6 +29,7 @@ from core.extract import (
 from core.extract.acquaintances import NOBODY, Known
 from core.extract.chinese.listening import Listener
 from core.extract.persons import Persons
+from core.extract.quoting import Found, Heard
 from core.extract.reading import Cue, Slot, Theme
 from core.extract.tables_en import orders
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
@@ -79,26 +82,55 @@ class _Said:
 def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
     """The candidates that `messages` (one conversation, in order) state, in the order in which they were said.
 
-    `known`: who was spoken of by name before, by the user who did so.
+    `known`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the moment,
+    nothing is quoted.
     """
+    return [
+        one
+        for reading in read(messages, known)
+        for one in (reading.stated() if reading.among_people else quoting.settled(reading))
+    ]
+
+
+def stated(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
+    """What the rules state, without quotations, certain or not."""
+    return [one for reading in read(messages, known) for one in reading.stated()]
+
+
+def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
+    """What the rules state of each message, and what of it was taken back or put right, by the end of `messages`."""
     messages = with_assistants(messages)
-    found: list[list[tuple[str, Candidate]]] = []
+    readings: list[Heard] = []
     last: dict[str, _Spoken] = {}
+    before: defaultdict[str, list[str]] = defaultdict(list)
     chinese = Listener(known)
     for talk in _talks(messages, known):
         text = _own_words(talk.message)
-        if heard := _heard(chinese, talk, _in_chinese(text, talk.asked)):
-            found.append(heard)
+        heard = _heard(chinese, talk, _in_chinese(text, talk.asked))
         if sentences.is_chinese(text):
             last.pop(talk.speaker, None)
-            continue
-        said = _read(talk, last.get(talk.speaker))
-        if said.mended:
-            place = last[talk.speaker].place
-            found[place] = [one for one in found[place] if one[0] not in said.mended]
-        last[talk.speaker] = replace(said, place=len(found))
-        found.append(_worth_keeping(said.statements, talk))
-    return chinese.meant([candidate for several in found for _, candidate in several])
+            readings.append(_reading(talk, "zh", sentences.split(text), heard, before[talk.speaker]))
+        else:
+            said = _read(talk, last.get(talk.speaker))
+            if said.mended:
+                readings[last[talk.speaker].place].take_back(said.mended)
+            last[talk.speaker] = replace(said, place=len(readings))
+            found = [*heard, *_worth_keeping(said.statements, talk)]
+            readings.append(_reading(talk, "en", said.sentences, found, before[talk.speaker], said.lost))
+        before[talk.speaker] = [*before[talk.speaker], *sentences.split(text)][-quoting.REACH :]
+    withdrawn = chinese.withdrawn()
+    for reading in readings:
+        reading.withdraw(withdrawn)
+    return readings
+
+
+def _reading(
+    talk: _Talk, language: str, cut: Sequence[str], found: list[Found], before: Sequence[str], lost: Iterable[str] = ()
+) -> Heard:
+    return Heard(
+        talk.message, talk.speaker, language, cut if talk.earnest else (), talk.asked or "", tuple(before), found,
+        set(lost), bool(talk.names),
+    )  # fmt: skip
 
 
 def _in_chinese(text: str, asked: str | None) -> list[str]:
@@ -108,9 +140,9 @@ def _in_chinese(text: str, asked: str | None) -> list[str]:
     return [quote for quote in sentences.split(text) if sentences.is_chinese(quote)]
 
 
-def _heard(chinese: Listener, talk: _Talk, texts: Sequence[str]) -> list[tuple[str, Candidate]]:
+def _heard(chinese: Listener, talk: _Talk, texts: Sequence[str]) -> list[Found]:
     return [
-        ("", one)
+        Found(one.evidence[0].quote, one, quoting.is_certain_zh(one, talk.speaker))
         for text in texts
         for one in chinese.candidates(talk.message, text, talk.speaker, talk.asked, alone=not talk.names)
     ]
@@ -225,12 +257,17 @@ def _question(before: Message | None, speaker: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Spoken:
-    """What a message asserts; `asked` what it answers, `mended` what it takes back of the speaker's message before."""
+    """What a message asserts; `asked` what it answers, `mended` what it takes back of the speaker's message before.
+
+    `sentences`: what it was cut into; `lost`: those of them that another one put right or took back.
+    """
 
     statements: Sequence[_Said] = ()
     asked: str | None = None
     mended: Sequence[str] = ()
     place: int = 0
+    sentences: Sequence[str] = ()
+    lost: frozenset[str] = frozenset()
 
 
 def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
@@ -242,20 +279,23 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
     if mended:  # what mends is no statement of its own
         quotes = [mending.rest(quotes[0]), *quotes[1:]]
     answer = None if mended else _answer(text, talk)
+    cut = tuple(quotes)
     quotes = [quote for quote in quotes if answer is None or quote != answer[0].quote]
     said: list[_Said] = []
+    lost: set[str] = set()
     for place, quote in enumerate(quotes, 1):
-        said = _with(quote, place, talk, said)
+        before_it, said = said, _with(quote, place, talk, said)
+        lost |= {one.quote for one in before_it if not any(one is other for other in said)}
     if (
         quotes
         and before
         and not mended
         and (gone := mending.withdrawn(quotes[0], [o.plain for o in before.statements]))
     ):
-        return _Spoken(said, talk.asked, [gone])
+        return _Spoken(said, talk.asked, [gone], sentences=cut, lost=frozenset({*lost, quotes[0]}))
     asked = talk.asked if answer else before.asked if mended and before else None
     first = answer or (mended.statements if mended else [])
-    return _Spoken([*first, *said], asked, mended.mended if mended else ())
+    return _Spoken([*first, *said], asked, mended.mended if mended else (), sentences=cut, lost=frozenset(lost))
 
 
 def _with(quote: str, place: int, talk: _Talk, said: list[_Said]) -> list[_Said]:
@@ -288,7 +328,7 @@ def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
     return _Spoken(said, None, taken or [mended.said] if mended else taken)
 
 
-def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[tuple[str, Candidate]]:
+def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[Found]:
     """What is kept of a message, each with the words that say it."""
     tables = patterns_en.TABLES
     instructions = [one for one in said if tables.instruction.search(one.plain)]
@@ -296,8 +336,14 @@ def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[tuple[str, Candid
     # People encourage each other ("never give up"); what they ask of an assistant among them they ask plainly.
     meant = [one for one in instructions if not talk.names or (talk.in_group and orders.PLAIN.search(one.plain))]
     wishes = [one for one in meant if not tables.one_off.search(one.plain)]
-    kept = [(group[0].plain, one) for group in _kept(told, talk) for one in _candidates(group)]
-    return [(one.plain, _instruction(one)) for one in wishes] + kept
+    kept = [_found(group, one) for group in _kept(told, talk) for one in _candidates(group)]
+    return [Found(one.quote, _instruction(one), True, frozenset({one.plain})) for one in wishes] + kept
+
+
+def _found(group: list[_Said], candidate: Candidate) -> Found:
+    first = group[0]
+    certain = quoting.fills(candidate) or first.mends or quoting.is_certain(first.quote, "en")
+    return Found(first.quote, candidate, certain, frozenset(one.plain for one in group))
 
 
 def _answer(text: str, talk: _Talk) -> list[_Said] | None:

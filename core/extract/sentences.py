@@ -189,6 +189,11 @@ def _without_lead_in(sentence: str) -> str | None:
     return sentence if _STATED_ITSELF.search(lead) else sentence[found.end() :]
 
 
+def is_request(sentence: str) -> bool:
+    """Whether a sentence only asks for something to be done once."""
+    return is_request_zh(sentence) if is_chinese(sentence) else bool(_REQUEST.match(sentence))
+
+
 def is_request_zh(sentence: str) -> bool:
     """Whether a Chinese sentence only asks for something to be done once."""
     return bool(_REQUEST_ZH.match(sentence)) and not _STANDING_ZH.search(sentence)
@@ -205,11 +210,14 @@ def is_quoted(sentence: str) -> bool:
         return bool(_SPEECH_ZH.search(sentence))
     if _REPORTED.search(sentence):
         return True
-    quotes = _QUOTED.findall(sentence)
-    if not quotes:
+    if not _QUOTED.search(sentence):
         return False
-    outside = _QUOTED.sub(" ", sentence)
-    return bool(_SPEECH_EN.search(outside)) or sum(map(len, quotes)) * 2 > len(sentence)
+    return bool(_SPEECH_EN.search(_QUOTED.sub(" ", sentence))) or is_mostly_quoted(sentence)
+
+
+def is_mostly_quoted(sentence: str) -> bool:
+    """Whether more than half of `sentence` stands in quotation marks."""
+    return sum(map(len, _QUOTED.findall(sentence))) * 2 > len(sentence)
 
 
 _BESIDES_ZH = re.compile(r"^(?:请|麻烦|能不能|可以)?(?:帮我|给我|替我|推荐|告诉我|教我)[^，,。]*[，,]\s*(?=我)")

@@ -199,11 +199,11 @@ def test_what_may_end_others_is_judged_against_what_is_not_near_it_too(app: Data
     near = [a_memory(f"Ada gave up coffee, she told Bob {n}.") for n in range(memories.REVISABLE + 1)]
     carry_out(app, far, *near)
     judged = {}
-    for said in ("Ada gave up coffee.", "Ada gave coffee to Bob."):
+    for said in ("Ada gave up coffee.", "Ada met Bob in Rome."):
         with app.tenant(TENANT) as tx:
             (judged[said],) = memories.neighbours(tx, "ada", [a_memory(said).candidate], asked(said))
     found = {said: far.id in [one.id for one in known] for said, known in judged.items()}
-    assert found == {"Ada gave up coffee.": True, "Ada gave coffee to Bob.": False}
+    assert found == {"Ada gave up coffee.": True, "Ada met Bob in Rome.": False}
 
 
 OTHERS = text("""

@@ -66,6 +66,10 @@ BOTH_HOLD = [
 ]
 
 
+BESIDE = ["Ada loves the sea.", "Ada's sister is a nurse.", "Ada drinks tea with milk."]
+"""What else is known; with one memory alone anything new is the nearest to it."""
+
+
 def about(content: str) -> str:
     return "Ben" if content.startswith("Ben ") else "ada"
 
@@ -80,8 +84,12 @@ def test_what_a_later_statement_ends_gives_way_to_it(old: str, new: str) -> None
 
 @pytest.mark.parametrize(("old", "new"), BOTH_HOLD)
 def test_what_may_hold_beside_a_later_statement_stays(old: str, new: str) -> None:
+    beside = [a_known(one, similarity=0.6, said_at=NOON) for one in BESIDE]
     assert (
-        revised(a_candidate(new, subject=about(new), said_at=LATER), [a_known(old, similarity=0.5, said_at=NOON)]) == []
+        revised(
+            a_candidate(new, subject=about(new), said_at=LATER), [a_known(old, similarity=0.5, said_at=NOON), *beside]
+        )
+        == []
     )
 
 

@@ -93,7 +93,7 @@ from core.types import Message
 def message(place, role, text):
     return Message("s1", f"m{place}", place, f"e{place}", "Ada", role, text, datetime(2026, 5, 20, tzinfo=UTC))
 before = [message(1, "assistant", "Your order B-7001 came.")]
-fresh = [message(2, "assistant", "Is it A-9999?"), message(3, "user", "No, A-1042. I live in Lisbon.")]
+fresh = [message(2, "assistant", "Is it A-9999?"), message(3, "user", "It was A-1042. I live in Lisbon.")]
 extractor = extractors.chosen(Settings(), None)
 reading = extractor.read(Window(before, fresh), print)
 print(json.dumps([[c.content, c.evidence[0].message_id] for c in reading.candidates]))

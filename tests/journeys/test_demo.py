@@ -21,7 +21,7 @@ ANSWERS = {
     "Does Maya have any allergies?": ("memory", "allergic to cashews"),
     "How does Maya want to be answered?": ("memory", "always answer me in short bullet points"),
     "外婆什么时候过生日？": ("memory", "外婆"),
-    "When does Maya fly to Chengdu, and with whom?": ("memory", "18 December 2026 with Lian"),
+    "When does Maya fly to Chengdu, and with whom?": ("memory", "18 December with Lian"),
 }
 """What the first result of each question must be, and say."""
 

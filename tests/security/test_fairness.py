@@ -203,8 +203,8 @@ def test_where_more_tenants_wait_than_fit_each_is_served_in_time(app: Database, 
         accept_all(app, [event() for _ in range(100)], tenant=name)
     served: set[str] = set()
     for _ in range(60):
-        with works.router.db.queue() as tx:
-            claimed = router._claim(tx, small, None)
+        with router._claimed(small, None) as (_, claimed, _):
+            pass
         assert len({one.tenant_id for one in claimed}) == len(claimed) == 2
         served |= {one.tenant_id for one in claimed}
     assert served == set("abcd")

@@ -37,12 +37,10 @@ class Listener:
         self._made += made
         return [candidate for _, candidate in made]
 
-    def meant(self, found: Sequence[Candidate]) -> list[Candidate]:
-        """`found` without what was withdrawn since it was said."""
-        gone = {
-            id(candidate) for said, candidate in self._made if any(said is one for one in self._conversation.withdrawn)
-        }
-        return [one for one in found if id(one) not in gone]
+    def withdrawn(self) -> list[Candidate]:
+        """The candidates that were taken back after they had been made."""
+        gone = self._conversation.withdrawn
+        return [candidate for said, candidate in self._made if any(said is one for one in gone)]
 
 
 def _candidates(said: Said, message: Message, speaker: str) -> Iterator[Candidate]:

@@ -6,7 +6,7 @@ import pytest
 
 from core.extract.acquaintances import Acquaintance, named
 from core.extract.chinese import clauses
-from core.extract.offline import extract
+from core.extract.offline import stated
 from core.types import Category
 from tests.core.extract.test_chinese import _message, contents, slots, talk
 
@@ -14,7 +14,7 @@ from tests.core.extract.test_chinese import _message, contents, slots, talk
 def told_before(known: list[Acquaintance], *lines: str) -> list[str]:
     """What is kept of a conversation by somebody who has spoken of these before."""
     messages = [_message(place, line) for place, line in enumerate(lines, 1)]
-    return [candidate.content for candidate in extract(messages, {"wang": known})]
+    return [candidate.content for candidate in stated(messages, {"wang": known})]
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_names_of_earlier_conversations_are_known_in_this_one() -> None:
         "年糕改吃鱼肉粮了。",
         "轮滑课朵朵不去了。",
     ]
-    subjects = {c.subject for c in extract([_message(1, said[0])], {"wang": known})}
+    subjects = {c.subject for c in stated([_message(1, said[0])], {"wang": known})}
     assert subjects == {"赵朵朵"}
 
 
 def test_a_relation_that_two_have_names_neither() -> None:
     known = [Acquaintance("小雨", "daughter"), Acquaintance("小雪", "daughter")]
-    assert {c.subject for c in extract([_message(1, "我女儿上三年级。")], {"wang": known})} == {"王强的女儿"}
+    assert {c.subject for c in stated([_message(1, "我女儿上三年级。")], {"wang": known})} == {"王强的女儿"}
 
 
 def test_a_memory_names_whom_its_slot_or_its_subject_names() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from core.extract import clauses, languages, pretence
 from core.extract.acquaintances import NOBODY, Acquaintance, Known
-from core.extract.offline import extract
+from core.extract.offline import stated
 from core.types import Candidate, Category, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
@@ -22,7 +22,7 @@ def talk(*turns: str, speaker: str | None = None, known: Known = NOBODY) -> list
         name = speaker if role == "assistant" else "Ada"
         words = turn.removeprefix("A:").strip()
         messages.append(Message("s1", f"m{n}", n, f"e{n}", "Ada", role, words, SAID_AT, name))
-    return extract(messages, known)
+    return stated(messages, known)
 
 
 def told(*turns: str, known: Known = NOBODY) -> list[str]:
@@ -262,7 +262,7 @@ def test_a_named_assistant_changes_nothing() -> None:
 def test_an_instruction_in_a_group_of_two_is_one() -> None:
     ada = Message("s1", "m1", 1, "e1", "Ada", "user", "I sent the minutes.", SAID_AT, "Ada")
     leo = Message("s1", "m2", 2, "e2", "Leo", "user", "Please always send the minutes in English.", SAID_AT, "Leo")
-    (order,) = [one for one in extract([ada, leo]) if one.category is Category.INSTRUCTION]
+    (order,) = [one for one in stated([ada, leo]) if one.category is Category.INSTRUCTION]
     assert order.subject == "Leo"
 
 

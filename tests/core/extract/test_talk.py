@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.extract import answers, asking, completing, mending
-from core.extract.offline import extract
+from core.extract.offline import stated
 from core.types import Message
 
 BEGAN = datetime(2026, 5, 20, 15, tzinfo=UTC)
@@ -29,7 +29,7 @@ def told(*turns: str) -> list[str]:
         )
         for n, turn in enumerate(turns, 1)
     ]
-    return [candidate.content for candidate in extract(messages)]
+    return [candidate.content for candidate in stated(messages)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""Weights of `core.extract.durability`: trained on labelled sentences, judged on conversations that were left out.
+
+    python -m bench.durability [--write]
+
+Each conversation of `bench.talks` in turn is left out: weights trained on the others decide on its sentences. Reported:
+the area under the curve; and at the threshold in use, how many of the sentences kept state a labelled fact at all, and
+how many of those with a fact that matters (`core`) are kept. `--write` trains on everything and writes the weights.
+Also in training, with a lower weight: `lasting_sentences.txt` (+ worth remembering, - not) and the labelled sentences
+of the extractor's tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bench import extract as locomo
+from bench import regression
+from bench.regression import Row
+from bench.talks import HELD_OUT, talk_of, talks
+from core import ngrams
+from core.extract import answers, durability, quoting, sentences
+
+SENTENCES = Path(__file__).with_name("lasting_sentences.txt")
+OTHERS = 0.3
+"""What a sentence without a conversation counts."""
+LANGUAGES = ("en", "zh")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A row of the regression, and whether the sentence states any labelled fact, one that matters or not."""
+
+    row: Row
+    fact: bool
+
+
+def of_talk(name: str) -> Iterator[Sentence]:
+    talk = talk_of(name)
+    core = {fact["id"] for fact in talk["facts"] if fact["core"]}
+    for session in talk["sessions"]:
+        asked = ""
+        for turn in session["turns"]:
+            if turn["role"] == "user":
+                for place, one in enumerate(turn["sentences"]):
+                    features = durability.features(
+                        one["text"], name[:2], asked=asked if place == 0 else "", place=place
+                    )
+                    keep = bool(core.intersection(one["facts"]))
+                    yield Sentence(Row(ngrams.buckets(features), keep), bool(one["facts"]))
+            asked = (answers.question_in(turn["content"]) or "") if turn["role"] == "assistant" else ""
+
+
+def of_others(language: str) -> Iterator[Row]:
+    """Labelled sentences that stand alone."""
+    lines = SENTENCES.read_text(encoding="utf-8").splitlines() if language == "en" else []
+    labelled = [(line[2:], line[0] == "+") for line in lines]
+    for line in locomo.LABELLED.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        keep = bool(one["slots"]) or "category" in one
+        spoken = "asked" not in one and one.get("role", "user") == "user"
+        if spoken and (keep or one.get("nothing")) and sentences.is_chinese(one["text"]) == (language == "zh"):
+            labelled.append((one["text"], keep))
+    for text, keep in labelled:
+        yield Row(ngrams.buckets(durability.features(text, language)), keep, OTHERS)
+
+
+def report(told: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> Iterable[str]:
+    """A line for each conversation that was left out of the training."""
+    for name, rows in told.items():
+        language = name[:2]
+        rest = [one.row for other, its in told.items() if other != name and other[:2] == language for one in its]
+        guessed = regression.logistic(regression.trained([*rest, *others[language]]).logits([one.row for one in rows]))
+        keep, fact = np.array([one.row.wanted for one in rows]), np.array([one.fact for one in rows])
+        kept = guessed >= quoting.LEAST
+        yield (
+            f"{name}: area {regression.area(guessed, keep):.3f}, kept that state a fact {fact[kept].mean():.3f}, "
+            f"sentences that matter kept {keep[kept].sum() / keep.sum():.3f}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    told = {name: list(of_talk(name)) for name in talks() if name not in HELD_OUT}
+    others = {language: list(of_others(language)) for language in LANGUAGES}
+    if not asked.write:
+        for line in report(told, others):
+            print(line, flush=True)
+        return
+    for language, more in others.items():
+        rows = [one.row for name, its in told.items() if name[:2] == language for one in its]
+        regression.trained([*rows, *more]).write(durability.file_of(language))
+
+
+if __name__ == "__main__":
+    main()

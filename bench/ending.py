@@ -1,0 +1,275 @@
+"""Weights of `core.ending`: trained on labelled conversations, judged on those that were left out.
+
+    python -m bench.ending [--write] [--talks en-h zh-h]
+
+The statements that the rules read of a conversation are compared as they would be when they are judged. A statement is
+ended by another if that one's sentence states the fact by which the labels end it. Each conversation in turn is left
+out; reported: of the statements that weights trained on the others end, how many have a fact that the labels end, and
+how many of those are found. `--write` trains on all that are not held out and writes the weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from bench import regression
+from bench.regression import Row, Trained
+from bench.talks import HELD_OUT, SECONDS_A_TURN, in_third_person, named, says, talk_of, talks
+from core import ending, ngrams, revision
+from core.config import Settings
+from core.embedders import embedder
+from core.ending import Features, Sketch
+from core.extract import offline
+from core.types import Candidate, Category, Json, Message
+
+RIDGE = 3.0
+FOLDS = 4
+RARE = 0.005
+"""The share of statements above which a word is told apart from those that are rare."""
+KINDS = ("ends", "ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A statement of a conversation. `facts`: what its sentences state; `says`: what it states itself."""
+
+    candidate: Candidate
+    facts: frozenset[str]
+    similarity: float | None = None
+
+    @property
+    def content(self) -> str:
+        return self.candidate.content
+
+    @property
+    def subject(self) -> str:
+        return self.candidate.subject
+
+    @property
+    def attribute(self) -> str | None:
+        return self.candidate.attribute
+
+    @property
+    def value(self) -> str | None:
+        return self.candidate.value
+
+    @property
+    def category(self) -> Category | None:
+        return self.candidate.category
+
+    @property
+    def told_at(self) -> datetime:
+        return self.candidate.told_at
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two statements of a conversation, by number, and whether the newer one ends the older."""
+
+    old: int
+    new: int
+    rule: bool
+    wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the rules read of a labelled conversation. `ends`: by fact, the fact that ends it."""
+
+    name: str
+    told: Sequence[Told]
+    ends: Mapping[str, str]
+    likeness: np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+    @property
+    def language(self) -> str:
+        return self.name[:2]
+
+    def ender(self, at: int) -> bool:
+        return not self.told[at].facts.isdisjoint(self.ends.values())
+
+    def stale(self, at: int) -> bool:
+        return not self.told[at].facts.isdisjoint(self.ends)
+
+    def older(self, at: int) -> list[Told]:
+        return [replace(one, similarity=float(self.likeness[at, n])) for n, one in enumerate(self.told[:at])]
+
+
+def read(name: str) -> Conversation:
+    talk = talk_of(name)
+    told = [
+        Told(replace(one, said_at=message.occurred_at), _facts(talk, session, message, one))
+        for session in talk["sessions"]
+        for messages in [_messages(talk, session)]
+        for one in offline.extract(messages)
+        for message in messages
+        if message.id == one.evidence[0].message_id
+    ]
+    vectors = embedder(Settings()).embed([one.content for one in told])
+    ends = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
+    return Conversation(name, told, ends, vectors @ vectors.T)
+
+
+def _messages(talk: Json, session: Json) -> list[Message]:
+    began = datetime.fromisoformat(session["date"])
+    return [
+        Message(
+            session["id"],
+            str(turn["n"]),
+            place,
+            str(turn["n"]),
+            talk["user"],
+            turn["role"],
+            turn["content"],
+            began + timedelta(seconds=SECONDS_A_TURN * place),
+            talk["speaker"] if turn["role"] == "user" else None,
+        )
+        for place, turn in enumerate(session["turns"], 1)
+    ]
+
+
+def _facts(talk: Json, session: Json, message: Message, one: Candidate) -> frozenset[str]:
+    """The facts of the sentences that a statement rests on: those that it says, if it says any."""
+    (turn,) = [turn for turn in session["turns"] if str(turn["n"]) == message.id]
+    quote = one.evidence[0].quote or ""
+    stated = [fact for s in turn["sentences"] if s["text"] in quote or quote in s["text"] for fact in s["facts"]]
+    text = in_third_person(one.content, talk)
+    said = {fact["id"] for fact in talk["facts"] if fact["id"] in stated and (says(text, fact) or named(text, fact))}
+    return frozenset(said or stated)
+
+
+class Look:
+    """Sketches statements with n-gram regressions of its own."""
+
+    def __init__(self, trained: Mapping[str, Trained]) -> None:
+        self._trained = trained
+        self._known: dict[str, Sketch] = {}
+
+    def __call__(self, content: str) -> Sketch:
+        if content not in self._known:
+            self._known[content] = one = Sketch(content)
+            row = [Row(ngrams.buckets(one.grams), wanted=False)]
+            one.ends, one.ended = (float(self._trained[kind].logits(row)[0]) for kind in KINDS)
+        return self._known[content]
+
+
+def _row(content: str, *, wanted: bool) -> Row:
+    return Row(ngrams.buckets(ending.sketch(content).grams), wanted)
+
+
+def looks(conversations: Sequence[Conversation]) -> dict[str, Trained]:
+    """The regressions over n-grams of one language; both outcomes count alike."""
+    found = {}
+    for kind, is_so in (("ends", Conversation.ender), ("ended", Conversation.stale)):
+        rows = [_row(one.content, wanted=is_so(c, at)) for c in conversations for at, one in enumerate(c.told)]
+        share = sum(row.wanted for row in rows) / len(rows)
+        found[kind] = regression.trained(
+            [replace(row, weight=0.5 / (share if row.wanted else 1 - share)) for row in rows]
+        )
+    return found
+
+
+def compared(conversation: Conversation, look: Look) -> list[tuple[Pair, Features]]:
+    """All pairs that judgement would compare."""
+    found = []
+    for at, new in enumerate(conversation.told):
+        older = conversation.older(at)
+        place = {id(one): n for n, one in enumerate(older)}
+        for old, shown in ending.pairs(new.candidate, older, look):
+            if not ending.may_be_ended(new.candidate, old):
+                continue
+            rule = revision.revises(ending.reading(new.candidate), ending.reading(old)) is not None
+            wanted = any(conversation.ends.get(fact) in new.facts for fact in old.facts)
+            kinds = ending.of_categories(new.category, old.category) | {"a rule": float(rule)}
+            found.append((Pair(place[id(old)], at, rule, wanted), shown | kinds))
+    return found
+
+
+def weighed(rows: Sequence[tuple[Pair, Features]]) -> dict[str, float]:
+    """Weights of the features of a pair, by name; that of the empty name counts always."""
+    names = list(rows[0][1])
+    shown = np.array([[features[name] for name in names] for _, features in rows])
+    mean, spread = shown.mean(0), shown.std(0) + 1e-6
+    weights = regression.dense((shown - mean) / spread, np.array([pair.wanted for pair, _ in rows]), RIDGE)
+    raw = weights[:-1] / spread
+    return {"": float(weights[-1] - raw @ mean), **{name: float(w) for name, w in zip(names, raw, strict=True)}}
+
+
+def trained(conversations: Sequence[Conversation]) -> dict[str, float]:
+    """Weights of pairs, with n-gram regressions that were trained without the conversation of each pair."""
+    rows = []
+    for language in dict.fromkeys(one.language for one in conversations):
+        mine = [one for one in conversations if one.language == language]
+        for fold in range(FOLDS):
+            look = Look(looks([one for n, one in enumerate(mine) if n % FOLDS != fold]))
+            rows += [row for n, one in enumerate(mine) if n % FOLDS == fold for row in compared(one, look)]
+    return weighed(rows)
+
+
+def _rated(weights: Mapping[str, float], features: Features) -> float:
+    return ngrams.logistic(weights[""] + sum(weights[name] * value for name, value in features.items()))
+
+
+def report(conversations: Sequence[Conversation], names: Iterable[str]) -> Iterable[str]:
+    for left_out in [one for one in conversations if one.name in names]:
+        rest = [one for one in conversations if one is not left_out]
+        look = Look(looks([one for one in rest if one.language == left_out.language]))
+        weights = trained([one for one in rest if one.language == left_out.language])
+        rated = [(pair, _rated(weights, features)) for pair, features in compared(left_out, look)]
+        stale = {at for at in range(len(left_out.told)) if left_out.stale(at)}
+        for least in sorted({0.2, 0.3, 0.4, 0.5, ending.LEAST}):
+            ended = {pair.old for pair, p in rated if p >= least}
+            yield (
+                f"{left_out.name}, {least}: {len(ended)} ended, {len(ended & stale) / max(1, len(ended)):.3f} of them "
+                f"by the labels, too; {len(ended & stale) / max(1, len(stale)):.3f} of {len(stale)}"
+            )
+
+
+def write(conversations: Sequence[Conversation]) -> None:
+    for language in dict.fromkeys(one.language for one in conversations):
+        for kind, one in looks([c for c in conversations if c.language == language]).items():
+            one.write(ending.file_of(kind, language))
+    _write(usual=usual(conversations), weights={})
+    weights = {name: round(weight, 4) for name, weight in trained(conversations).items()}
+    _write(usual=usual(conversations), weights=weights)
+
+
+def _write(**learned: Mapping[str, float]) -> None:
+    text = json.dumps(learned, indent=1, sort_keys=True, ensure_ascii=False)
+    ending.WEIGHTS_FILE.write_text(f"{text}\n", encoding="utf-8")
+
+
+def usual(conversations: Sequence[Conversation]) -> dict[str, float]:
+    """The share of statements of one language in which a word stands, of those that are not rare."""
+    found: dict[str, float] = {}
+    for language in dict.fromkeys(one.language for one in conversations):
+        several = [
+            ending.sketch(told.content).words for c in conversations if c.language == language for told in c.told
+        ]
+        counts = Counter(word for words in several for word in words)
+        found |= {word: round(n / len(several), 4) for word, n in counts.items() if n > RARE * len(several)}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--talks", nargs="+", default=talks())
+    asked = parser.parse_args()
+    conversations = [read(name) for name in talks() if name not in HELD_OUT]
+    if asked.write:
+        write(conversations)
+        return
+    for line in report(conversations, asked.talks):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
