@@ -12,11 +12,12 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import events, gateway, metrics, remember
-from core.change import Add, Author, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
+from core.change import Add, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
 from core.db import Tx
 from core.errors import Conflict
 from core.events import Announcement
 from core.gateway import Gateway
+from core.publishing import Author
 from core.types import Candidate, Event, Evidence, Json, Trust
 
 STATED: Final = "memory.stated"

@@ -19,7 +19,8 @@ from pathlib import Path
 import psycopg
 from sqlalchemy import text
 
-from api.stack.servers import Broker, Postgres
+from api.stack.broker import Broker
+from api.stack.postgres import Postgres
 from bench.stand import show, timed
 from core import db, schema, tenants
 from core.config import Settings

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bench.stand import database, show
 from bench.write import AUTHOR, TENANT, WHO, Bench, Prepared, fill, statement
-from core import db, events, gateway, intake, sessions
+from core import db, gateway, ingest, intake, sessions
 from core.context.build import Asked, Reads, build
 from core.db import Database
 from core.embed import Embedder, LocalEmbedder
@@ -89,7 +89,7 @@ def talk(app: Database, messages: int) -> None:
 
 def say(app: Database, numbers: Sequence[int]) -> None:
     with app.tenant(TENANT) as tx:
-        events.accept(tx, TENANT, intake.check([message(n) for n in numbers]))
+        ingest.accept(tx, TENANT, intake.check([message(n) for n in numbers]))
 
 
 def message(n: int) -> Json:

@@ -27,11 +27,12 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http import app as application
-from api.http import door, gate
+from api.http import error_responses, gate
 from api.http.bounds import Table
 from api.http.door import ADMITTED, Admitted, Door
 from api.http.protocol import Config
-from api.stack.servers import Broker, Postgres
+from api.stack.broker import Broker
+from api.stack.postgres import Postgres
 from bench.stand import free_port, show
 from core import db, schema, tenants
 from core.config import Settings
@@ -69,7 +70,7 @@ def serve(variant: str, port: int) -> None:
     """One of the three servers, as a process of its own."""
     settings = Settings()
     if variant == "none":
-        gate.Gate, door.PROTECTIVE = Bare, ()  # type: ignore[misc,assignment]
+        gate.Gate, error_responses.PROTECTIVE = Bare, ()  # type: ignore[misc,assignment]
     app = application.create(settings, str(settings.broker_url and settings.broker_url.get_secret_value()))
     if variant == "layer":
         config = Config(

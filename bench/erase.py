@@ -17,9 +17,9 @@ import psycopg
 
 from bench.stand import database, show, timed
 from core import db, erase, erase_user, tenants
-from core.change import Author
 from core.config import Settings
 from core.db import Database
+from core.publishing import Author
 from core.text import TERM_IDS
 
 MESSAGES = 100_000

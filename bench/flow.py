@@ -20,9 +20,9 @@ from functools import partial
 import psycopg
 from sqlalchemy import text
 
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from bench.stand import database, show, timed
-from core import db, events, intake, tenants
+from core import db, events, ingest, intake, tenants
 from core.config import Settings
 from core.db import Database
 from core.types import Event, Json
@@ -98,7 +98,7 @@ def _accept(app: Database, queue: Database, number: int) -> list[Event]:
     """A message of each live session on the log, as the doors put it there; the events as a router reads them."""
     documents = [_said(f"s{number // MESSAGES}-{session}") for session in range(BATCH)]
     with app.tenant(TENANT) as tx:
-        events.accept(tx, TENANT, intake.check(documents))
+        ingest.accept(tx, TENANT, intake.check(documents))
     with queue.queue() as tx:
         rows = tx.execute(text(f"SELECT {events.COLUMNS} FROM events e WHERE routed_at IS NULL ORDER BY seq"))
         return [events.event_of(row) for row in rows]

@@ -20,7 +20,8 @@ from uuid import UUID
 
 from bench.judge_pairs import Pair, made
 from core.embed import LocalEmbedder
-from core.judge import USUAL, Kind, Known, Thresholds, Verdict, Word, conflicting, judge, opined, unclear
+from core.identity import Known
+from core.judge import USUAL, Kind, Thresholds, Verdict, Word, conflicting, judge, opined, unclear
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SAME = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}

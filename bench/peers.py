@@ -29,7 +29,7 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from bench.peers_table import Row, table
 from bench.peers_talks import TEXTS, Talk, counted, talks, texts
 from bench.stand import percentiles, stack

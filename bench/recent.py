@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 
 from pydantic import SecretStr
 
-from api.stack.servers import Broker
+from api.stack.broker import Broker
 from bench.stand import database
-from core import db, events, intake, recent, tenants
+from core import db, ingest, intake, recent, tenants
 from core.config import Settings
 from core.db import Database
 from core.recent import EMPTY
@@ -89,7 +89,7 @@ def say(app: Database, session: str, size: int, count: int) -> None:
     payload = {"session_id": session, "user_id": "ada", "role": "user", "content": "moved to Lisbon " * (size // 16)}
     spoken = [{"event_type": "message.added", "source": "bench", "payload": payload} for _ in range(count)]
     with app.tenant(TENANT) as tx:
-        events.accept(tx, TENANT, intake.check(spoken))
+        ingest.accept(tx, TENANT, intake.check(spoken))
 
 
 if __name__ == "__main__":

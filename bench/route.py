@@ -15,7 +15,7 @@ import uuid
 import psycopg
 from sqlalchemy import text
 
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from bench.stand import database, show, timed
 from core import db, tenants
 from core.config import Settings

@@ -19,9 +19,9 @@ from uuid import UUID
 import numpy as np
 import psycopg
 
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from bench.search_said import Floats, Said, ids, said, sparse, vectors
-from core import db, forget, judge, schema, tenants
+from core import db, forget, identity, schema, tenants
 from core.config import Settings
 from core.embed import LocalEmbedder
 from core.forget import Facts
@@ -153,7 +153,7 @@ def _uuid7(when: datetime, chance: np.random.Generator) -> UUID:
 def _memory(rows: Rows, who: tuple[str, int], memory_id: UUID, when: datetime, one: Said, vector: bytes) -> None:
     user, n = who
     session, message = _place(n // CITED, user)
-    key, fades = judge.statement_key("Ada", one.content), CURVE.fade_at(when, forget.UNDER)
+    key, fades = identity.statement_key("Ada", one.content), CURVE.fade_at(when, forget.UNDER)
     kinds, stands, curve = (
         ("semantic", "fact", "personal"),
         ("confirmed", "active"),

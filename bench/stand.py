@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from core import schema
 from core.config import Settings
 

@@ -16,9 +16,9 @@ import psycopg
 
 from bench.stand import database, show, timed
 from core import db, tenants, upkeep
-from core.change import Author
 from core.config import Settings
 from core.db import Database
+from core.publishing import Author
 
 MEMORIES = 1_000_000
 DUE = 1_000

@@ -26,10 +26,11 @@ from sqlalchemy import text
 
 from bench.stand import database, show
 from core import changes, db, gateway, nearest, tenants
-from core.change import Add, Author, Owner
+from core.change import Add, Owner
 from core.db import Database
 from core.embed import LocalEmbedder
 from core.gateway import Gateway
+from core.publishing import Author
 from core.search.index import vector_literal
 from core.types import Candidate, Category, Evidence, Topic
 

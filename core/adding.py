@@ -9,12 +9,13 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import fading, forget, judge, keeping, versions
-from core.change import Add, Archive, Author, Derive, Link, Owner
+from core import fading, forget, identity, keeping, versions
+from core.change import Add, Archive, Derive, Link, Owner
 from core.db import Tx, recordset
 from core.errors import Conflict
 from core.events import Emission
 from core.fading import Policy
+from core.publishing import Author
 from core.search import index
 from core.types import Candidate, Json, Relation, Status
 from core.versions import Citation, Step
@@ -106,7 +107,7 @@ def _row(owner: Owner, memory_id: UUID, c: Candidate, policy: Policy, since: dat
         "category": c.category,
         "topic": c.topic,
         "content": c.content,
-        "statement_key": judge.statement_key(c.subject, c.content),
+        "statement_key": identity.statement_key(c.subject, c.content),
         "structured": c.structured,
         "attribute": c.attribute,
         "value": c.value,

@@ -10,9 +10,10 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import changes, memories, redaction
-from core.change import Add, Author, Owner
+from core.change import Add, Owner
 from core.db import Tx
 from core.errors import Conflict
+from core.publishing import Author
 from core.redaction import Told
 from core.succession import folded, gathered
 from core.types import Candidate, Evidence, Status

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from uuid_utils.compat import uuid7
 
-from core import judge
-from core.events import Cause
-from core.types import Candidate, Json, Relation
+from core import identity
+from core.types import Candidate, Relation
 
 Vector = NDArray[np.float32]
 
@@ -24,19 +23,6 @@ class Owner:
 
     user_id: str
     group_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who changes: an agent or a key, by which rule, as what followed from an event; a person follows from none."""
-
-    name: str
-    cause: Cause | None = None
-    rule: str | None = None
-    rule_version: int | None = None
-
-    def as_json(self) -> Json:
-        return {"name": self.name, "rule": self.rule, "rule_version": self.rule_version}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +43,16 @@ class Add:
     candidate: Candidate
     reason: str
     vector: Vector | None = None
-    supersedes: judge.Known | None = None
+    supersedes: identity.Known | None = None
     past: datetime | None = None
-    also: Sequence[judge.Revised] = ()
+    also: Sequence[identity.Revised] = ()
     id: UUID = field(default_factory=uuid7)
     change_id: UUID = field(default_factory=uuid7)
 
     @property
-    def retired(self) -> list[judge.Revised]:
+    def retired(self) -> list[identity.Revised]:
         """All known memories that it ends, each with its reason."""
-        first = [judge.Revised(self.supersedes, self.reason)] if self.supersedes else []
+        first = [identity.Revised(self.supersedes, self.reason)] if self.supersedes else []
         return [*first, *self.also]
 
 
@@ -74,7 +60,7 @@ class Add:
 class Confirm:
     """Something known was said again: more evidence, more confidence, no new row."""
 
-    known: judge.Known
+    known: identity.Known
     candidate: Candidate
     reason: str
     change_id: UUID = field(default_factory=uuid7)
@@ -88,11 +74,11 @@ class Merge:
     `absorbs`: the memory that said it, where it is one already; it is archived.
     """
 
-    known: judge.Known
+    known: identity.Known
     candidate: Candidate
     reason: str
     vector: Vector | None = None
-    absorbs: judge.Known | None = None
+    absorbs: identity.Known | None = None
     change_id: UUID = field(default_factory=uuid7)
 
 
@@ -100,7 +86,7 @@ class Merge:
 class Replace:
     """A known statement is put right where it stands; its history keeps what it said before."""
 
-    known: judge.Known
+    known: identity.Known
     candidate: Candidate
     reason: str
     vector: Vector
@@ -111,8 +97,8 @@ class Replace:
 class Dispute:
     """One statement denies another, and nothing tells which holds: both stay, neither is trusted."""
 
-    one: judge.Known
-    other: judge.Known
+    one: identity.Known
+    other: identity.Known
     reason: str
     change_id: UUID = field(default_factory=uuid7)
 

@@ -10,12 +10,11 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import adding, fading, judge, keeping, memories, telling, verdicts
+from core import adding, fading, identity, keeping, memories, publishing, telling, verdicts
 from core import versions as history
 from core.change import (
     Add,
     Archive,
-    Author,
     Change,
     Confirm,
     Derive,
@@ -33,6 +32,7 @@ from core.change import (
 from core.db import Tx
 from core.errors import Conflict
 from core.events import Emission
+from core.publishing import Author
 from core.types import Relation, Trust
 from core.versions import Citation
 
@@ -87,7 +87,7 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     said = [*telling.of_adds(owner, adds, rows), *telling.of_confirms(confirms, rows)]
     said += [*telling.of_rewrites(rewrites, rows), *telling.of_disputes(disputes, rows)]
     said += [*telling.of_derivations(owner, derived), *mattering.values()]
-    telling.tell(tx, tenant_id, author, [*said, *told, *more])
+    publishing.publish(tx, tenant_id, author, [*said, *told, *more])
     return _counts(changes, kept)
 
 
@@ -101,7 +101,7 @@ def archive(tx: Tx, tenant_id: str, archives: Sequence[Archive], author: Author)
 
     Without the owners' locks: who decides on a memory that is then archived notices by its version.
     """
-    telling.tell(tx, tenant_id, author, keeping.archive(tx, archives, author))
+    publishing.publish(tx, tenant_id, author, keeping.archive(tx, archives, author))
     return len(archives)
 
 
@@ -122,7 +122,7 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
     values = {
         "user": owner.user_id,
         "group": owner.group_id,
-        "keys": [judge.statement_key(a.candidate.subject, a.candidate.content) for a in adds],
+        "keys": [identity.statement_key(a.candidate.subject, a.candidate.content) for a in adds],
         "subjects": [a.candidate.subject for a in adds if a.candidate.attribute],
         "attributes": [a.candidate.attribute for a in adds if a.candidate.attribute],
         "seen": [known.id for a in adds for known, _ in a.retired] or None,
@@ -132,7 +132,7 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
         raise Conflict("Another writer has stored something about the same while this was being judged.")
 
 
-def _version(rows: Rows, known: judge.Known) -> int:
+def _version(rows: Rows, known: identity.Known) -> int:
     """The version that a memory must have: the one it was judged in, or the one this batch has brought it to."""
     return int(rows[known.id].version) if known.id in rows else known.version
 
@@ -180,7 +180,7 @@ def _rewrite(
             "id": known.id,
             "version": _version(rows, known),
             "content": c.content if worded else None,
-            "key": judge.statement_key(c.subject, c.content) if worded else None,
+            "key": identity.statement_key(c.subject, c.content) if worded else None,
             "structured": json.dumps(c.structured, ensure_ascii=False) if isinstance(change, Replace) else None,
             "tags": list(c.tags),
             "importance": c.importance,
@@ -208,7 +208,7 @@ def _was_unimportant(tx: Tx, row: Any) -> bool:
     return tx.execute(_WAS_UNIMPORTANT, values).first() is not None
 
 
-def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: judge.Known, author: Author) -> None:
+def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: identity.Known, author: Author) -> None:
     """The younger of two memories is put away; what it rests on goes over, and a relation leads back to it."""
     keeper, values = merge.known.id, {"id": absorbed.id, "version": absorbed.version}
     step = ("merge", f"Merged into memory {keeper}. {merge.reason}", merge.change_id)

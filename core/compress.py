@@ -14,12 +14,13 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from core import changes, clusters, condense, judge, memories, telling
-from core.change import Add, Archive, Author, Change, Derive, Link, Owner, Part, Vector
+from core import changes, clusters, condense, identity, memories, telling
+from core.change import Add, Archive, Change, Derive, Link, Owner, Part, Vector
 from core.db import Database, Tx
 from core.embed import Embedder
 from core.errors import Never
 from core.llm import Client, OnCall
+from core.publishing import Author
 from core.text import has_han
 from core.types import Candidate, Category, Evidence, Json, Kind, Relation, Topic, Trust
 
@@ -125,7 +126,7 @@ def _unsaid(
     db: Database, tenant_id: str, user_id: str, made: Sequence[tuple[list[Any], str]]
 ) -> list[tuple[list[Any], str]]:
     """Without what an active memory says word for word: a statement stands once."""
-    keys = [judge.statement_key(parts[0].subject, content) for parts, content in made]
+    keys = [identity.statement_key(parts[0].subject, content) for parts, content in made]
     with db.tenant(tenant_id) as tx:
         said = set(tx.execute(_SAID, {"user": user_id, "keys": keys}).scalars())
     return [one for one, key in zip(made, keys, strict=True) if key not in said]

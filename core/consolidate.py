@@ -12,9 +12,10 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from core import ending, judge, succession
+from core import ending, identity, judge, succession
 from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
-from core.judge import Kind, Known, Pair, Revised, Thresholds, Verdict, Word
+from core.identity import Known, Revised
+from core.judge import Kind, Pair, Thresholds, Verdict, Word
 from core.remembered import at_work
 from core.types import Candidate, Relation
 from core.wording import read
@@ -53,7 +54,7 @@ def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
 def _identity(candidate: Candidate) -> tuple[str, ...]:
     if candidate.attribute is not None:
         return candidate.subject, str(succession.slot_name(candidate.attribute)), succession.folded(candidate.value)
-    return (judge.statement_key(candidate.subject, candidate.content),)
+    return (identity.statement_key(candidate.subject, candidate.content),)
 
 
 def joined(candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: Sequence[Change]) -> list[Joined]:
@@ -268,7 +269,7 @@ def _change(candidate: Candidate, vector: Vector, verdict: Verdict) -> Change:
 
 
 def _may_meet(one: Candidate, other: Candidate) -> bool:
-    return judge.same_subject(one.subject, other.subject) and one.attribute in {None, judge.slot_of(other)}
+    return judge.same_subject(one.subject, other.subject) and one.attribute in {None, identity.slot_of(other)}
 
 
 def _ended(reason: str) -> str:

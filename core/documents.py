@@ -15,14 +15,14 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from core import telling
-from core.change import Author
+from core import publishing
 from core.db import Database, Tx, recordset
 from core.drafts import Draft, Piece, Sent
 from core.embed import Embedder
 from core.errors import NotFound
 from core.events import Emission
-from core.search import knowledge as shelf
+from core.publishing import Author
+from core.search import indexed_passages as shelf
 from core.search import query
 from core.search.query import Answer, Question
 from core.types import Json
@@ -142,7 +142,7 @@ def _tell(tx: Tx, tenant_id: str, author: Author, event_type: str, row: Any, cou
     named = {"document_id": str(row.id), "user_id": row.user_id, "group_id": row.group_id}
     payload = {name: value for name, value in named.items() if value is not None}
     payload |= {"version": row.version, "passages": count}
-    telling.tell(tx, tenant_id, author, [Emission(event_type, payload, subject=f"document:{row.id}")])
+    publishing.publish(tx, tenant_id, author, [Emission(event_type, payload, subject=f"document:{row.id}")])
 
 
 _WRITE = text("""

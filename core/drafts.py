@@ -13,7 +13,7 @@ from core import credentials, guard, intake, passages
 from core.config import Settings
 from core.errors import Invalid, Problem
 from core.passages import MediaType
-from core.search import knowledge
+from core.search import indexed_passages
 from core.search.index import Row
 from core.types import Json
 
@@ -73,8 +73,8 @@ def drafted(sent: Sent, settings: Settings) -> Draft:
     title = clean.title or passages.titled(clean.content, media_type)
     pieces = [_screened(title, piece) for piece in _cut(clean.content, media_type, settings.passage_tokens)]
     at, digest = datetime.now(UTC), hashlib.sha256(clean.content.encode()).hexdigest()
-    shown = [knowledge.Shelved(p.position, title, p.headings, p.content) for p in pieces if not p.apart]
-    rows = knowledge.plan(clean.user_id, clean.group_id, at, shown)
+    shown = [indexed_passages.IndexedPassage(p.position, title, p.headings, p.content) for p in pieces if not p.apart]
+    rows = indexed_passages.plan(clean.user_id, clean.group_id, at, shown)
     return Draft(clean, title, media_type, digest, pieces, rows, at)
 
 

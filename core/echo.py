@@ -14,9 +14,9 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import judge, memories, succession
+from core import identity, judge, memories, succession
 from core.db import Tx, recordset
-from core.judge import Known
+from core.identity import Known
 from core.remembered import at_work, once
 from core.text import STOPWORDS, has_han
 from core.types import Candidate
@@ -103,7 +103,7 @@ def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
 def digest(said: str) -> str:
     """Equal for texts that differ in case, width, spaces, punctuation, or in who speaks: I moved, you moved."""
     spoken = _SHORT.sub(lambda m: _LONG[m[1].lower()], said.replace("\u2019", "'"))
-    return judge.statement_key("", _PERSON.sub(lambda m: _ONE_PERSON[m[0].lower()], spoken))
+    return identity.statement_key("", _PERSON.sub(lambda m: _ONE_PERSON[m[0].lower()], spoken))
 
 
 def _texts(said: str) -> frozenset[str]:
@@ -137,7 +137,7 @@ def _is_same(candidate: Candidate, known: Known) -> bool:
         return False
     if candidate.attribute is not None and candidate.attribute == known.attribute:
         return succession.folded(candidate.value) == succession.folded(known.value)
-    mine, theirs = (judge.statement_key(one.subject, one.content) for one in (candidate, known))
+    mine, theirs = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
     return mine == theirs or judge.sameness(candidate, known) is not None
 
 

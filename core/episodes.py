@@ -16,16 +16,18 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from core import events, retelling, serving, sessions, slotted
-from core.change import Author, Owner
+from core import events, grounding, retelling, serving, sessions, slotted, topics
+from core.change import Owner
 from core.db import Database, Tx
 from core.errors import Later, Never
 from core.extract import actions as spoken_actions
 from core.extract import offline
 from core.gateway import Gateway
 from core.llm import Client, OnCall
-from core.retelling import ASSISTANT, Account, Ending
+from core.publishing import Author
+from core.retelling import Account, Ending
 from core.slotted import Kept
+from core.topics import ASSISTANT
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic
 
 PROMPT: Final = "episode.v1"
@@ -113,7 +115,7 @@ class Narrative(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     participant: str
-    narrative: Annotated[str, Field(min_length=1, max_length=retelling.LONGEST)]
+    narrative: Annotated[str, Field(min_length=1, max_length=grounding.LONGEST)]
 
 
 class Narratives(BaseModel):
@@ -148,7 +150,7 @@ def by_model(client: Client, on_call: OnCall) -> Narrate:
         return {
             one.participant: one.narrative
             for one in answer.episodes
-            if one.participant in known and retelling.bounded(one.narrative, one.participant, known[one.participant])
+            if one.participant in known and grounding.bounded(one.narrative, one.participant, known[one.participant])
         }
 
     return narrate
@@ -246,7 +248,7 @@ def _told(
 def _topics(talk: Talk, own: Sequence[Message], names: Sequence[str]) -> list[str]:
     mine = {m.id for m in own}
     others = [m.content for m in talk.messages if m.id not in mine]
-    return retelling.topics([m.content for m in own], others, names)
+    return topics.topics([m.content for m in own], others, names)
 
 
 def _quotes(

@@ -14,13 +14,14 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import alike, changes, lineage, memories, plans, summarise, telling, tombstones, traces, units
+from core import alike, changes, lineage, memories, plans, publishing, summarise, tombstones, traces, units
 from core.alike import Alike
-from core.change import Author, Owner, Restore
+from core.change import Owner, Restore
 from core.db import Tx
 from core.errors import Conflict
 from core.events import Emission
 from core.lineage import Lineage
+from core.publishing import Author
 from core.search import reindex
 
 ERASED = "memory.erased"
@@ -135,7 +136,7 @@ def told(tx: Tx, tenant_id: str, memory_id: UUID, done: Erased, author: Author) 
         "memory_ids": [str(one) for one in done.memory_ids],
         "rederive": [str(one) for one in done.rederive],
     }
-    telling.tell(tx, tenant_id, author, [Emission(ERASED, payload, subject=f"memory:{memory_id}")])
+    publishing.publish(tx, tenant_id, author, [Emission(ERASED, payload, subject=f"memory:{memory_id}")])
 
 
 def remove(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], *, silenced: Sequence[UUID] = ()) -> Counter[str]:

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core import changes, erase, lineage, memories, telling, traces
-from core.change import Author
+from core import changes, erase, lineage, memories, publishing, traces
 from core.db import Tx
 from core.errors import Conflict, NotFound
 from core.events import Emission
+from core.publishing import Author
 from core.search import reindex
 
 ERASED: Final = "session.erased"
@@ -44,7 +44,7 @@ def session(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[
     counts["evidence"] += tx.execute(_UNQUOTE_TOLD, {"events": told}).rowcount
     counts += _messages(tx, values)
     payload = {"session_id": session_id, "by": author.name} | ({"user_id": row.user_id} if row.user_id else {})
-    telling.tell(tx, tenant_id, author, [Emission(ERASED, payload, subject=f"session:{session_id}")])
+    publishing.publish(tx, tenant_id, author, [Emission(ERASED, payload, subject=f"session:{session_id}")])
     return +counts
 
 

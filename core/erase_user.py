@@ -12,14 +12,14 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, erase, memories, telling, tombstones, traces, wording
-from core.change import Author
+from core import changes, erase, memories, publishing, tombstones, traces, wording
 from core.config import Settings
 from core.db import Tx
 from core.erase import Erased
 from core.errors import Conflict
 from core.events import Emission
 from core.mirror import writing
+from core.publishing import Author
 from core.search import reindex
 from core.treatment import STEPS
 from core.types import Category, Json
@@ -63,7 +63,7 @@ def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Setting
     done = Erased(user_id, counts=+counts, tombstones=laid, sessions=[*alone, *shared])
     forget_names(tx)
     if done.counts:
-        telling.tell(tx, tenant_id, author, [Emission(ERASED, {"user_id": user_id}, subject=f"user:{user_id}")])
+        publishing.publish(tx, tenant_id, author, [Emission(ERASED, {"user_id": user_id}, subject=f"user:{user_id}")])
     return done
 
 

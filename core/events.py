@@ -12,7 +12,6 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core import sessions
 from core.db import Tx, recordset, recordset_of_json
 from core.errors import NotFound
 from core.intake import NAME_CHARACTERS, SERVICE, Incoming
@@ -26,18 +25,6 @@ COLUMNS = """
 
 SOURCE = SERVICE
 """Source of the events that the service itself emits; `core.intake` refuses it from anyone else."""
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """What became of a batch: the events in the order given, each with whether it was known already."""
-
-    ids: Sequence[tuple[str, bool]]
-    last_seq: int
-
-    @property
-    def duplicates(self) -> int:
-        return sum(duplicate for _, duplicate in self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +59,10 @@ class Announcement:
     extensions: Json = field(default_factory=dict)
 
 
-def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
-    """Append a batch to the log and project its messages, all in this transaction.
-
-    A repeat of `source` + `id` changes nothing. The sessions are locked before the log assigns positions, so that
-    within one session the order of the log is the order of commit.
-    """
-    opened = sessions.open_all(tx, tenant_id, batch)
-    rows = recordset_of_json([_row(event) for event in batch])
-    values = {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}
-    inserted = {(row.source, row.id): row.seq for row in tx.execute(_INSERT, values)}
-    fresh, ids = _first_of_each(batch, inserted)
-    sessions.project(tx, tenant_id, fresh, opened)
-    return Accepted(ids, max(inserted.values()) if inserted else _last_seq(tx))
+def append(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[tuple[str, str], int]:
+    """Append events that begin a chain; return the positions of those that the log did not know, by source and id."""
+    values = {"tenant": tenant_id, "rows": recordset_of_json([_row(event) for event in batch]), **_NO_CAUSE}
+    return {(row.source, row.id): row.seq for row in tx.execute(_INSERT, values)}
 
 
 def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> None:
@@ -226,23 +204,8 @@ def _text(payload: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARACTERS else None
 
 
-def _first_of_each(
-    batch: Sequence[Incoming], inserted: Mapping[tuple[str, str], int]
-) -> tuple[list[tuple[int, Incoming]], list[tuple[str, bool]]]:
-    """Split a batch into what is new, with its place, and the answer a caller gets for each."""
-    fresh: dict[int, Incoming] = {}
-    ids = []
-    for event in batch:
-        seq = inserted.get((event.source, event.id))
-        is_new = seq is not None and seq not in fresh
-        if seq is not None and is_new:
-            fresh[seq] = event
-        ids.append((event.id, not is_new))
-    return sorted(fresh.items()), ids
-
-
-def _last_seq(tx: Tx) -> int:
-    """Where the tenant's log ends: the token of a batch of repeats must cover what the first sending set off."""
+def last_seq(tx: Tx) -> int:
+    """Return the position of the tenant's newest event; 0 for an empty log."""
     return int(tx.execute(text("SELECT coalesce(max(seq), 0) FROM events")).scalar_one())
 
 

@@ -15,13 +15,14 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy import text
 
-from core import consolidate, echo, guard, judge, masking, memories, orders, tombstones
+from core import consolidate, echo, guard, identity, judge, masking, memories, orders, tombstones
 from core.change import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
 from core.config import Settings
 from core.consolidate import Said, Vectors
 from core.db import Database, Tx
 from core.embed import Embedder
-from core.judge import Known, Thresholds
+from core.identity import Known
+from core.judge import Thresholds
 from core.opinion import Opinion
 from core.remembered import at_work
 from core.types import Candidate, Category, Trust
@@ -179,7 +180,7 @@ def _set_apart(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:
     """Each hostile statement once: where the same stands already, believed or not, it is ignored."""
     if not hostile:
         return []
-    keys = [judge.statement_key(a.candidate.subject, a.candidate.content) for a in hostile]
+    keys = [identity.statement_key(a.candidate.subject, a.candidate.content) for a in hostile]
     there = set(tx.execute(_THERE, {"user": user_id, "keys": keys}).scalars())
     changes: list[Change] = []
     for add, key in zip(hostile, keys, strict=True):
@@ -196,7 +197,7 @@ def _unburied(
     if explicit or not candidates:
         return list(candidates), []
     buried = tombstones.buried(tx, tenant_id, user_id, candidates)
-    keys = [judge.statement_key(c.subject, c.content) for c in candidates]
+    keys = [identity.statement_key(c.subject, c.content) for c in candidates]
     rejected = set(tx.execute(_REJECTED, {"user": user_id, "keys": keys}).scalars())
     kept: list[Candidate] = []
     ignored: list[Ignore] = []

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core import telling
-from core.change import Author
+from core import publishing
 from core.db import Tx
 from core.errors import NotFound
 from core.events import Emission
+from core.publishing import Author
 
 HIDDEN: Final = "message.hidden"
 RESTORED: Final = "message.restored"
@@ -66,7 +66,7 @@ def _tell(tx: Tx, tenant_id: str, author: Author, event_type: str, values: dict[
     """Who and when stands in the log, for of what is shown again no mark is left."""
     payload = {"session_id": values["session"], "message_id": values["message"], "by": author.name}
     told = payload | ({"reason": reason} if reason else {})
-    telling.tell(tx, tenant_id, author, [Emission(event_type, told, subject=f"session:{values['session']}")])
+    publishing.publish(tx, tenant_id, author, [Emission(event_type, told, subject=f"session:{values['session']}")])
 
 
 def _mark(row: Any) -> Mark:

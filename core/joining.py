@@ -10,10 +10,11 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from core import changes, guard, judge, keeping, memories, succession
-from core.change import Author, Merge, Owner
+from core.change import Merge, Owner
 from core.db import Database, Tx
 from core.embed import Embedder
 from core.errors import Invalid, NotFound, Problem
+from core.publishing import Author
 from core.types import Status, Trust
 
 MOST = 20

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
-from uuid import UUID
 
 from core import ending, revision, succession, wording
+from core.identity import Known, Revised, statement_key
 from core.remembered import at_work, once
-from core.succession import Gathered, folded, gathered, slot_name
+from core.succession import folded, gathered, slot_name
 from core.types import Candidate, Category
 from core.wording import Wording, read
 
@@ -85,34 +82,6 @@ class Word(StrEnum):
     DIFFERENT = "different"
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A memory that stands near a candidate; `similarity` is their cosine, or None where either has no vector."""
-
-    id: UUID
-    version: int
-    content: str
-    subject: str
-    attribute: str | None
-    value: str | None
-    occurred_at: datetime
-    similarity: float | None = None
-    category: Category | None = None
-    said_at: datetime | None = None
-    valid_from: datetime | None = None
-    gathered: Gathered | None = None
-
-    @property
-    def told_at(self) -> datetime:
-        """When it was said last; when it happened, if nothing else is known."""
-        return self.said_at or self.occurred_at
-
-    @property
-    def since(self) -> datetime:
-        """Since when it is true, as far as anybody has said."""
-        return self.valid_from or self.occurred_at
-
-
 class Pair(NamedTuple):
     """A new statement and a known one of which words do not tell what they are to each other."""
 
@@ -123,13 +92,6 @@ class Pair(NamedTuple):
     def texts(self) -> tuple[str, str, str]:
         """What a pair is known by within one batch."""
         return self.known.subject, self.candidate.content, self.known.content
-
-
-class Revised(NamedTuple):
-    """A known memory that a new statement ends, and why in words a person can read."""
-
-    known: Known
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +169,6 @@ def same_subject(one: str, other: str) -> bool:
     )
 
 
-def statement_key(subject: str, content: str) -> str:
-    """Equal for statements that differ only in case, width, spaces and punctuation, in any script."""
-    folded = unicodedata.normalize("NFKC", f"{subject}\n{content}").casefold()
-    # Signs inside a number count: 1.5 is not 15, and -3 is not 3.
-    words = re.findall(r"[+-]?\d+(?:[.,:/-]\d+)*|[^\W\d_]+|[^\w\s]", folded)
-    kept = [w for w in words if w[0].isalnum() or w[0] in "+-" or not unicodedata.category(w[0]).startswith("P")]
-    return hashlib.sha256(" ".join(kept).encode()).hexdigest()[:32]
-
-
 def conflicting(one: str, other: str) -> str | None:
     """What forbids taking two statements for one, however close their vectors; None: nothing does."""
     if one == other:
@@ -233,14 +186,6 @@ def sameness(candidate: Candidate, known: Known, thresholds: Thresholds = USUAL)
     verdict = _alike(one, other, known, thresholds)
     # Asked last: what is alike is rare, and the guards cost most.
     return None if verdict is None or wording.denial(one, other) or wording.difference(one, other) else verdict
-
-
-def slot_of(candidate: Candidate) -> str | None:
-    """The slot that a candidate fills, or leaves vacant ("no longer works at …")."""
-    if candidate.attribute is not None:
-        return candidate.attribute
-    listed = gathered(candidate.structured)
-    return listed.attribute if listed and listed.negated else None
 
 
 def is_over(candidate: Candidate) -> bool:

@@ -8,11 +8,12 @@ from uuid import UUID
 
 from sqlalchemy import TextClause, text
 
-from core import forget, judge, memories, tables, telling, versions
-from core.change import Archive, Author, Change, Edit, Pin, Restore, Use
+from core import forget, identity, memories, tables, telling, versions
+from core.change import Archive, Change, Edit, Pin, Restore, Use
 from core.db import Tx, recordset
 from core.errors import Conflict
 from core.events import Emission
+from core.publishing import Author
 from core.search import index
 from core.types import Status, Trust
 from core.versions import Step
@@ -130,7 +131,7 @@ def _following(before: Any, fields: Mapping[str, object]) -> dict[str, object]:
     subject, content = (str(fields.get(name, getattr(before, name))) for name in ("subject", "content"))
     following: dict[str, object] = {"version": before.version + 1, "updated_at": now}
     if {"subject", "content"} & fields.keys():
-        following["statement_key"] = judge.statement_key(subject, content)
+        following["statement_key"] = identity.statement_key(subject, content)
     if fields.get("status", before.status) != Status.ACTIVE:
         following["fade_at"] = None
     return following

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
-from core import ending, judge, nearest, receipts, succession
+from core import ending, identity, nearest, receipts, succession
 from core.db import Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
@@ -105,7 +105,7 @@ def neighbours(
     group_id: str | None = None,
     *,
     anywhere: bool = False,
-) -> list[list[judge.Known]]:
+) -> list[list[identity.Known]]:
     """For each candidate the active memories it must be judged against: same statement, same slot, nearest vectors.
 
     Of those that were said in the same group, or in none as well: what is confirmed or reworded by it would show one
@@ -126,9 +126,9 @@ def neighbours(
     same = {
         **place,
         "user": user_id,
-        "keys": [judge.statement_key(c.subject, c.content) for c in candidates],
+        "keys": [identity.statement_key(c.subject, c.content) for c in candidates],
         "subjects": [c.subject for c in candidates],
-        "attributes": [judge.slot_of(c) for c in candidates],
+        "attributes": [identity.slot_of(c) for c in candidates],
     }
     for row in tx.execute(_SAME, same):
         found[row.place - 1].setdefault(row.id, known(row))
@@ -173,9 +173,9 @@ def _plain(value: object) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def known(row: Any, similarity: float | None = None) -> judge.Known:
+def known(row: Any, similarity: float | None = None) -> identity.Known:
     """A row as the judge sees it, with its cosine to what is judged."""
-    return judge.Known(
+    return identity.Known(
         row.id,
         row.version,
         row.content,

@@ -12,10 +12,12 @@ import numpy as np
 from sqlalchemy import text
 
 from core import changes, judge, memories, nearest
-from core.change import Author, Merge, Owner, Vector
+from core.change import Merge, Owner, Vector
 from core.db import Database, Tx, recordset
 from core.errors import Conflict
-from core.judge import Kind, Known, Thresholds
+from core.identity import Known
+from core.judge import Kind, Thresholds
+from core.publishing import Author
 from core.remembered import at_work
 from core.types import Candidate, Json
 

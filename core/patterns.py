@@ -15,10 +15,11 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, clusters, judge, memories, nearest, recurring, shown
-from core.change import Author, Change, Derive, Link, Owner, Part, Replace, Vector
+from core import changes, clusters, identity, judge, memories, nearest, recurring, shown
+from core.change import Change, Derive, Link, Owner, Part, Replace, Vector
 from core.db import Database, Tx
 from core.embed import Embedder
+from core.publishing import Author
 from core.recurring import CITED, Occasion, Statement
 from core.shown import Finding, Group, Wording
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
@@ -183,7 +184,7 @@ def _rests_on(pattern: Any) -> set[UUID]:
 def _grows(finding: Finding, known: Any) -> bool:
     """Whether a pattern gets new words: it has more to rest on, and nobody has put it away or reworded it."""
     kept = known.structured["pattern"]
-    if known.status != "active" or kept["key"] != judge.statement_key(known.subject, known.content):
+    if known.status != "active" or kept["key"] != identity.statement_key(known.subject, known.content):
         return False
     if known.category != finding.category or _theme(known) not in {None, finding.theme}:
         return False
@@ -232,7 +233,7 @@ def _refreshed(finding: Finding, known: Any, candidate: Candidate, vector: Vecto
 def _candidate(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> Candidate:
     members, (first, last) = finding.members, _span(finding.members)
     span = {"memories": len(members), "from": first.isoformat(), "to": last.isoformat()}
-    key = judge.statement_key(members[0].subject, finding.content)
+    key = identity.statement_key(members[0].subject, finding.content)
     kept = span | {"key": key, "parts": [str(row.id) for row in members]}
     kept |= {"theme": finding.theme, "days": finding.days} if finding.theme else {}
     return Candidate(

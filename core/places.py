@@ -7,18 +7,13 @@ it starts. The second place is the schema `second`, in which `search_index` is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sqlalchemy import text
 
-from core import db
-from core.config import Settings
-from core.db import Database, Tx
-from core.embed import Embedder
-from core.embedders import identity
+from core.db import Tx
 from core.errors import Misconfigured
-from core.search import index
 
 FIRST: Final = "first"
 SECOND: Final = "second"
@@ -27,12 +22,6 @@ SCHEMAS: Final[Mapping[str, str]] = {FIRST: "public", SECOND: "second"}
 
 NAMES: Final[Mapping[str, str]] = {FIRST: "embedding", SECOND: "embedding.second"}
 """How the rows of `deployment` begin that say whose vectors a place holds."""
-
-PAGE: Final = 256
-"""Rows whose vectors are made at once."""
-
-CLEARED: Final = 10_000
-"""Rows cleared in one transaction."""
 
 
 class Model(NamedTuple):
@@ -60,19 +49,6 @@ def of(tx: Tx, model: Model) -> str | None:
     return next((place for place, held in taken(tx).items() if held == model), None)
 
 
-def opened(settings: Settings, pool: int) -> Database:
-    """The tenant-bound role, in the place that holds the vectors of the configured model; else in the first."""
-    model = Model(*identity(settings))
-    asking = db.connect(db.app_url(settings), 1)
-    try:
-        with asking.queue() as tx:
-            ready = tx.execute(text("SELECT to_regclass('deployment')")).scalar() is not None
-            place = of(tx, model) if ready else None
-    finally:
-        asking.close()
-    return db.connect(db.app_url(settings), pool, SCHEMAS[place or FIRST])
-
-
 def take(tx: Tx, model: Model) -> str:
     """The place for a model's vectors, as the owner; a free one where it has none. Misconfigured: both are taken."""
     held = taken(tx)
@@ -95,35 +71,6 @@ def leave(tx: Tx, place: str) -> Model | None:
     return held[place]
 
 
-def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[[int], None]) -> int:
-    """Make the vectors that a tenant's rows lack in the place where `database` is; how many.
-
-    `told` hears of each page. Read, think, write: a row that is written meanwhile comes with the next page.
-    """
-    made, after = 0, ("", "", "")
-    while True:
-        with database.tenant(tenant_id) as tx:
-            rows = index.lacking(tx, after, PAGE)
-        if not rows:
-            return made
-        vectors = embedder.embed([row.text for row in rows])
-        with database.tenant(tenant_id) as tx:
-            index.put_vectors(tx, rows, vectors)
-        after = (rows[-1].type, rows[-1].session_id, rows[-1].ref)
-        made += len(rows)
-        told(len(rows))
-
-
-def clear(database: Database, tenant_id: str) -> int:
-    """Remove a tenant's vectors from the place where `database` is, a page a transaction; how many."""
-    cleared, page = 0, CLEARED
-    while page == CLEARED:
-        with database.tenant(tenant_id) as tx:
-            page = tx.execute(_CLEAR, {"limit": CLEARED}).rowcount
-        cleared += page
-    return cleared
-
-
 _FACTS = text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")
 
 _NAME = text("""
@@ -132,9 +79,3 @@ _NAME = text("""
 """)
 
 _FORGET = text("DELETE FROM deployment WHERE name = ANY(:names)")
-
-_CLEAR = text("""
-    UPDATE search_index i SET embedding = NULL FROM (
-        SELECT tenant_id, type, session_id, ref FROM search_index WHERE embedding IS NOT NULL LIMIT :limit) AS page
-    WHERE (i.tenant_id, i.type, i.session_id, i.ref) = (page.tenant_id, page.type, page.session_id, page.ref)
-""")

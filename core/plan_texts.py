@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from core.errors import Never
 from core.extract import sentences
-from core.retelling import clipped
+from core.grounding import clipped
 
 PENDING: Final = "pending"
 

@@ -14,11 +14,11 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, memories, portrait, telling
-from core.change import Author
+from core import changes, memories, portrait, publishing
 from core.db import Database, Tx
 from core.errors import Conflict
 from core.events import Emission
+from core.publishing import Author
 from core.types import Json
 
 READ: Final = 10_000
@@ -90,7 +90,7 @@ class Built:
         version = self._put(tx, document)
         names = portrait.changed(_attributes(self.before), self.attributes)
         payload = {**self.owner.as_json(), "version": version, "changed": names}
-        telling.tell(tx, self.tenant_id, author, [Emission("profile.updated", payload, subject=self.owner.key)])
+        publishing.publish(tx, self.tenant_id, author, [Emission("profile.updated", payload, subject=self.owner.key)])
         return payload
 
     def _refuse_overtaken(self, tx: Tx) -> None:

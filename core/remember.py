@@ -12,11 +12,12 @@ from typing import Annotated, Final, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from core import changes, tombstones
-from core.change import Add, Author, Change, Confirm, Merge, Owner, Replace
+from core.change import Add, Change, Confirm, Merge, Owner, Replace
 from core.db import Tx
 from core.errors import Invalid, Never, Problem
 from core.extract import clauses, english, offline, patterns_en, patterns_zh, sentences
 from core.intake import YEARS, Content, Name, Share
+from core.publishing import Author
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic, Trust
 
 REQUESTED: Final = "memory.requested"

@@ -10,11 +10,12 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from core import changes, conflicts, memories, telling
-from core.change import Author, Change, Edit, Link, Owner
+from core import changes, conflicts, memories, publishing, telling
+from core.change import Change, Edit, Link, Owner
 from core.conflicts import Ruling, Side
 from core.db import Tx
 from core.memories import Version
+from core.publishing import Author
 from core.types import Evidence, Json, Relation, Status, Trust
 
 PERSONS: Final = ("key:", "file", "mcp")
@@ -42,7 +43,7 @@ class Case:
         rows = memories.of_ids(tx, [winner.id, loser.id])
         payload = telling.changed(rows[loser.id], self.ruling.reason, old=rows[loser.id], new=rows[winner.id])
         payload["by"] = str(winner.id)
-        telling.tell(tx, tenant_id, author, [telling.about(loser.id, "memory.superseded", payload)])
+        publishing.publish(tx, tenant_id, author, [telling.about(loser.id, "memory.superseded", payload)])
         return {**self.ruling.as_json(), "change_id": str(change_id), **counts}
 
     def _changes(self, winner: Side, loser: Side, change_id: UUID) -> list[Change]:

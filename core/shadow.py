@@ -12,7 +12,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import judge, memories, tables, tenants
+from core import identity, memories, tables, tenants
 from core.db import Database, Tx, recordset
 from core.types import Candidate, Json
 
@@ -147,7 +147,7 @@ def _by_key(stands: Sequence[Stand], keys: Any) -> dict[Any, list[Stand]]:
 
 
 def _statement(stand: Stand) -> list[Any]:
-    return [judge.statement_key(stand.candidate.subject, stand.candidate.content)]
+    return [identity.statement_key(stand.candidate.subject, stand.candidate.content)]
 
 
 def _slot(stand: Stand) -> list[Any]:

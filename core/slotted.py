@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core import changes, gateway, judge, versions
-from core.change import Add, Author, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Use
+from core import changes, gateway, identity, versions
+from core.change import Add, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Use
 from core.db import Tx
 from core.gateway import Gateway
+from core.publishing import Author
 from core.types import Candidate, Json, Status, Trust
 from core.versions import Citation
 
@@ -84,7 +85,7 @@ def _distinct(change: Add | Confirm | Merge | Replace, row: Any | None) -> Candi
     wanted, known = change.candidate, None if isinstance(change, Add) else change.known
     if known is None or (row is not None and known.id == row.id):
         return wanted
-    mine, theirs = (judge.statement_key(one.subject, one.content) for one in (wanted, known))
+    mine, theirs = (identity.statement_key(one.subject, one.content) for one in (wanted, known))
     return replace(wanted, content=f"{wanted.content} ({wanted.value})") if mine == theirs else wanted
 
 

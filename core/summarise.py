@@ -15,13 +15,13 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from core import hiding, keys, serving, sessions, summary_texts, telling
-from core.change import Author
+from core import hiding, keys, publishing, serving, sessions, summary_texts
 from core.db import Database, Tx, recordset
 from core.errors import Conflict, Later, Never
 from core.events import Emission
 from core.keys import Key
 from core.llm import Client, OnCall
+from core.publishing import Author
 from core.sessions import Session
 from core.text import token_estimate
 from core.types import Json, Message
@@ -130,7 +130,7 @@ class Rolled:
             "tokens": self.tokens,
         }
         payload = {name: value for name, value in told.items() if value is not None}
-        telling.tell(tx, self.tenant_id, author, [Emission(SUMMARIZED, payload, f"session:{self.session.id}")])
+        publishing.publish(tx, self.tenant_id, author, [Emission(SUMMARIZED, payload, f"session:{self.session.id}")])
         by = {"prompt": self.written.prompt, "refused": self.written.refused}
         return payload | {"keys": len(self.keys)} | {name: value for name, value in by.items() if value is not None}
 

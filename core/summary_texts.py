@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core import condense, keys, retelling
+from core import condense, grounding, keys
 from core.extract import sentences, worth
 from core.keys import Key
 from core.lexicon import PLEASANTRY
@@ -93,7 +93,7 @@ def rendered(content: str, key_messages: Sequence[Key]) -> str:
 def fitted(key_messages: Sequence[Key], tokens: int = TOKENS - LEAST) -> list[Key]:
     """The key messages with quotes so long that all lines together fit; none is left out, at worst its quote is."""
     for most in QUOTES:
-        short = [replace(key, quote=retelling.clipped(key.quote, most)) for key in key_messages]
+        short = [replace(key, quote=grounding.clipped(key.quote, most)) for key in key_messages]
         if _tokens_of(short) <= tokens:
             return short
     order = sorted(short, key=lambda key: (FIRST.index(key.kind), -key.position))
@@ -117,14 +117,14 @@ def bounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
         return False
     said = "\n".join(sources)
     chinese = all(mark in said for pattern in _MARKS_ZH for mark in pattern.findall(summary))
-    return chinese and all(retelling.bounded(part, "", sources) for part in _PARTS.split(summary))
+    return chinese and all(grounding.bounded(part, "", sources) for part in _PARTS.split(summary))
 
 
 def transcript(messages: Sequence[Message], characters: int) -> str:
     """Messages as a model is shown them, a line each, none longer than that."""
     return "\n".join(
         f"{m.occurred_at:%Y-%m-%d %H:%M} {keys.speaker(m)}: "
-        f"{retelling.clipped(m.content, TOOL if m.role == 'tool' else characters)}"
+        f"{grounding.clipped(m.content, TOOL if m.role == 'tool' else characters)}"
         for m in messages
         if m.role != "system"
     )
@@ -156,11 +156,11 @@ def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
         return []
     who, day = keys.speaker(message), f"{message.occurred_at:%Y-%m-%d}"
     if message.role == "tool":
-        said = retelling.clipped(message.content, TOOL)
+        said = grounding.clipped(message.content, TOOL)
         return [_Line(day, who, said, 0.4)] if said else []
     weight = 1.0 if message.role == "user" else 0.8
     split = sentences.split(message.content) or [message.content]
-    told = [retelling.clipped(one, SENTENCE) for one in split if (message.id, one) not in quoted]
+    told = [grounding.clipped(one, SENTENCE) for one in split if (message.id, one) not in quoted]
     return [_Line(day, who, one, weight * _tells(one)) for one in told if one]
 
 

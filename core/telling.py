@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from uuid_utils import uuid7
-
-from core import events
-from core.change import Add, Author, Confirm, Derive, Dispute, Merge, Owner, Replace
-from core.db import Tx
-from core.events import Announcement, Emission
+from core.change import Add, Confirm, Derive, Dispute, Merge, Owner, Replace
+from core.events import Emission
 from core.types import Candidate, Json, Trust
 
 IMPORTANT = 0.8
@@ -20,16 +15,6 @@ IMPORTANT = 0.8
 
 Rows = Mapping[UUID, Any]
 """Memories as a batch of changes has left them, by id."""
-
-
-def tell(tx: Tx, tenant_id: str, author: Author, emissions: Sequence[Emission]) -> None:
-    """Say what has changed: in the chain of its cause or, where a person did it, as the beginning of one."""
-    if author.cause is not None:
-        events.emit(tx, tenant_id, author.cause, emissions)
-        return
-    now = datetime.now(UTC)
-    begun = [Announcement(str(uuid7()), e.event_type, now, e.payload, e.subject) for e in emissions]
-    events.announce(tx, tenant_id, begun)
 
 
 def about(memory_id: UUID, event_type: str, payload: Json) -> Emission:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from sqlalchemy import text
 
-from core import judge, succession, wording
+from core import identity, succession, wording
 from core.db import Tx, recordset
 from core.lexicon import DIRECTED
 from core.types import Candidate
@@ -103,7 +103,7 @@ def _laid(tx: Tx, hashes: Iterable[str]) -> dict[str, datetime]:
 def _hashes(salt: str, user_id: str, statement: Statement) -> set[str]:
     """All by which a statement is known again: as it stands, by its slot, by its words in any order."""
     subject = succession.plain(statement.subject)
-    keys: list[tuple[str, ...]] = [("statement", judge.statement_key(statement.subject, statement.content))]
+    keys: list[tuple[str, ...]] = [("statement", identity.statement_key(statement.subject, statement.content))]
     if statement.attribute is not None and statement.value is not None:
         keys.append(("slot", subject, statement.attribute, succession.plain(statement.value)))
     words = _words(statement.content)

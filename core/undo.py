@@ -24,19 +24,21 @@ from core import (
     grounds,
     keeping,
     memories,
+    publishing,
     reverting,
     tables,
     telling,
     verdicts,
     versions,
 )
-from core.change import Add, Author, Owner, Vector
+from core.change import Add, Owner, Vector
 from core.db import Database, Tx
 from core.embed import Embedder
 from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import Emission
 from core.grounds import Grounds
-from core.judge import statement_key
+from core.identity import statement_key
+from core.publishing import Author
 from core.reverting import Step
 from core.types import Candidate, Json, Status, Trust
 
@@ -157,7 +159,7 @@ def write(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
     versions.record(tx, steps, author)
     _index(tx, plan, rows, vectors)
     fading.plan(tx, plan.tenant_id, {*(row.id for row in rows), *taken.ends(), *given.ends()})
-    telling.tell(tx, plan.tenant_id, author, [_said(r, m, said) for r, m in zip(rows, plan.moves, strict=True)])
+    publishing.publish(tx, plan.tenant_id, author, [_said(r, m, said) for r, m in zip(rows, plan.moves, strict=True)])
     added = _keep(tx, plan, vectors, author, said, change_id)
     undone = Undone(change_id, plan.change_id, [*(row.id for row in rows), *added])
     verdicts.record_undo(tx, plan.tenant_id, _verdict(plan, undone, said), author)

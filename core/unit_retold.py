@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core import guard, retelling, unit_texts
+from core import grounding, guard, unit_texts
 from core.extract.protocol import Retold
 from core.types import Message
 from core.unit_texts import Line, Told
@@ -62,7 +62,7 @@ def _trusted(one: Retold, told: Told, messages: Sequence[Message]) -> Retold | N
 
 
 def _is_bounded(said: str, sources: Sequence[str]) -> bool:
-    return retelling.bounded(_OPENING.sub(lambda begun: begun[0].lower(), said), "", sources)
+    return grounding.bounded(_OPENING.sub(lambda begun: begun[0].lower(), said), "", sources)
 
 
 def _with(told: Told, lines: Sequence[Line], kept: Sequence[Retold], earlier: Earlier | None) -> Told:
@@ -81,7 +81,7 @@ def _with(told: Told, lines: Sequence[Line], kept: Sequence[Retold], earlier: Ea
     keywords = [*(before.keywords if before else ()), *(word for one in kept for word in one.keywords)]
     return replace(
         told,
-        subject=retelling.clipped(subject or told.subject, SUBJECT),
+        subject=grounding.clipped(subject or told.subject, SUBJECT),
         summary=_added_up(summaries) or told.summary,
         narrative=narrative[:NARRATIVE],
         keywords=list(dict.fromkeys(word for word in keywords if word))[:KEYWORDS] or told.keywords,

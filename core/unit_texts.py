@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from core import guard, retelling
+from core import grounding, guard, topics
 from core.extract import actions, dates, english, offline, rewrite, sentences
-from core.retelling import ASSISTANT
 from core.text import terms
+from core.topics import ASSISTANT
 from core.types import Json, Message
 
 SPOKEN: Final = frozenset({"user", "assistant"})
@@ -74,7 +74,7 @@ def is_told(message: Message) -> bool:
 def tell(messages: Sequence[Message], lines: Sequence[Line]) -> Told:
     """What messages say that are `screened`, and retold as `lines`."""
     names = speakers(messages)
-    words = retelling.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
+    words = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
     lines = lines or [Line(m.id, m.position, _quoted(m.content, offline.speaker_of(m))) for m in messages[:1]]
     narrative = narrated(_fitting(lines, words))
     return Told(_subject(words, messages), _summary(lines, words), narrative, names, words, _facts(messages))
@@ -109,7 +109,7 @@ def narrated(told: Sequence[str]) -> str:
 
 def _subject(words: Sequence[str], messages: Sequence[Message]) -> str:
     if not words:
-        return retelling.clipped(messages[0].content, SENTENCE // 4) if messages else ""
+        return grounding.clipped(messages[0].content, SENTENCE // 4) if messages else ""
     return ("、" if all(sentences.is_chinese(word) for word in words[:SUBJECT]) else ", ").join(words[:SUBJECT])
 
 
@@ -126,7 +126,7 @@ def lines(messages: Sequence[Message]) -> Iterator[Line]:
             words = _said_by(speaker, joined(stated))
             words = joined([words, *(_quoted(one, speaker) for one in asked[-1:])])
             yield Line(message.id, message.position, words, [_said_by(speaker, one) for one in stated])
-        elif retelling.topics([message.content], []):
+        elif topics.topics([message.content], []):
             yield Line(message.id, message.position, _quoted(message.content, speaker))
 
 
@@ -142,7 +142,7 @@ def _stated(said: Sequence[str], message: Message, speaker: str, others: frozens
     to = next(iter(others)) if len(others) == 1 else None
     for quote in said:
         stated = sentences.asserted(quote)
-        if stated is None or _REQUEST_ZH.match(stated) or not retelling.topics([stated], []):
+        if stated is None or _REQUEST_ZH.match(stated) or not topics.topics([stated], []):
             continue
         chinese = sentences.is_chinese(stated)
         plain = sentences.cleaned_zh(stated) if chinese else english.cleaned(stated, others)
@@ -155,7 +155,7 @@ def _stated(said: Sequence[str], message: Message, speaker: str, others: frozens
 
 
 def _quoted(content: str, speaker: str | None) -> str:
-    said = retelling.clipped(content)
+    said = grounding.clipped(content)
     asks = _ASKS.search(said) is not None
     if sentences.is_chinese(content):
         return f"{speaker or '助手'}{'问' if asks else '说'}：“{said}”"
@@ -180,7 +180,7 @@ def _summary(lines: Sequence[Line], words: Sequence[str]) -> str:
             break
         chosen.append(best)
         missing = missing - says[best]
-    return joined([retelling.clipped(said[at], SENTENCE) for at in sorted(chosen)])
+    return joined([grounding.clipped(said[at], SENTENCE) for at in sorted(chosen)])
 
 
 def _fitting(lines: Sequence[Line], words: Sequence[str]) -> list[str]:

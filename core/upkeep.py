@@ -11,9 +11,10 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, compress, echo, fading, memories, telling
-from core.change import Archive, Author, Owner, Use
+from core import changes, compress, echo, fading, memories, publishing, telling
+from core.change import Archive, Owner, Use
 from core.db import Tx
+from core.publishing import Author
 from core.search.shelf import FORGOTTEN_SECONDS
 from core.types import Json
 
@@ -72,7 +73,7 @@ def dropped(tx: Tx, tenant_id: str, author: Author, days: float, page: int) -> i
     values = {"ids": [row.id for row in rows], "refs": [str(row.id) for row in rows]}
     for removal in _REMOVALS if rows else ():
         tx.execute(removal, values)
-    telling.tell(tx, tenant_id, author, [telling.about(row.id, "memory.erased", _gone(row)) for row in rows])
+    publishing.publish(tx, tenant_id, author, [telling.about(row.id, "memory.erased", _gone(row)) for row in rows])
     return len(rows)
 
 

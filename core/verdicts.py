@@ -13,9 +13,10 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.change import Add, Author, Change, Confirm, Dispute, Ignore, Joined, Merge, Owner, Replace
+from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Merge, Owner, Replace
 from core.db import Tx, recordset
 from core.errors import Conflict
+from core.publishing import Author
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
 

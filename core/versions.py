@@ -11,9 +11,10 @@ from uuid import UUID
 from sqlalchemy import TextClause, text
 
 from core import memories
-from core.change import Author, Link
+from core.change import Link
 from core.db import Tx, recordset
 from core.errors import Conflict
+from core.publishing import Author
 from core.types import Evidence, Json
 
 

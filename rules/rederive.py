@@ -17,12 +17,13 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import changes, gateway, merge, remember, sessions, shadow, versions
-from core.change import Add, Archive, Author, Change, Edit, Owner, Vector
+from core.change import Add, Archive, Change, Edit, Owner, Vector
 from core.db import Database, Tx
 from core.errors import Conflict, Never
 from core.extract import session as extraction
 from core.extract.session import Extract
 from core.gateway import Gateway
+from core.publishing import Author
 from core.shadow import Difference, Stand
 from core.types import Json, Message
 from core.versions import Citation

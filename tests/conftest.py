@@ -13,7 +13,8 @@ import structlog
 from hypothesis import settings as properties
 from sqlalchemy import create_engine, text
 
-from api.stack.servers import Broker, Postgres
+from api.stack.broker import Broker
+from api.stack.postgres import Postgres
 from core import db, schema, tenants
 from core.config import Settings
 from core.db import Database

@@ -23,7 +23,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import create_engine, text
 
 from api.http.events import BACKLOG_SECONDS
-from api.stack.servers import Broker, Postgres
+from api.stack.broker import Broker
+from api.stack.postgres import Postgres
 from core import db, schema
 from core.config import Settings
 from core.embed import HashEmbedder

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from core.config import Settings
 from rules import flow
 from workers import ledger, router, wiring
-from workers.ledger import Ledger
+from workers.dispatch_model import Ledger
 from workers.relay import Owed
 from workers.router import Router
 

@@ -16,6 +16,7 @@ from core.types import Json
 from rules import reserved
 from workers import (
     compressing,
+    indexing,
     learning,
     mirroring,
     notifying,
@@ -27,7 +28,7 @@ from workers import (
     tending,
     units,
 )
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 
@@ -89,8 +90,8 @@ AGENTS: Mapping[str, Agent] = {
     "mirror_writer": Agent(mirroring.write_mirror, "io"),
     "mirror_reader": Agent(mirroring.read_mirror, "io"),
     "memory_rebuilder": Agent(rebuilding.rebuild_memories, "cpu", WHOLE_HISTORY),
-    "knowledge_indexer": Agent(reading.index_messages, "cpu"),
-    "embedding_refresher": Agent(reading.refresh_embeddings, "cpu"),
+    "knowledge_indexer": Agent(indexing.index_messages, "cpu"),
+    "embedding_refresher": Agent(indexing.refresh_embeddings, "cpu"),
     "event_emitter": Agent(emit_event, "io"),
     "notifier": Agent(notifying.notify, "io"),
     "webhook_sender": Agent(outside.send_webhook, "io"),

@@ -15,7 +15,7 @@ from core import log
 from core.config import Settings
 from core.letting_go import Sweeper
 from workers import ledger, relay, wiring
-from workers.ledger import Ledger
+from workers.dispatch_model import Ledger
 
 QUEUES = ("io", "cpu")
 """`io` waits for models and other services, `cpu` computes; a process of each never holds the other up."""

@@ -15,13 +15,13 @@ from kombu import Connection, Exchange, Queue
 from kombu.message import Message
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
-from core import events, intake, metrics, tenants
+from core import ingest, intake, metrics, tenants
 from core.bell import BROKER_ERRORS, RETRY_SECONDS
 from core.db import Database
 from core.errors import Invalid, Unauthorized
 from core.types import DispatchStatus
-from workers import ledger
-from workers.ledger import NewDispatch
+from workers import dispatch_rows
+from workers.dispatch_model import NewDispatch
 
 log = structlog.get_logger()
 
@@ -139,7 +139,7 @@ def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type:
         return
     try:
         with intake_.app.tenant(tenant_id) as tx:
-            accepted = events.accept(tx, tenant_id, batch)
+            accepted = ingest.accept(tx, tenant_id, batch)
     except (DataError, IntegrityError, ProgrammingError) as error:
         # The database is there and will not have it, however often it comes: it must not hold up what is behind it.
         _set_aside(intake_, tenant_id, body, str(error.orig))
@@ -189,7 +189,7 @@ def _set_aside(intake_: Intake, tenant_id: str, body: bytes, reason: str) -> Non
         error=reason,
     )
     with intake_.app.tenant(tenant_id) as tx:
-        ledger.insert(tx, [letter], resend_s=0)
+        dispatch_rows.insert(tx, [letter], resend_s=0)
 
 
 def _bytes(body: object) -> bytes:

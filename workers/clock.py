@@ -29,7 +29,7 @@ from rules.book import Book
 from rules.ruleset import Ruleset
 from rules.schedules import Fired, Scheduled
 from workers import app as celery_app
-from workers import ledger, relay, turns, wiring
+from workers import relay, sweep, turns, wiring
 from workers.relay import Owed
 
 log = structlog.get_logger()
@@ -137,7 +137,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
-            expired = ledger.expire(tx)
+            expired = sweep.expire(tx)
             flow.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
@@ -152,9 +152,9 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         """What is to be sent; in transactions of their own, for each ends with the turns locked."""
         policy = wiring.policy(self._settings)
         with self._db.queue() as tx:
-            released = ledger.release(tx, policy)
+            released = sweep.release(tx, policy)
         with self._db.queue() as tx:
-            return released + ledger.owed(tx, policy)
+            return released + sweep.owed(tx, policy)
 
     def _fire(self, now: datetime) -> None:
         """Fire what is due, rule by rule and page by page in turn, for as long as the sweep can wait."""

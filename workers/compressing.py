@@ -10,7 +10,7 @@ from core.compress import Asked, Condenser
 from core.errors import Never
 from core.shown import Wording
 from core.types import Json
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools, count_changes, note_call
 
 

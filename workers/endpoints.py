@@ -13,7 +13,7 @@ from core.db import Database, Tx
 from core.errors import Later, Never
 from core.events import Cause, Emission
 from core.types import Json
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 PATIENCE: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)

@@ -14,8 +14,8 @@ from core.events import Cause, Emission
 from core.types import DispatchStatus, Event, Json
 from rules import masking, templates
 from rules.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
-from workers import ledger
-from workers.ledger import NewDispatch
+from workers import sweep
+from workers.dispatch_model import NewDispatch
 
 ACTORS = {"emit": "event_emitter", "notify": "notifier", "webhook": "webhook_sender", "celery": "task_sender"}
 """Who carries out the actions that name no agent of their own."""
@@ -172,4 +172,4 @@ def clear_lanes(tx: Tx, occasions: Sequence[tuple[Occasion, Sequence[NewDispatch
         if concurrency is None or concurrency.on_conflict != "latest" or occasion.lane is None:
             continue
         reason = f"A newer one took its place: {made[0].id}."
-        ledger.cancel_waiting(tx, occasion.event.tenant_id, occasion.lane, concurrency.limit, reason)
+        sweep.cancel_waiting(tx, occasion.event.tenant_id, occasion.lane, concurrency.limit, reason)

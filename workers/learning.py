@@ -9,7 +9,7 @@ from uuid import UUID
 from core import episodes, profile, resolving, skills
 from core.errors import Never, NotFound
 from core.types import Json
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools, count_changes, note_call
 
 

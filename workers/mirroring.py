@@ -11,7 +11,7 @@ from core.mirror import reading, state, writing
 from core.mirror.state import Mirror
 from core.mirror.writing import Written
 from core.types import Json
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools, count_changes
 
 OFF: Json = {"mirror": "off"}

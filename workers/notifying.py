@@ -19,7 +19,7 @@ from core.errors import Misconfigured, Never
 from core.types import Json
 from rules.standing import LOG
 from workers import endpoints, mail, notifiers, posting
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.notifiers import Notice, Notifier
 from workers.posting import Parcel, as_text
 from workers.tools import Tools

@@ -18,7 +18,7 @@ from core.bell import BROKER_ERRORS, broker_url
 from core.errors import Later, Never
 from core.types import Event, Json
 from workers import posting
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.posting import Parcel
 from workers.tools import Tools
 

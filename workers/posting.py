@@ -21,7 +21,7 @@ from core.remote import retry_after
 from core.secret_names import MASK
 from core.types import Json
 from workers import addresses, endpoints
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 RETRIABLE: Final = frozenset({408, 425, 429})

@@ -21,7 +21,7 @@ from rules.rederive import Asked
 from rules.schema import Rule, parse
 from rules.targets import TARGETS
 from workers import reading
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 OPEN = "running"

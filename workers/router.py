@@ -29,9 +29,9 @@ from rules.meaning import Meanings
 from rules.ruleset import Verdict
 from rules.schema import Rule
 from rules.stages import STAGES
-from workers import firing, ledger, turns
+from workers import dispatch_rows, firing, turns
+from workers.dispatch_model import NewDispatch
 from workers.firing import Occasion, Workshop
-from workers.ledger import NewDispatch
 from workers.relay import Owed
 from workers.turns import AtWork, Key, Shares
 
@@ -113,7 +113,7 @@ def _one_by_one(router: Router, thought_over: Sequence[int] | None) -> tuple[lis
             except DBAPIError as error:
                 if not _is_about_data(error):
                     raise
-                ledger.write(tx, [_parked(event, error)])
+                dispatch_rows.write(tx, [_parked(event, error)])
         return batch, turns.offer(tx, router.shares, keys)
 
 
@@ -152,7 +152,7 @@ def _write_alone(tx: Tx, router: Router, occasion: Occasion, now: datetime) -> l
         if not _is_about_data(error):
             raise
         parked = _parked(occasion.event, error, occasion.rule.name, occasion.version)
-        return ledger.write(tx, [parked])
+        return dispatch_rows.write(tx, [parked])
 
 
 def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Decided:
@@ -213,7 +213,7 @@ def _write(tx: Tx, router: Router, decided: Decided, more: Sequence[NewDispatch]
     """All dispatches in one statement; then what follows from their being there."""
     acting = _act(router, decided)
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
-    keys = ledger.write(tx, [*decided.dispatches, *(d for d, _ in made), *more])
+    keys = dispatch_rows.write(tx, [*decided.dispatches, *(d for d, _ in made), *more])
     firing.ask_for_approval(tx, made)
     firing.clear_lanes(tx, acting)
     return keys

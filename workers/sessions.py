@@ -5,7 +5,7 @@ from __future__ import annotations
 from core import closing, working
 from core.db import Tx
 from core.types import Json
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 

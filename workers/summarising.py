@@ -7,7 +7,7 @@ from functools import partial
 from core import plans, summarise
 from core.errors import Never, NotFound
 from core.summarise import Limits
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools, note_call
 
 

@@ -8,7 +8,7 @@ from core import fading, merge, upkeep
 from core.db import Tx
 from core.errors import Never
 from core.types import Json
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools, count_changes
 
 REDRAWN = 2_000

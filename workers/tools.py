@@ -15,7 +15,7 @@ from core.embed import Embedder
 from core.gateway import Gateway
 from core.llm import Call, Client
 from core.types import Json
-from workers.ledger import Job
+from workers.dispatch_model import Job
 
 TOKENS_PRICED: Final = 1_000_000
 """Prices are for so many tokens."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core import units
 from core.errors import Never, NotFound
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 

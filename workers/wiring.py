@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core import db, places, providers
+from core import db, providers, reembedding
 from core.config import Settings
 from core.db import Database
 from core.embed import CachedEmbedder, Embedder
@@ -15,8 +15,8 @@ from rules.book import Book
 from rules.meaning import Meanings
 from workers import agents
 from workers.admission import Gate
+from workers.dispatch_model import Ledger, Policy
 from workers.firing import Workshop
-from workers.ledger import Ledger, Policy
 from workers.router import Router
 from workers.tools import Tools
 
@@ -35,7 +35,7 @@ def policy(settings: Settings) -> Policy:
 
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
-    app = places.opened(settings, settings.database_pool)
+    app = reembedding.opened(settings, settings.database_pool)
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
     tools = Tools(app, cached, _model(settings, app), settings)
     extractors.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.

@@ -9,7 +9,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 
 from api.terminal import err, out
-from core import db, places, tenants
+from core import db, places, reembedding, tenants
 from core.config import Settings
 from core.db import Database
 from core.embed import CachedEmbedder, Embedder
@@ -70,7 +70,7 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
         def told(count: int) -> None:
             progress.advance(task, count)
 
-        return sum(places.fill(database, tenant, cached, told) for tenant in _tenants(settings))
+        return sum(reembedding.fill(database, tenant, cached, told) for tenant in _tenants(settings))
 
 
 def _finish(settings: Settings, mine: str) -> None:
@@ -89,7 +89,7 @@ def _clear(settings: Settings, place: str) -> int:
     """Remove every tenant's vectors from a place; how many."""
     database = db.connect(db.app_url(settings), 2, places.SCHEMAS[place])
     try:
-        return sum(places.clear(database, tenant) for tenant in _tenants(settings))
+        return sum(reembedding.clear(database, tenant) for tenant in _tenants(settings))
     finally:
         database.close()
 

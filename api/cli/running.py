@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from api.cli.client import Client, Refused
 from api.cli.finding import Finding, checked, first_line
 from api.stack import run_files
-from api.stack.servers import External
+from api.stack.external import External
 from api.stack.up import running
 from core import db, embedders, heartbeat, schema, tenants
 from core.bell import broker_url

@@ -47,7 +47,7 @@ from api.http.recalls import Recalls
 from api.http.reference import Manual
 from api.http.settling import Settling
 from api.mcp import door as mcp
-from core import db, places, recent, retrievers, schema, settle_tokens
+from core import db, recent, reembedding, retrievers, schema, settle_tokens
 from core.bell import Bell
 from core.config import Settings
 from core.db import Database
@@ -126,7 +126,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
 
 
 def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door:
-    opened = places.opened(settings, settings.database_pool)
+    opened = reembedding.opened(settings, settings.database_pool)
     database: Database = replace(opened, statement_seconds=settings.http_statement_seconds)
     try:
         db.require_bound(database)

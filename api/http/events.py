@@ -19,7 +19,7 @@ from api.http.door import At, Body, Door, Publisher, Reader
 from api.http.large_json import Route
 from api.http.raw import Raw
 from api.shapes import event_json
-from core import events, intake, metrics
+from core import events, ingest, intake, metrics
 from core.db import Tx
 from core.errors import Invalid
 from core.limits import LimitReached
@@ -64,7 +64,7 @@ def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Response
         raise
     with at.db.tenant(who.tenant_id) as tx:
         _refuse_if_overloaded(at, who, tx)
-        done = events.accept(tx, who.tenant_id, batch)
+        done = ingest.accept(tx, who.tenant_id, batch)
     at.bell.ring()
     fresh = len(batch) - done.duplicates
     metrics.EVENTS_ACCEPTED.labels("http").inc(fresh)

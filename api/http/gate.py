@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http import bodies, door
+from api.http import bodies, door, error_responses
 from api.http.bodies import Headers
 from api.http.bounds import Access, Table
 from api.http.door import ADMITTED, Admitted, Door
@@ -56,7 +56,7 @@ class Gate:
             visit.end()
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as what an endpoint raises is
             visit.end()
-            await bodies.refuse(door.refusal(error), scope, receive, send, unread=unread)
+            await bodies.refuse(error_responses.refusal(error), scope, receive, send, unread=unread)
         except BaseException:
             visit.end()
             raise
@@ -150,4 +150,4 @@ def _authorization(headers: Headers) -> str:
 def install(app: FastAPI, at: Door, table: Table) -> None:
     """Put the layer in front of the application, behind what measures every request."""
     app.add_middleware(Gate, at=at, table=table)
-    door.install(app)
+    error_responses.install(app)

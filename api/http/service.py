@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 
-from api.http import door
+from api.http import error_responses
 from api.http.bounds import Bounds, bounded
 from api.http.door import Door
 from api.http.large_json import Route
@@ -41,7 +41,7 @@ async def readyz(request: Request) -> Response:
             at.readiness.missing = await run_in_threadpool(_missing, at)
             at.readiness.looked_at = time.monotonic()
     if at.readiness.missing:
-        return door.problem(503, "Not ready", f"Not at work: {', '.join(at.readiness.missing)}.")
+        return error_responses.problem(503, "Not ready", f"Not at work: {', '.join(at.readiness.missing)}.")
     return JSONResponse({"status": "ready"})
 
 

@@ -23,7 +23,8 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from api.http.door import ANSWER, Door, door, refusal, require_scope
+from api.http.door import ANSWER, Door, door, require_scope
+from api.http.error_responses import refusal
 from api.mcp.listing import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
 from core import metrics

@@ -22,7 +22,7 @@ import psycopg
 from psycopg import sql
 
 from api.stack import machine, process, run_files
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from api.stack.up import alone, running
 from core.db import APP_ROLE, ROUTER_ROLE
 from core.errors import Misconfigured

@@ -16,8 +16,11 @@ from types import FrameType
 from urllib.parse import urlsplit
 
 from api.stack import machine, process, run_files
+from api.stack.broker import Broker
+from api.stack.external import External
+from api.stack.postgres import Postgres
 from api.stack.screen import Screen
-from api.stack.servers import Broker, External, Postgres, Server
+from api.stack.servers import Server
 from api.stack.supervisor import Child, ChildProcess, Supervisor
 from core.errors import ImprintError, Misconfigured
 

@@ -12,7 +12,6 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from core import memories, profile, recent, retrievers, serving
-from core.change import Author
 from core.config import Settings
 from core.context import about, assemble, formats, gather, held
 from core.context.assemble import Read, Sheet
@@ -25,6 +24,7 @@ from core.context.gather import Reader
 from core.db import Database, Tx
 from core.embed import Embedder
 from core.profile import Owner
+from core.publishing import Author
 from core.recent import Recent, Window
 from core.retrievers import Retriever
 from core.search import knowledge, query

@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from core import kin_zh
+from core import kin_zh as words_zh
 from core.extract import asking, rewrite, sentences, values
 from core.extract.tables_en import words as words_en
-from core.extract.tables_zh import words as words_zh
 
 LONGEST = 80
 """Characters of an answer. What is longer speaks for itself."""
@@ -379,7 +380,7 @@ _ANY = (
 )
 """Questions that many things can be asked with; read where none of the others fits."""
 _DID = {"quit": "quit", "leave": "left", "stop": "stopped"}
-_PERSON_ZH = rf"(?P<who>{words_zh.KIN})"
+_PERSON_ZH = rf"(?P<who>{kin_zh.KIN})"
 _ZH = (
     _asks(rf"[你您](?:的)?{_PERSON_ZH}(?:现在|目前)?(?:住在?|家在)哪", "我的{who}住在{a}。", r"^(?:住)?在"),
     _asks(
@@ -400,7 +401,7 @@ _ZH = (
         _like(r"^[\u4e00-\u9fff]{2,5}$"),
     ),
     _asks(
-        rf"[你您]家?(?:的)?(?P<who>{words_zh.KIN}|{words_zh.PETS})(?:的名字)?(?:是)?叫什么",
+        rf"[你您]家?(?:的)?(?P<who>{kin_zh.KIN}|{words_zh.PETS})(?:的名字)?(?:是)?叫什么",
         "我的{who}叫{a}。",
         r"^(?:名字)?叫",
     ),

@@ -7,7 +7,8 @@ import re
 from core.extract.reading import Check, Pattern, Slot, Tables
 from core.extract.tables_zh import cues
 from core.extract.tables_zh.rows import SLOTS
-from core.extract.tables_zh.words import CITIES, KIN, PLACES
+from core.extract.tables_zh.words import CITIES, PLACES
+from core.kin_zh import KIN
 from core.types import Category
 
 INSTRUCTION = re.compile(

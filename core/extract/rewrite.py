@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from core.extract.tables_en.verbs import ADVERBS, BASE_VERBS, LY_VERBS, PRESENT_ED, UNCHANGED
-from core.extract.tables_zh.words import KIN as KIN_ZH
+from core.kin_zh import KIN as KIN_ZH
 
 _SELF = re.compile(r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫]) ?", re.IGNORECASE)
 _CALLED = re.compile(r"(?:(?:please|just|you can|you may) )*call me (?!.*\b(?:again|not|instead)\b)", re.IGNORECASE)

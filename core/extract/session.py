@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from core import changes, gateway, hiding, sessions
-from core.change import Author, Change, Confirm, Owner
+from core.change import Change, Confirm, Owner
 from core.db import Tx
 from core.errors import Conflict, Never
 from core.extract import recalling, sifting, windows
@@ -19,6 +19,7 @@ from core.extract.sifting import Skipped
 from core.extract.windows import USUAL, Sizes
 from core.gateway import Gateway
 from core.llm import OnCall
+from core.publishing import Author
 from core.types import Candidate, Json, Message
 
 Extract = Callable[[Sequence[Message]], list[Candidate]]

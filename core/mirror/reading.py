@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from core import changes, gateway, guard, judge, telling
-from core.change import Add, Archive, Author, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Restore
+from core import changes, gateway, guard, identity, publishing
+from core.change import Add, Archive, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Restore
 from core.db import Tx
 from core.errors import Conflict, Later
 from core.events import Emission
@@ -20,6 +20,7 @@ from core.mirror.arrange import Memory, changed
 from core.mirror.diff import Clash, Edited, Findings, Item, Outcome
 from core.mirror.layout import LEARNINGS, Document, Line
 from core.mirror.state import Mirror, State
+from core.publishing import Author
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic, Trust
 
 NAME: Final = "file"
@@ -97,7 +98,7 @@ class Reading:
             Emission("mirror.refused", {"user_id": user, "file": file, "reason": why}, f"user:{user}")
             for file, why in self.refused
         ]
-        telling.tell(tx, self.mirror.tenant_id, author, said)
+        publishing.publish(tx, self.mirror.tenant_id, author, said)
         counts = Counter(conflicts=len(self.clashes), refused=len(self.refused))
         return {name: n for name, n in counts.items() if n}
 
@@ -190,7 +191,7 @@ def _edit(gate: Gateway, reading: Reading, one: Edited, now: datetime, taken: di
         if screened.secret and gate.secrets == "refuse":
             reading.refused.append((file, f"An edit of memory {memory.id} holds a secret."))
         else:
-            key = judge.statement_key(memory.subject, screened.text)
+            key = identity.statement_key(memory.subject, screened.text)
             if taken.setdefault(key, memory.id) != memory.id:
                 return [Archive(memory.id, memory.version, f"Edited in {file} to say what memory {taken[key]} says.")]
             fields |= _worded(memory, screened.text, now)

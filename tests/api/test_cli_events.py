@@ -13,7 +13,7 @@ import pytest
 from api.cli import events
 from api.cli.client import Client
 from api.cli.events import Follower
-from core import events as log
+from core import ingest as log
 from core import intake
 from core.config import Settings
 from core.db import Database

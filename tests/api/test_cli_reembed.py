@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from api.cli.reembed import reembed
-from core import db, places
+from core import db, places, reembedding
 from core.embed import HashEmbedder
 from tests.core.test_places import NEW, OLD, Both, both, found, learn, left, model
 from tests.samples import TENANT
@@ -15,9 +15,9 @@ def test_what_a_late_process_left_in_a_place_is_not_taken_for_vectors_of_the_nex
     both: Both, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learn(both.old, "Ada has a cat.", OLD)
-    places.fill(both.new, TENANT, NEW, lambda _: None)
+    reembedding.fill(both.new, TENANT, NEW, lambda _: None)
     assert left(both.settings, places.FIRST) == model(OLD)
-    places.clear(both.old, TENANT)
+    reembedding.clear(both.old, TENANT)
     learn(both.old, "Ada sings.", HashEmbedder(7))
     monkeypatch.setenv("IMPRINT_HOME", str(both.settings.home))
     monkeypatch.setenv("IMPRINT_DATABASE_URL", db.owner_url(both.settings).render_as_string(hide_password=False))

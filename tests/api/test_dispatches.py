@@ -27,8 +27,9 @@ from tests.doors import OTHER, Doors, key_of
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event
 from tests.works import Works
-from workers import ledger
-from workers.ledger import NewDispatch, Outcome
+from workers import dispatch_rows, ledger
+from workers import sweep as workers_sweep
+from workers.dispatch_model import NewDispatch, Outcome
 from workers.relay import Owed
 
 NOTIFY: Json = {"action_type": "notify", "channel": "log", "template": "Total: {{payload.total}}"}
@@ -72,7 +73,7 @@ def chain(app: Database, number: int) -> list[str]:
 
 def write(app: Database, made: Sequence[NewDispatch]) -> list[str]:
     with app.tenant(TENANT) as tx:
-        ledger.insert(tx, made, 60)
+        dispatch_rows.insert(tx, made, 60)
     return [str(one.id) for one in made]
 
 
@@ -94,7 +95,7 @@ def events_of(door: Doors, event_type: str) -> list[Json]:
 def sweep(works: Works, queue: Database) -> None:
     """What the clock does, and all that follows."""
     with queue.queue() as tx:
-        owed = ledger.owed(tx, works.ledger.policy)
+        owed = workers_sweep.owed(tx, works.ledger.policy)
     works.run(owed)
     works.settle()
 
@@ -204,7 +205,7 @@ def test_once_the_time_is_over_nobody_can_decide(door: Doors, app: Database, que
         tx.execute(text("UPDATE dispatches SET expires_at = now() - interval '1 second' WHERE hold = 'approval'"))
     assert "over at" in problem(door.post(f"/v1/dispatches/{one['id']}/approve"), 409)
     with queue.queue() as tx:
-        assert ledger.expire(tx) == 1
+        assert workers_sweep.expire(tx) == 1
     for word in ("approve", "reject"):
         assert "expired by clock" in problem(door.post(f"/v1/dispatches/{one['id']}/{word}"), 409)
     assert {d["status"] for d in shown(door, rule="careful")} == {"cancelled"}

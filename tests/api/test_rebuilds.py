@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from core import changes
-from core.change import Archive, Author, Owner
+from core.change import Archive, Owner
 from core.config import Settings
 from core.db import Database
+from core.publishing import Author
 from core.shadow import Difference
 from core.types import Json
 from rules import rederive

@@ -17,8 +17,10 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from api.stack import process, run_files
+from api.stack.broker import Broker
+from api.stack.external import External
+from api.stack.postgres import OWNER, Postgres
 from api.stack.process import wait_released
-from api.stack.servers import OWNER, Broker, External, Postgres
 from core.errors import Misconfigured
 
 

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 from api.stack import machine, process
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from api.stack.supervisor import STAGE_ENDS_S, Child, ChildProcess, Supervisor, Watched
 from core.config import Settings
 from core.errors import Misconfigured

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from core import plans, summarise
-from core.change import Author
 from core.db import Database
+from core.publishing import Author
 from core.summarise import Limits
 from tests.core.test_plans import published, updated
 from tests.doors import OTHER, Doors

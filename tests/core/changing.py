@@ -14,7 +14,6 @@ from core import changes, memories, reverting
 from core.change import (
     Add,
     Archive,
-    Author,
     Change,
     Confirm,
     Derive,
@@ -30,7 +29,8 @@ from core.change import (
 )
 from core.db import Database
 from core.embed import HashEmbedder
-from core.judge import Known
+from core.identity import Known
+from core.publishing import Author
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
 from core.undo import Undone, carry_out
 from tests.samples import TENANT

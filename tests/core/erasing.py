@@ -9,17 +9,17 @@ from uuid import UUID, uuid4
 from sqlalchemy import text
 
 from core import erase, erase_user, tables
-from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.erase import Erased
+from core.publishing import Author
 from core.types import DispatchStatus, Json
 from rules import store
 from tests.core.changing import Bench, an_add
 from tests.rules.samples import a_document
 from tests.samples import NOON, TENANT, accept_all, ended, event, said
 from tests.works import Works
-from workers import ledger
+from workers import dispatch_model, dispatch_rows
 
 AUTHOR = Author("key:test")
 
@@ -111,7 +111,7 @@ ECHOES: Json = {
 
 def _by_hand(app: Database, user: str, word: str) -> None:
     """What other parts of the service write."""
-    letter = ledger.NewDispatch(
+    letter = dispatch_model.NewDispatch(
         tenant_id=TENANT,
         action_type="accept",
         target="bus",
@@ -127,7 +127,7 @@ def _by_hand(app: Database, user: str, word: str) -> None:
     shadow = f"rebuild-{uuid4().hex}"
     values = {"t": TENANT, "u": user, "w": word, "id": uuid4(), "at": NOON, "shadow": shadow}
     with app.tenant(TENANT) as tx:
-        ledger.insert(tx, [letter], resend_s=0)
+        dispatch_rows.insert(tx, [letter], resend_s=0)
         for statement in BY_HAND.split(";\n"):
             tx.execute(text(statement), values)
     with app.tenant(shadow) as tx:

@@ -10,13 +10,14 @@ import pytest
 from sqlalchemy import text
 
 from core import changes, db, events, memories
-from core.change import Add, Author, Change, Confirm, Link, Merge, Owner
+from core.change import Add, Change, Confirm, Link, Merge, Owner
 from core.config import Settings
 from core.db import Database, Tx
 from core.embed import HashEmbedder
 from core.errors import Conflict
 from core.events import Cause
-from core.judge import Known
+from core.identity import Known
+from core.publishing import Author
 from core.types import Candidate, Category, Event, Evidence, Relation, Topic
 from tests.samples import TENANT, accept, event
 

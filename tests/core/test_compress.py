@@ -16,7 +16,7 @@ from core.compress import Asked, Compressed, Core
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Conflict, Never
-from core.judge import Known
+from core.identity import Known
 from core.types import Category, Json
 from tests.core.test_upkeep import ADA, NOW, PERSON, a_memory, carry_out, history, row, set_back
 from tests.samples import TENANT

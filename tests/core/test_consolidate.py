@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import consolidate, judge
+from core import identity as core_identity
 from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
 from core.embed import HashEmbedder
-from core.judge import Known, Thresholds, Word
+from core.identity import Known
+from core.judge import Thresholds, Word
 from core.types import Candidate, Category, Evidence, Relation, Topic
 
 ASKS_ALL = Thresholds(unclear=0.35)
@@ -223,7 +225,7 @@ def test_every_quote_ends_in_a_change_or_in_what_a_change_replaced(
     store = kept({}, decided(first))
     changes = decided(second, store)
     cited = {e for c in changes for e in quotes(c)}
-    stated = {judge.statement_key(c.subject, c.content): c for c in second}
+    stated = {core_identity.statement_key(c.subject, c.content): c for c in second}
     for candidate in stated.values():
         if candidate.attribute is None:
             assert set(candidate.evidence) <= cited
@@ -252,7 +254,7 @@ def test_no_word_of_a_model_makes_one_of_two_that_a_guard_keeps_apart(
     for change in decided(second, store, word):
         if isinstance(change, Merge | Confirm) and change.candidate.attribute is None:
             said, known = change.candidate.content, change.known.content
-            same = judge.statement_key("ada", said) == judge.statement_key("ada", known)
+            same = core_identity.statement_key("ada", said) == core_identity.statement_key("ada", known)
             assert same or judge.conflicting(said, known) is None
 
 
@@ -287,7 +289,7 @@ def test_every_statement_of_a_batch_has_one_change_or_verdict(
 
 
 def identity(c: Candidate) -> tuple[object, ...]:
-    return judge.statement_key(c.subject, c.content), c.attribute, c.value
+    return core_identity.statement_key(c.subject, c.content), c.attribute, c.value
 
 
 def shape(change: Change) -> tuple[object, ...]:

@@ -12,7 +12,6 @@ from sqlalchemy import text
 
 from core import documents, drafts
 from core.asof import Moment
-from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.documents import Saved
@@ -20,6 +19,7 @@ from core.drafts import Sent
 from core.embed import HashEmbedder
 from core.errors import Invalid, NotFound
 from core.passages import MARKDOWN, PLAIN
+from core.publishing import Author
 from core.search import index, knowledge, query
 from core.search.query import Found, Question
 from core.types import Json

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core import echo
 from core.db import Database
 from core.echo import Served
-from core.judge import Known
+from core.identity import Known
 from core.types import Candidate, Category, Evidence, Topic
 from tests.samples import TENANT
 

@@ -8,13 +8,14 @@ import pytest
 from sqlalchemy import text
 
 from core import episodes, gateway, judge, memories
-from core.change import Author, Edit
+from core.change import Edit
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
 from core.episodes import Narrate, plainly
 from core.errors import NotFound
 from core.llm import Call, Client
+from core.publishing import Author
 from core.types import Candidate, Category, Json, Topic
 from tests.core.test_upkeep import carry_out, history, row
 from tests.faults.model import serving

@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import text
 
 from core import erase_session, events, hiding, sessions, tables, working
-from core.change import Author, Confirm
+from core.change import Confirm
 from core.config import Settings
 from core.db import Database
 from core.errors import NotFound
+from core.publishing import Author
 from core.types import Category, Evidence
 from rules import store
 from tests.core.changing import Bench, a_candidate, an_add

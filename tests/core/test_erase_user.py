@@ -20,7 +20,7 @@ from tests.core.changing import Bench, a_candidate, an_add
 from tests.core.erasing import a_word, holding, lived_in, names_forgotten, picture, rows, told, user_erased
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.relay import Owed
 
 

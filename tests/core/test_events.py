@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 
-from core import db, events, intake, sessions
+from core import db, events, ingest, intake, sessions
 from core.config import Settings
 from core.db import Database
 from core.errors import Invalid, NotFound
@@ -133,7 +133,7 @@ def test_batches_that_name_the_same_sessions_in_opposite_order_do_not_deadlock(s
             batch = intake.check([said(name, session=name, id=name) for name in names])
             together.wait()
             with app.tenant(TENANT) as tx:
-                events.accept(tx, TENANT, batch)
+                ingest.accept(tx, TENANT, batch)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, [1, -1]))
@@ -237,7 +237,7 @@ def test_every_event_that_passes_the_door_can_be_stored_and_read_back(app: Datab
     awkward = {"a": [5e-324, -0.0, 10**4000, True, None, "\u2028\ufffe🎉"], "'; DROP TABLE events;--": "\\u0000"}
     (checked,) = intake.check([event(payload=awkward)])
     with app.tenant(TENANT) as tx:
-        events.accept(tx, TENANT, [checked])
+        ingest.accept(tx, TENANT, [checked])
     assert log_of(app)[-1].payload == awkward
 
 

@@ -9,13 +9,14 @@ import pytest
 from sqlalchemy import text
 
 from core import changes, echo, gateway, memories, merge, remember, tombstones, undo
-from core.change import Add, Author, Change, Confirm, Edit, Ignore, Merge, Owner
+from core.change import Add, Change, Confirm, Edit, Ignore, Merge, Owner
 from core.config import Settings
 from core.db import Database
 from core.echo import Served
 from core.embed import HashEmbedder
 from core.gateway import Gateway
 from core.judge import Pair, Word
+from core.publishing import Author
 from core.types import Candidate, Category, Evidence, Topic, Trust
 from tests.samples import TENANT
 

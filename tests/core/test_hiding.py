@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from core import events, hiding, sessions
-from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.errors import NotFound
+from core.publishing import Author
 from core.types import Event
 from tests.core.erasing import user_erased
 from tests.doors import OTHER, key_of

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.judge import QUESTIONS, Kind, Known, Thresholds, Word, conflicting, judge, opined, statement_key, unclear
+from core.identity import Known, statement_key
+from core.judge import QUESTIONS, Kind, Thresholds, Word, conflicting, judge, opined, unclear
 from core.types import Candidate, Category, Topic
 from core.wording import read
 

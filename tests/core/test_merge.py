@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import changes, events, judge, memories, merge
-from core.change import Add, Author, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
+from core import changes, events, identity, memories, merge
+from core.change import Add, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Conflict
 from core.events import Cause
-from core.judge import Known, Thresholds
+from core.identity import Known
+from core.judge import Thresholds
 from core.merge import Stored
+from core.publishing import Author
 from core.types import Candidate, Category, Event, Evidence, Topic
 from tests.samples import TENANT, accept, event
 
@@ -93,7 +95,7 @@ def test_a_merge_takes_the_richer_wording_in_place_with_evidence_tags_and_index(
     row = row_of(app, less.id)
     assert (row.content, row.version, row.trust) == (more.candidate.content, 2, "confirmed")
     assert (sorted(row.tags), row.importance) == (["drinks", "taste"], 0.7)
-    assert row.statement_key == judge.statement_key("ada", row.content)
+    assert row.statement_key == identity.statement_key("ada", row.content)
     assert changes_of(app, less.id) == ["add", "merge"]
     with app.tenant(TENANT) as tx:
         assert len(memories.evidence(tx, [less.id])[less.id]) == 2

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from core import opinion
-from core.judge import Known, Pair, Word
+from core.identity import Known
+from core.judge import Pair, Word
 from core.llm import Call, Client
 from core.opinion import Opinions
 from core.types import Candidate, Category, Topic

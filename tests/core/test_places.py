@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import create_engine, text
 
-from core import changes, db, memories, places, schema, tenants
-from core.change import Add, Author
+from core import changes, db, memories, places, reembedding, schema, tenants
+from core.change import Add
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Misconfigured
 from core.places import Model
+from core.publishing import Author
 from core.search import query
 from core.search.query import Question
 from tests.core.test_changes import ADA, a_candidate
@@ -84,7 +85,7 @@ def found(database: Database, asked: str, embedder: HashEmbedder) -> dict[str, f
 def test_both_find_by_their_own_vectors_what_either_has_written(both: Both) -> None:
     learn(both.old, "Ada has a cat.", OLD)
     assert found(both.new, "Ada has a cat.", NEW) == {"Ada has a cat.": None}, "by its words alone, as yet"
-    assert places.fill(both.new, TENANT, NEW, lambda _: None) == 1
+    assert reembedding.fill(both.new, TENANT, NEW, lambda _: None) == 1
     learn(both.new, "Ada has a dog.", NEW)
     with_new, with_old = found(both.new, "Ada has a cat.", NEW), found(both.old, "Ada has a cat.", OLD)
     assert with_new["Ada has a cat."] == pytest.approx(1, abs=1e-3)
@@ -99,13 +100,13 @@ def test_messages_are_filled_in_as_well_and_nothing_is_made_twice(both: Both) ->
         works.settle()
     learn(both.old, "Ada sings.", OLD)
     pages: list[int] = []
-    assert places.fill(both.new, TENANT, NEW, pages.append) == sum(pages) == 2
-    assert places.fill(both.new, TENANT, NEW, pages.append) == 0
+    assert reembedding.fill(both.new, TENANT, NEW, pages.append) == sum(pages) == 2
+    assert reembedding.fill(both.new, TENANT, NEW, pages.append) == 0
 
 
 def test_the_judge_compares_by_the_vectors_of_its_own_process(both: Both) -> None:
     learn(both.old, "Ada has a cat.", OLD)
-    places.fill(both.new, TENANT, NEW, lambda _: None)
+    reembedding.fill(both.new, TENANT, NEW, lambda _: None)
     asked = a_candidate("Ada has a cat at home.")
     with both.new.tenant(TENANT) as tx:
         (near,) = memories.neighbours(tx, "ada", [asked], NEW.embed([asked.content]))
@@ -132,9 +133,9 @@ def test_a_process_is_led_to_its_own_place_and_refused_where_it_has_none(both: B
 
 def test_when_it_is_finished_the_old_vectors_go_and_their_place_is_free_again(both: Both) -> None:
     learn(both.old, "Ada has a cat.", OLD)
-    places.fill(both.new, TENANT, NEW, lambda _: None)
+    reembedding.fill(both.new, TENANT, NEW, lambda _: None)
     assert left(both.settings, places.FIRST) == model(OLD)
-    assert places.clear(both.old, TENANT) == 1
+    assert reembedding.clear(both.old, TENANT) == 1
     assert found(both.new, "Ada has a cat.", NEW)["Ada has a cat."] == pytest.approx(1, abs=1e-3)
     with pytest.raises(Misconfigured):
         schema.require_current(both.new, model(OLD))

@@ -11,12 +11,13 @@ import pytest
 from sqlalchemy import text
 
 from core import events, portrait, profile
-from core.change import Add, Archive, Author, Change, Confirm, Merge, Owner
+from core.change import Add, Archive, Change, Confirm, Merge, Owner
 from core.config import Settings
 from core.db import Database
 from core.errors import Conflict
-from core.judge import Known
+from core.identity import Known
 from core.profile import Profile
+from core.publishing import Author
 from core.types import Category, Evidence, Json, Status, Topic, Trust
 from tests.core.test_upkeep import ADA, EMBEDDER, a_memory, carry_out
 from tests.databases import analyzed, carried_out

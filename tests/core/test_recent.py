@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from api.stack.servers import Broker
+from api.stack.broker import Broker
 from core import recent, sessions
 from core.bell import broker_url
 from core.config import Settings

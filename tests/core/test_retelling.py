@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import retelling
-from core.retelling import ASSISTANT, Account, Ending
+from core import grounding, retelling, topics
+from core.retelling import Account, Ending
+from core.topics import ASSISTANT
 from core.types import Message
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -59,18 +60,18 @@ def test_thanks_at_the_beginning_say_nothing_of_the_end() -> None:
 def test_the_topic_is_what_was_said_most_and_not_what_everyone_says() -> None:
     own = ["Hello! I need a visa for Japan.", "How long does the visa take?"]
     others = ["Thanks for asking, the visa takes weeks.", "Japan is great."]
-    assert retelling.topics(own, others)[:2] == ["visa", "Japan"]
-    assert retelling.topics(["Hi!", "Okay, thanks."], ["You're welcome."]) == []
+    assert topics.topics(own, others)[:2] == ["visa", "Japan"]
+    assert topics.topics(["Hi!", "Okay, thanks."], ["You're welcome."]) == []
 
 
 def test_chinese_topics_are_words_and_none_is_part_of_another() -> None:
-    found = retelling.topics(["我想订一张去上海的机票", "机票多少钱"], ["上海的机票很贵"])
+    found = topics.topics(["我想订一张去上海的机票", "机票多少钱"], ["上海的机票很贵"])
     assert "机票" in found
     assert not [1 for one in found for other in found if one != other and one in other]
 
 
 def test_names_of_those_who_speak_are_no_topic() -> None:
-    assert retelling.topics(["Bob, look at the garden."], ["The garden, Ada!"], ["Ada", "Bob"]) == ["garden"]
+    assert topics.topics(["Bob, look at the garden."], ["The garden, Ada!"], ["Ada", "Bob"]) == ["garden"]
 
 
 def test_it_tells_with_whom_about_what_when_what_was_done_and_how_it_ended() -> None:
@@ -93,9 +94,9 @@ def test_a_chinese_conversation_is_told_in_chinese() -> None:
 
 
 def test_quotes_are_cut_at_a_word() -> None:
-    cut = retelling.clipped("word " * 100)
+    cut = grounding.clipped("word " * 100)
     assert cut.endswith("word…")
-    assert len(cut) <= retelling.QUOTED
+    assert len(cut) <= grounding.QUOTED
 
 
 SOURCE = ["2026-11-21 12:00 Ada: I fly to Porto on 3 December with Bob.", "Ada talked with Bob."]
@@ -116,17 +117,17 @@ SOURCE = ["2026-11-21 12:00 Ada: I fly to Porto on 3 December with Bob.", "Ada t
     ],
 )
 def test_a_models_words_count_only_if_they_keep_to_what_was_said(narrative: str, kept: bool) -> None:
-    assert retelling.bounded(narrative, "Ada", SOURCE) is kept
+    assert grounding.bounded(narrative, "Ada", SOURCE) is kept
 
 
 @given(st.lists(st.text(max_size=40), max_size=6), st.lists(st.text(max_size=40), max_size=6))
 def test_whatever_is_said_there_are_at_most_five_topics_and_each_was_said(own: list[str], others: list[str]) -> None:
-    found = retelling.topics(own, others)
-    assert len(found) <= retelling.WORDS
+    found = topics.topics(own, others)
+    assert len(found) <= topics.WORDS
     said = unicodedata.normalize("NFKC", "\n".join([*own, *others])).casefold()
     assert all(unicodedata.normalize("NFKC", word).casefold() in said for word in found if word.isascii())
 
 
 @given(st.text(max_size=400), st.integers(2, 200))
 def test_a_clipped_text_is_never_longer_than_asked(said: str, most: int) -> None:
-    assert len(retelling.clipped(said, most)) <= most
+    assert len(grounding.clipped(said, most)) <= most

@@ -7,9 +7,10 @@ import pytest
 from sqlalchemy import text
 
 from core import changes, shadow, tenants
-from core.change import Author, Owner
+from core.change import Owner
 from core.db import Database
 from core.errors import Invalid
+from core.publishing import Author
 from core.shadow import Stand
 from core.tables import TENANT_TABLES
 from core.types import Candidate, Evidence

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from core import events, hiding, keys, summarise, summary_texts
-from core.change import Author
 from core.db import Database
 from core.errors import Conflict, Later, Never, NotFound
 from core.keys import Key
+from core.publishing import Author
 from core.summarise import Limits, Part, Rolled, Summary, Writer, Written, plainly
 from core.text import token_estimate
 from core.types import Json, Message

@@ -11,7 +11,7 @@ from core import memories
 from core.change import Add, Archive, Confirm, Dispute, Edit, Merge, Pin, Replace, Restore
 from core.config import Settings
 from core.db import Database
-from core.judge import Known
+from core.identity import Known
 from core.types import Category, Json, Trust
 from rules import store
 from tests.core.changing import EMBEDDER, Bench, a_candidate, an_add

@@ -11,27 +11,13 @@ from alembic import command
 from sqlalchemy import create_engine, text
 
 from core import changes, db, echo, events, fading, forget, memories, schema, upkeep
-from core.change import (
-    Add,
-    Archive,
-    Author,
-    Change,
-    Confirm,
-    Derive,
-    Ignore,
-    Link,
-    Merge,
-    Owner,
-    Part,
-    Pin,
-    Restore,
-    Use,
-)
+from core.change import Add, Archive, Change, Confirm, Derive, Ignore, Link, Merge, Owner, Part, Pin, Restore, Use
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Conflict
-from core.judge import Known
+from core.identity import Known
+from core.publishing import Author
 from core.search import query
 from core.search.query import Question
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from api.stack.servers import Broker
+from api.stack.broker import Broker
 from core.config import Settings
 from core.db import Database
 from core.types import Json

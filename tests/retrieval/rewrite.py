@@ -15,7 +15,7 @@ from pathlib import Path
 
 import structlog
 
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from core.config import Settings
 from core.embed import LocalEmbedder
 from tests.retrieval import replay, rows, talks, vectors

@@ -17,8 +17,8 @@ from core.db import Database
 from tests.doors import Doors
 from tests.samples import TENANT
 from tests.workers.test_ledger import deaths, mark, marks, owe, row_of, rush, swept
-from workers import agents, deadline, ledger
-from workers.ledger import Agent, Job, Ledger, Outcome, Policy
+from workers import agents, deadline, lease, ledger
+from workers.dispatch_model import Agent, Job, Ledger, Outcome, Policy
 
 POLICY = Policy(lease=3, resend=0.01, retry_base=0.01, retry_max=600, attempts=8)
 SECONDS = 0.5
@@ -51,7 +51,7 @@ def test_an_attempt_that_takes_too_long_is_ended_and_the_second_was_the_last(app
     one = owe(app)
     began = time.monotonic()
     ledger.run(a_worker(app, agent), TENANT, one)
-    assert time.monotonic() - began < SECONDS + 3 * ledger.LOOK_SECONDS
+    assert time.monotonic() - began < SECONDS + 3 * lease.LOOK_SECONDS
     row = row_of(app, one)
     assert (row.status, row.overruns, row.attempt) == ("retrying", 1, 1)
     rush(app, one)
@@ -121,7 +121,7 @@ def test_a_lease_is_not_renewed_beyond_the_deadline(app: Database) -> None:
     job = ledger._claim(book, TENANT, one)
     assert job is not None
     with app.tenant(TENANT) as tx:
-        tx.execute(ledger._RENEW, {"id": one, "lease": job.lease, "seconds": 3600})
+        tx.execute(lease._RENEW, {"id": one, "lease": job.lease, "seconds": 3600})
     row = row_of(app, one)
     assert row.wake_at == row.deadline_at
 
@@ -152,7 +152,7 @@ def test_what_runs_can_be_called_off_and_its_agent_stops_within_seconds(
     caller.start()
     began = time.monotonic()
     ledger.run(a_worker(app, busy, seconds=None), TENANT, one)
-    assert time.monotonic() - began < 3 * ledger.LOOK_SECONDS + 5
+    assert time.monotonic() - began < 3 * lease.LOOK_SECONDS + 5
     caller.join()
     assert (answers[0].status_code, answers[0].json()["status"]) == (200, "cancelled")
     row = row_of(app, one)
@@ -197,4 +197,4 @@ def test_limits_are_set_by_agent_or_by_queue_and_never_above_the_limit_of_all(se
 
 
 def test_the_hard_end_comes_after_the_soft_one() -> None:
-    assert deadline.GRACE_SECONDS > 2 * ledger.LOOK_SECONDS
+    assert deadline.GRACE_SECONDS > 2 * lease.LOOK_SECONDS

@@ -19,8 +19,8 @@ from core.limits import Limits
 from core.types import DispatchStatus
 from tests.samples import TENANT, accept, accept_all, event
 from tests.works import Works
-from workers import ledger, router, turns, wiring
-from workers.ledger import Job, Ledger, NewDispatch, Outcome, Policy
+from workers import dispatch_rows, ledger, router, sweep, turns, wiring
+from workers.dispatch_model import Job, Ledger, NewDispatch, Outcome, Policy
 from workers.relay import Owed
 
 FLOOD = 1_000
@@ -40,7 +40,7 @@ def work_for(app: Database, tenant: str, number: int, **fields: Any) -> tuple[li
     plain = NewDispatch(tenant, "run_agent", "agent", "cpu", {}, accepted.last_seq, accepted.last_seq, "c", 0)
     made = [replace(plain, id=uuid7(), **fields) for _ in range(number)]
     with app.tenant(tenant) as tx:
-        return [one.id for one in made], ledger.insert(tx, made, PATIENT.resend)
+        return [one.id for one in made], dispatch_rows.insert(tx, made, PATIENT.resend)
 
 
 def worker(app: Database, ran: list[UUID] | None = None) -> Ledger:
@@ -153,11 +153,11 @@ def test_a_tenant_does_not_wait_for_the_lease_of_a_process_that_died(app: Databa
     for owed in sent:
         assert ledger._claim(book, EVIL, owed.id) is not None
     with queue.queue() as tx:
-        assert ledger.owed(tx, PATIENT) == [], "both places are taken"
+        assert sweep.owed(tx, PATIENT) == [], "both places are taken"
     with app.tenant(EVIL) as tx:
         tx.execute(text("UPDATE dispatches SET wake_at = wake_at - interval '16 s' WHERE status = 'running'"))
     with queue.queue() as tx:
-        assert len(ledger.owed(tx, PATIENT)) == 2, "nobody has renewed these leases"
+        assert len(sweep.owed(tx, PATIENT)) == 2, "nobody has renewed these leases"
 
 
 def test_what_nobody_sent_the_sweep_sends(app: Database, queue: Database) -> None:
@@ -166,7 +166,7 @@ def test_what_nobody_sent_the_sweep_sends(app: Database, queue: Database) -> Non
     with app.tenant(EVIL) as tx:
         tx.execute(text("UPDATE dispatches SET status = 'cancelled', ended_at = now() WHERE turn = 'sent'"))
     with queue.queue() as tx:
-        again = ledger.owed(tx, PATIENT)
+        again = sweep.owed(tx, PATIENT)
     assert len(again) == 2
     assert not {owed.id for owed in again} & {owed.id for owed in sent}
 
@@ -178,7 +178,7 @@ def test_the_retries_of_one_tenant_do_not_keep_the_sweep_from_anothers(app: Data
         with app.tenant(tenant) as tx:
             tx.execute(text("UPDATE dispatches SET status = 'retrying', turn = NULL, wake_at = clock_timestamp()"))
     with queue.queue() as tx:
-        assert quiet in {owed.id for owed in ledger.owed(tx, PATIENT)}
+        assert quiet in {owed.id for owed in sweep.owed(tx, PATIENT)}
 
 
 def test_the_events_of_one_tenant_do_not_keep_the_router_from_anothers(app: Database, works: Works) -> None:

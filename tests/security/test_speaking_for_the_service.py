@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import events, intake
+from core import events, ingest, intake
 from core.config import Settings
 from core.db import Database
 from core.types import Json
@@ -131,7 +131,7 @@ def test_a_rule_saved_before_that_was_refused_emits_nothing_either(settings: Set
         store.save(tx, TENANT, document, author="test")
         old = json.dumps({**document, "actions": [emit]})
         tx.execute(text("UPDATE rules SET document = cast(:old AS jsonb) WHERE name = 'forge'"), {"old": old})
-        events.accept(tx, TENANT, intake.check([event("go.now")]))
+        ingest.accept(tx, TENANT, intake.check([event("go.now")]))
     with at_work(settings) as works:
         works.settle()
     with app.tenant(TENANT) as tx:

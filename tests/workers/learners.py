@@ -9,15 +9,15 @@ from uuid import uuid4
 from sqlalchemy import text
 
 from core import events
-from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
 from core.events import Cause
 from core.llm import Client
+from core.publishing import Author
 from core.types import Event, Json
 from tests.samples import TENANT, accept
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 Agent = Callable[[Tools, Job], Outcome]

@@ -23,9 +23,9 @@ from core.providers import Grant, Meter, Provider
 from tests.core.test_llm import GOOD, Facts, endpoint, refusal, reply
 from tests.samples import TENANT, accept, event, said
 from tests.workers.test_ledger import POLICY, owe, row_of, swept
-from workers import admission, agents, ledger, wiring
+from workers import admission, agents, dispatch_rows, ledger, sweep, wiring
 from workers.admission import RESERVE, Gate
-from workers.ledger import Agent, Job, Ledger, NewDispatch, Outcome
+from workers.dispatch_model import Agent, Job, Ledger, NewDispatch, Outcome
 from workers.tools import Tools, note_call
 
 OTHER = "globex"
@@ -231,7 +231,7 @@ def owe_for(app: Database, tenant: str) -> UUID:
     accepted = accept(app, event(), tenant=tenant)
     new = NewDispatch(tenant, "run_agent", "agent", "io", {}, accepted.last_seq, accepted.last_seq, "c", 0)
     with app.tenant(tenant) as tx:
-        return ledger.insert(tx, [new], POLICY.resend)[0].id
+        return dispatch_rows.insert(tx, [new], POLICY.resend)[0].id
 
 
 def test_what_is_read_is_estimated_by_what_nobody_has_read_yet(app: Database) -> None:
@@ -447,7 +447,7 @@ def test_on_the_next_day_it_goes_on(app: Database, queue: Database) -> None:
         tx.execute(text("UPDATE model_calls SET at = at - interval '1 day'"))
         tx.execute(text("UPDATE dispatches SET expires_at = clock_timestamp()"))
     with queue.queue() as tx:
-        (again,) = ledger.release(tx, PATIENT)
+        (again,) = sweep.release(tx, PATIENT)
     run_all(works, [again.id])
     assert row_of(app, one).status == "done"
 

@@ -15,8 +15,8 @@ from kombu import Connection, Exchange, Queue
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from api.stack.servers import Broker
-from core import events
+from api.stack.broker import Broker
+from core import events, ingest
 from core.bell import Bell, Ear
 from core.config import Settings
 from core.db import Database
@@ -134,7 +134,7 @@ def test_what_the_database_refuses_for_good_is_a_dead_letter(
     def refuse(tx: Any, *_: object) -> None:
         tx.execute(text("SELECT 1 / 0"))
 
-    monkeypatch.setattr(events, "accept", refuse)
+    monkeypatch.setattr(ingest, "accept", refuse)
     bus.take(intake, json.dumps(event()).encode(), {}, "application/json")
     assert "division by zero" in letters(app)[0].error
 
@@ -145,7 +145,7 @@ def test_a_database_that_is_away_leaves_the_message_on_the_bus(
     def away(*_: object) -> None:
         raise OperationalError("INSERT", {}, RuntimeError("connection lost"))
 
-    monkeypatch.setattr(events, "accept", away)
+    monkeypatch.setattr(ingest, "accept", away)
     with pytest.raises(OperationalError):
         bus.take(intake, json.dumps(event()).encode(), {}, "application/json")
     assert letters(app) == []

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from api.stack.servers import Postgres
+from api.stack.postgres import Postgres
 from core import schema
 from core.bell import broker_url
 from core.config import Settings

@@ -10,13 +10,14 @@ from pydantic import HttpUrl
 from sqlalchemy import text
 
 from core import compress, events, upkeep
-from core.change import Author, Use
+from core.change import Use
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Never
 from core.events import Cause
 from core.llm import Client
+from core.publishing import Author
 from core.types import Event, Json
 from tests.core.test_compress import RUNS, runs
 from tests.core.test_patterns import RUNS as WALKS
@@ -25,7 +26,7 @@ from tests.core.test_upkeep import ADA, PERSON, carry_out, set_back
 from tests.faults import model as fake
 from tests.samples import TENANT, accept, event
 from workers import compressing
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 Agent = Callable[[Tools, Job], Outcome]

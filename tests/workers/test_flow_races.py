@@ -26,8 +26,8 @@ from rules.schema import Rule
 from tests.rules.samples import RUN, a_document, a_rule, an_event
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works, at_work
-from workers import ledger, router
-from workers.ledger import NewDispatch
+from workers import dispatch_rows, router
+from workers.dispatch_model import NewDispatch
 
 THREADS = 4
 SESSIONS = 4
@@ -218,7 +218,7 @@ def test_a_lane_that_skips_is_never_fuller_than_its_limit(queue: Database, setti
             with own.queue() as tx:
                 match = Match(an_event(seq=100 * number + n), lane, 1, {"concurrency": "k"})
                 _, fires, _ = flow.pass_on(tx, [match], START)
-                ledger.insert(tx, [_action(fire) for fire in fires], 30)
+                dispatch_rows.insert(tx, [_action(fire) for fire in fires], 30)
             acted += len(fires)
         return acted
 

@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import text
 
 from core import documents, drafts
-from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.documents import Saved
 from core.drafts import Sent
 from core.embed import HashEmbedder
+from core.publishing import Author
 from core.search import index
 from core.search.query import Question
 from core.types import Json

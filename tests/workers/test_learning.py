@@ -8,13 +8,14 @@ import pytest
 from sqlalchemy import text
 
 from core import events, memories, profile, undo
-from core.change import Add, Archive, Author, Confirm, Dispute, Edit, Owner
+from core.change import Add, Archive, Confirm, Dispute, Edit, Owner
 from core.config import Settings
 from core.db import Database
 from core.errors import Conflict, Never
-from core.judge import Known
+from core.identity import Known
 from core.llm import Client
 from core.profile import Profile
+from core.publishing import Author
 from core.types import Evidence, Json
 from rules import store
 from tests.core.test_upkeep import EMBEDDER, a_memory, carry_out, history, row, told

@@ -20,8 +20,8 @@ from core.errors import Conflict, Later, Never
 from core.providers import BreakerOpen
 from core.types import DispatchStatus, Json
 from tests.samples import TENANT, accept, event
-from workers import ledger, wiring
-from workers.ledger import Agent, Job, Ledger, NewDispatch, Outcome, Policy
+from workers import dispatch_rows, ledger, sweep, wiring
+from workers.dispatch_model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
 from workers.relay import Owed
 
 POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
@@ -36,7 +36,7 @@ def owe(app: Database, target: str = "agent", **fields: Any) -> UUID:
     accepted = accept(app, event())
     plain = NewDispatch(TENANT, "run_agent", target, "io", {}, accepted.last_seq, accepted.last_seq, "c", 0)
     with app.tenant(TENANT) as tx:
-        ledger.insert(tx, [replace(plain, **fields)], POLICY.resend)
+        dispatch_rows.insert(tx, [replace(plain, **fields)], POLICY.resend)
     return plain.id
 
 
@@ -76,7 +76,7 @@ def rush(app: Database, dispatch_id: UUID) -> None:
 
 def swept(queue: Database, policy: Policy = POLICY) -> list[UUID]:
     with queue.queue() as tx:
-        return [owed.id for owed in ledger.owed(tx, policy)]
+        return [owed.id for owed in sweep.owed(tx, policy)]
 
 
 def deaths(app: Database) -> list[Json]:
@@ -337,7 +337,7 @@ def test_two_sweeps_at_once_send_each_thing_once(app: Database, queue: Database)
 def test_what_is_not_to_be_run_is_never_sent(app: Database, queue: Database, status: DispatchStatus) -> None:
     with app.tenant(TENANT) as tx:
         letter = NewDispatch(TENANT, "run_agent", "agent", "io", {}, None, 0, "", 0, status=status)
-        assert ledger.insert(tx, [letter], 0) == []
+        assert dispatch_rows.insert(tx, [letter], 0) == []
     assert swept(queue) == []
 
 
@@ -374,7 +374,7 @@ def chain(app: Database, *targets: str, **fields: Any) -> list[UUID]:
             plain = replace(plain, status=DispatchStatus.HELD, hold="turn", after=made[-1].id)
         made.append(replace(plain, **({} if made else fields)))
     with app.tenant(TENANT) as tx:
-        ledger.insert(tx, made, POLICY.resend)
+        dispatch_rows.insert(tx, made, POLICY.resend)
     return [one.id for one in made]
 
 
@@ -513,7 +513,7 @@ def test_a_lane_is_no_other_tenants_lane(app: Database) -> None:
         lane_limit=1,
     )
     with app.tenant("globex") as tx:
-        ledger.insert(tx, [theirs], POLICY.resend)
+        dispatch_rows.insert(tx, [theirs], POLICY.resend)
     book = a_ledger(app, {"agent": works})
     assert ledger._claim(book, TENANT, mine) is not None
     assert ledger._claim(book, "globex", theirs.id) is not None
@@ -583,7 +583,7 @@ def test_the_sweep_that_sets_one_aside_calls_who_waited_for_it(app: Database, qu
 
 def cancelled_waiting(queue: Database, limit: int) -> int:
     with queue.queue() as tx:
-        return ledger.cancel_waiting(tx, TENANT, "r:ada", limit, "A newer one took its place.")
+        return sweep.cancel_waiting(tx, TENANT, "r:ada", limit, "A newer one took its place.")
 
 
 def test_of_those_that_wait_the_latest_is_left(app: Database, queue: Database) -> None:
@@ -631,7 +631,7 @@ def held(app: Database, seconds: float, *targets: str) -> list[UUID]:
 
 def expired(queue: Database) -> int:
     with queue.queue() as tx:
-        return ledger.expire(tx)
+        return sweep.expire(tx)
 
 
 def test_what_is_held_for_approval_waits_and_notes_since_when(app: Database, queue: Database) -> None:
@@ -688,11 +688,11 @@ def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
 def test_what_is_too_much_for_one_statement_goes_in_several(
     app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr(ledger, "PARCEL_CHARACTERS", room)
+    monkeypatch.setattr(dispatch_rows, "PARCEL_CHARACTERS", room)
     seq = accept(app, event()).last_seq
     new = [NewDispatch(TENANT, "run_agent", "a", "io", {"text": "ü" * 300}, seq, seq, "c", 0) for _ in range(7)]
     with app.tenant(TENANT) as tx:
-        owed = ledger.insert(tx, new, POLICY.resend)
+        owed = dispatch_rows.insert(tx, new, POLICY.resend)
     with queue.queue() as tx:
         found = tx.execute(text("SELECT id, params FROM dispatches ORDER BY id")).all()
     assert [row.id for row in found] == [o.id for o in owed] == [dispatch.id for dispatch in new]

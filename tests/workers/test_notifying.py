@@ -25,7 +25,7 @@ from tests.outlets import allowed, open_to
 from tests.samples import TENANT, accept, event
 from tests.workers.test_outside import Other, a_job, other, tools
 from tests.works import Works, at_work
-from workers import ledger, notifying, outside
+from workers import dispatch_model, ledger, notifying, outside, sweep
 
 __all__ = ["other"]
 
@@ -103,7 +103,7 @@ def pass_time(queue: Database, works: Works) -> int:
     """Let the time come for which something is held, and run what is due then; how many were released."""
     with queue.queue() as tx:
         tx.execute(text("UPDATE dispatches SET expires_at = clock_timestamp() WHERE hold = 'time'"))
-        owed = ledger.release(tx, works.ledger.policy)
+        owed = sweep.release(tx, works.ledger.policy)
     works.run(owed)
     return len(owed)
 
@@ -143,11 +143,11 @@ def test_what_several_workers_find_due_is_sent_once_and_by_one_id_at_each_attemp
         for dispatch_id in held(app):
             with queue.queue() as tx:
                 tx.execute(text("UPDATE dispatches SET expires_at = clock_timestamp() WHERE hold = 'time'"))
-                ledger.release(tx, works.ledger.policy)
+                sweep.release(tx, works.ledger.policy)
             ledger.run(works.ledger, TENANT, dispatch_id)
         with queue.queue() as tx:
             tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE status = 'retrying'"))
-            owed = ledger.owed(tx, works.ledger.policy)
+            owed = sweep.owed(tx, works.ledger.policy)
         works.run(owed)
     assert [got.json["text"].splitlines()[0] for got in other.got] == ["4 notices"] * 2
     assert len({got.headers["webhook-id"] for got in other.got}) == 1
@@ -176,8 +176,8 @@ def test_what_is_held_until_its_time_is_seen_and_can_be_cancelled(
     with at_work(given) as works:
         works.settle()
         with queue.queue() as tx:
-            assert ledger.release(tx, works.ledger.policy) == [], "its time has not come"
-            assert ledger.expire(tx) == 0
+            assert sweep.release(tx, works.ledger.policy) == [], "its time has not come"
+            assert sweep.expire(tx) == 0
             held = tx.execute(text("SELECT status, hold, expires_at FROM dispatches WHERE hold = 'time'")).one()
     assert (held.status, held.expires_at > datetime.now(UTC)) == ("held", True)
 
@@ -232,7 +232,7 @@ def test_the_next_attempts_are_spread_over_hours(settings: Settings, app: Databa
     other.answers = [(503, {}, b"busy")] * 3
     pauses = []
     for attempt in (1, 3, 8):
-        job = ledger.Job(**{**_fields(a_job(url=other.url, headers={}, payload=None)), "attempt": attempt})
+        job = dispatch_model.Job(**{**_fields(a_job(url=other.url, headers={}, payload=None)), "attempt": attempt})
         with pytest.raises(Later) as refused:
             outside.send_webhook(tools(given), job)
         assert refused.value.after is not None
@@ -284,8 +284,8 @@ def test_the_log_may_be_quiet_too(settings: Settings, app: Database) -> None:
     assert [line for line in lines if line["event"] == "notification"] == []
 
 
-def _fields(job: ledger.Job) -> dict[str, Any]:
-    return {name: getattr(job, name) for name in ledger.Job.__slots__}
+def _fields(job: dispatch_model.Job) -> dict[str, Any]:
+    return {name: getattr(job, name) for name in dispatch_model.Job.__slots__}
 
 
 def test_the_notifier_run_by_its_name_tells_as_notify_does(app: Database, works: Works) -> None:

@@ -26,12 +26,12 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
 from core import db, intake
-from core.change import Author
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
 from core.errors import Later, Never
 from core.events import Cause
+from core.publishing import Author
 from core.tenants import DEFAULT
 from core.types import Event, Json
 from rules import store
@@ -39,8 +39,8 @@ from tests.outlets import allowed, open_to
 from tests.production import free_port
 from tests.samples import TENANT, accept, event
 from tests.works import at_work
-from workers import ledger, notifying, outside, posting
-from workers.ledger import Job, Outcome
+from workers import notifying, outside, posting, sweep
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 MET = Event(
@@ -411,7 +411,7 @@ def test_actions_are_carried_out_one_after_another_and_each_at_last(
         assert taken(broker.get_secret_value(), tasks) == []
         with queue.queue() as tx:
             tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE status = 'retrying'"))
-            again = ledger.owed(tx, works.ledger.policy)
+            again = sweep.owed(tx, works.ledger.policy)
         works.run(again)
     assert [got.path for got in other.got] == ["/hook/one", "/hook/two", "/hook/two"]
     assert other.got[1].headers["webhook-id"] == other.got[2].headers["webhook-id"]

@@ -16,7 +16,7 @@ from rules.standing import Allowed
 from tests.rules.samples import RUN, a_document, a_rule
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
-from workers import firing, ledger, router
+from workers import dispatch_rows, firing, router
 from workers.firing import Occasion
 
 EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {"id": "{{payload.id}}"}}
@@ -218,14 +218,14 @@ def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
 def test_what_a_debounce_lets_go_and_the_database_refuses_is_set_aside_alone(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = ledger.write
+    write = dispatch_rows.write
 
     def refused(tx: Tx, new: Any) -> Any:
         if any(one.rule == "bad" and one.status is DispatchStatus.PENDING for one in new):
             tx.execute(text("SELECT 1 / 0"))
         return write(tx, new)
 
-    monkeypatch.setattr(ledger, "write", refused)
+    monkeypatch.setattr(dispatch_rows, "write", refused)
     wait = {"debounce": {"seconds": 3600}}
     save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
     accept(app, event("a"), event("b"))

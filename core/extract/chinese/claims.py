@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from core.extract.chinese.clauses import QUOTED
-from core.extract.tables_zh.words import KIN
+from core.kin_zh import KIN
 
 _QUESTION = re.compile(
     r"[吗么]$|(?<![着那])呢$|^(?:请问|怎么|为什么|为啥|哪(?!怕)|谁|"

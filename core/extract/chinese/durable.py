@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from core.extract.tables_zh.words import CITIES, KIN
+from core.extract.tables_zh.words import CITIES
+from core.kin_zh import KIN
 from core.types import Category
 
 

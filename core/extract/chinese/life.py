@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.extract.tables_zh.words import KIN
+from core.kin_zh import KIN
 from core.types import Category, Topic
 
 

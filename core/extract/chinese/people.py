@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from core.extract.chinese.clauses import QUOTED, TITLED
-from core.extract.tables_zh.words import KIN
+from core.kin_zh import KIN
 from core.text import dictionary_count
 
 SURNAMES = (

@@ -10,7 +10,7 @@ import re
 from core.extract.chinese import life
 from core.extract.chinese.durable import FREQUENCY
 from core.extract.chinese.life import Fact
-from core.extract.tables_zh.words import KIN
+from core.kin_zh import KIN
 from core.types import Category, Topic
 
 OPEN = ("habit.", "plan.", "have.", "date.", "place.", "number.", "id.", "count.")

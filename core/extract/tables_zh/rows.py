@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.extract.reading import Pattern
 from core.extract.tables_zh import more
-from core.extract.tables_zh.words import ADV, CITIES, DAY, KIN, PETS, ROLES, row
+from core.extract.tables_zh.words import ADV, CITIES, DAY, ROLES, row
+from core.kin_zh import KIN, PETS
 from core.types import Category, Topic
 
 SLOTS: tuple[Pattern, ...] = (

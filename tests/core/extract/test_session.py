@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from core import changes, echo, hiding, memories, sessions
-from core.change import Add, Author, Confirm, Ignore, Owner
+from core.change import Add, Confirm, Ignore, Owner
 from core.db import Database
 from core.echo import Served
 from core.embed import HashEmbedder
@@ -17,6 +17,7 @@ from core.extract.protocol import Reading, Retold, Window
 from core.extract.session import Failed, Reader, Stretch
 from core.gateway import Gateway
 from core.llm import Call, OnCall
+from core.publishing import Author
 from core.types import Candidate, Category, Evidence, Message, Topic
 from tests.samples import TENANT, accept, accept_all, said
 

@@ -11,12 +11,13 @@ from sqlalchemy import event as hooks
 from sqlalchemy import text
 
 from core import changes, documents, drafts, events
-from core.change import Add, Author, Owner
+from core.change import Add, Owner
 from core.config import Settings
 from core.db import Database
 from core.drafts import Sent
 from core.embed import HashEmbedder
 from core.events import Cause
+from core.publishing import Author
 from core.search import index, query
 from core.search.query import Found, Question
 from core.types import Candidate, Category, Evidence, Kind, Topic

@@ -13,10 +13,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from core import changes, db, erase_user
-from core.change import Archive, Author, Edit, Owner, Restore
+from core.change import Archive, Edit, Owner, Restore
 from core.config import Settings
 from core.db import Database, Tx, together
 from core.errors import Conflict
+from core.publishing import Author
 from core.search import query, shelf, sift, vectors
 from core.search.query import Question
 from core.search.view import View

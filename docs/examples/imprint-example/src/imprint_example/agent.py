@@ -9,7 +9,7 @@ from core.events import Cause, Emission
 from core.types import Json
 from imprint_example.extractor import orders
 from workers.agents import Agent
-from workers.ledger import Job, Outcome
+from workers.dispatch_model import Job, Outcome
 from workers.tools import Tools
 
 LAST = 100

