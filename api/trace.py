@@ -7,16 +7,18 @@ from typing import Any
 
 from sqlalchemy import text
 
-from api.shapes import dispatch_json, event_json
-from core import events, memories
-from core.db import Database, Tx
+from api.serializers import dispatch_json, event_json
 from core.errors import Invalid
+from core.events import log
+from core.memory import memories
+from core.storage.db import Database, Tx
 from core.types import Event, Json
-from rules import store, trial
-from rules.facts import Facts
-from rules.meaning import Meanings
-from rules.ruleset import matches_type
-from rules.schema import Rule, parse
+from rules.document.schema import Rule, parse
+from rules.engine import dry_run
+from rules.engine.ruleset import matches_type
+from rules.engine.similarity import Meanings
+from rules.expressions.facts import Facts
+from rules.registry import store
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,12 @@ class _Considered:
 def of(db: Database, tenant_id: str, event_id: str, meanings: Meanings) -> Json:
     """Event → rules considered → dispatches → changes and memories → the events that followed."""
     with db.tenant(tenant_id) as tx:
-        event = events.get(tx, event_id)
+        event = log.get(tx, event_id)
         considered, is_routed = _considered(tx, event)
         rules = [one.rule for one in considered if isinstance(one.rule, Rule)]
-        lookup = trial.look_up(tx, event, rules)
+        lookup = dry_run.look_up(tx, event, rules)
         what_came = _what_came(tx, event)
-    known = trial.facts(event, lookup, rules, meanings)
+    known = dry_run.facts(event, lookup, rules, meanings)
     silent = "no match" if is_routed else "not decided yet"
     return {"event": event_json(event), "rules": [_rule_json(one, known, silent) for one in considered], **what_came}
 
@@ -48,7 +50,7 @@ def _what_came(tx: Tx, event: Event) -> Json:
     return {
         "dispatches": [dispatch_json(d) for d in dispatches],
         "changes": [_change_json(version) for version in made],
-        "followed_by": [event_json(e) for e in events.followers(tx, event)],
+        "followed_by": [event_json(e) for e in log.followers(tx, event)],
     }
 
 
@@ -90,7 +92,7 @@ def _is_meant(rule: Rule | Invalid | None, event: Event) -> bool:
 def _rule_json(one: _Considered, known: Facts, silent: str) -> Json:
     told: Json = {"rule": one.name, "version": one.version, "verdict": silent, "reason": None, "tree": None}
     if isinstance(one.rule, Rule):
-        told["tree"] = trial.tree(one.rule, known)
+        told["tree"] = dry_run.tree(one.rule, known)
     elif one.rule is not None:
         told |= {"verdict": "unreadable", "reason": one.rule.detail}
     return told if one.decision is None else told | {"verdict": one.decision.verdict, "reason": one.decision.reason}

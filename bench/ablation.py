@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from bench.peers_talks import Question as Labelled
 from bench.peers_talks import Talk, talks
 from bench.stand import Stand, stack
-from core import db
 from core.config import Settings
-from core.db import Database
-from core.embed import LocalEmbedder
-from core.search import query, rank
+from core.inference.embedders import LocalEmbedder
+from core.search import query, ranking
 from core.search.query import Question
+from core.storage import db
+from core.storage.db import Database
 from core.types import Json
 
 PARTS: Final[Mapping[str, Mapping[str, float]]] = OrderedDict(
@@ -104,14 +104,14 @@ def message(user: str, turn: Json) -> Json:
 @contextmanager
 def weighing(weights: Mapping[str, float]) -> Iterator[None]:
     """The ranking with some of its weights changed."""
-    before = {name: getattr(rank, name) for name in weights}
+    before = {name: getattr(ranking, name) for name in weights}
     for name, weight in weights.items():
-        setattr(rank, name, weight)
+        setattr(ranking, name, weight)
     try:
         yield
     finally:
         for name, weight in before.items():
-            setattr(rank, name, weight)
+            setattr(ranking, name, weight)
 
 
 def recall(database: Database, told: Sequence[Talk], embedder: Known) -> dict[str, float]:

@@ -20,14 +20,15 @@ from pathlib import Path
 import psycopg
 
 from bench.stand import database, show, timed
-from core import db, tenants
-from core.db import Database
-from core.embed import HashEmbedder
+from core.inference.embedders import HashEmbedder
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 from core.types import Json
-from rules import store
-from rules.backtest import Asked, Backtest, Result
-from rules.meaning import Meanings
-from rules.stretch import PAGE
+from rules.backtest.backtest import Asked, Backtest, Result
+from rules.backtest.log_window import PAGE
+from rules.engine.similarity import Meanings
+from rules.registry import store
 
 EVENTS = 100_000
 MESSAGES = 50

@@ -22,10 +22,11 @@ from sqlalchemy import text
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from bench.stand import show, timed
-from core import db, schema, tenants
 from core.config import Settings
-from core.db import Database
-from rules import store
+from core.storage import db, schema
+from core.storage.db import Database
+from core.tenancy import tenants
+from rules.registry import store
 
 USERS = 100_000
 TENANT = "bench"

@@ -28,10 +28,10 @@ import zen
 
 from bench.decide import decide_all, document, event, rates
 from core.types import Event, Json
-from rules.conditions import compile_conditions
-from rules.facts import Facts
-from rules.ruleset import Ruleset
-from rules.schema import parse
+from rules.document.schema import parse
+from rules.engine.conditions import compile_conditions
+from rules.engine.ruleset import Ruleset
+from rules.expressions.facts import Facts
 
 EVENTS = 200
 COUNTS = (10, 1_000)

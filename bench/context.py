@@ -22,12 +22,16 @@ from numpy.typing import NDArray
 
 from bench.stand import database, show
 from bench.write import AUTHOR, TENANT, WHO, Bench, Prepared, fill, statement
-from core import db, gateway, ingest, intake, sessions
-from core.context.build import Asked, Reads, build
-from core.db import Database
-from core.embed import Embedder, LocalEmbedder
-from core.search import index, query
+from core.consolidation import pipeline
+from core.context.builder import Asked, Reads, build
+from core.events import parsing
+from core.index import search_index
+from core.inference.embedders import Embedder, LocalEmbedder
+from core.search import query
 from core.search.query import Question
+from core.sessions import ingest, sessions
+from core.storage import db
+from core.storage.db import Database
 from core.types import Json
 
 SESSION: Final = "today"
@@ -65,7 +69,7 @@ def run(known: int, messages: int, questions: int) -> dict[str, float]:
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            fill(Bench(app, gateway.usual(app, prepared, settings), admin), known)
+            fill(Bench(app, pipeline.usual(app, prepared, settings), admin), known)
             talk(app, messages)
             admin.execute("VACUUM ANALYZE")
         reads = Reads(app, Timed(LocalEmbedder()), settings)
@@ -83,13 +87,15 @@ def talk(app: Database, messages: int) -> None:
     with app.tenant(TENANT) as tx:
         session = sessions.unindexed(tx, [SESSION])[0]
         while session.indexed_to < session.message_count:
-            index.put_messages(tx, TENANT, [(session, index.plan(session, index.unindexed(tx, session)))])
+            search_index.put_messages(
+                tx, TENANT, [(session, search_index.plan(session, search_index.unindexed(tx, session)))]
+            )
             session = sessions.get(tx, SESSION)
 
 
 def say(app: Database, numbers: Sequence[int]) -> None:
     with app.tenant(TENANT) as tx:
-        ingest.accept(tx, TENANT, intake.check([message(n) for n in numbers]))
+        ingest.accept(tx, TENANT, parsing.check([message(n) for n in numbers]))
 
 
 def message(n: int) -> Json:

@@ -1,7 +1,8 @@
 """Whether the bound of a rule's cost holds: `python -m bench.cost [bytes of the event]`.
 
-Each row is a rule made to be expensive with the event that is most expensive for it. `units` is what `rules.cost`
-says for that size of event, `us` what deciding takes, and the last column must stay below what its docstring says.
+Each row is a rule made to be expensive with the event that is most expensive for it. `units` is what
+`rules.engine.cost` says for that size of event, `us` what deciding takes, and the last column must stay below what its
+docstring says.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from time import perf_counter
 from typing import Any
 
 from core.types import Event, Json
-from rules.cost import EVENT_BYTES, bound
-from rules.ruleset import Ruleset
-from rules.schema import parse
+from rules.document.schema import parse
+from rules.engine.cost import EVENT_BYTES, bound
+from rules.engine.ruleset import Ruleset
 
 ROUNDS = 5
 TIME = "2026-11-21T10:00:00.123456Z"

@@ -20,8 +20,8 @@ from time import process_time
 from typing import Any
 
 from core.types import Event, Json
-from rules.ruleset import Ruleset
-from rules.schema import Rule, parse
+from rules.document.schema import Rule, parse
+from rules.engine.ruleset import Ruleset
 
 ROLES = [f"role{place}" for place in range(20)]
 EVENTS = 2_000

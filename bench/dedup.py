@@ -19,11 +19,14 @@ import psycopg
 
 from bench.stand import database, timed
 from bench.write import AUTHOR, FILLED, TENANT, candidate
-from core import changes, db, gateway, merge, tenants
-from core.change import Add, Owner
-from core.db import Database
-from core.embed import HashEmbedder
-from core.gateway import Gateway
+from core.consolidation import dedup_sweep, pipeline
+from core.consolidation.pipeline import Gateway
+from core.inference.embedders import HashEmbedder
+from core.memory import writer
+from core.memory.changes import Add, Owner
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 from core.types import Candidate
 
 TOTAL: Final = (10_000, 50_000)
@@ -45,7 +48,7 @@ def run(total: Sequence[int] = TOTAL, new: Sequence[int] = NEW) -> list[Figure]:
     print(f"{'total':>8} {'new':>8} {'seconds':>9} {'ms a new one':>13} {'merged':>7}")
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
-        gate = gateway.usual(app, HashEmbedder(), settings)
+        gate = pipeline.usual(app, HashEmbedder(), settings)
         fill(app, gate, [candidate(n) for n in range(max(total))], [more(n) for n in range(max(new))])
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
             figures = [measure(app, gate, admin, one, other) for one in total for other in new]
@@ -70,7 +73,7 @@ def fill(app: Database, gate: Gateway, known: Sequence[Candidate], new: Sequence
         vectors = gate.embedder.embed([one.content for one in part])
         adds = [Add(one, "Filled in.", vector) for one, vector in zip(part, vectors, strict=True)]
         with app.tenant(TENANT) as tx:
-            changes.apply(tx, TENANT, SOURCE, adds, AUTHOR)
+            writer.apply(tx, TENANT, SOURCE, adds, AUTHOR)
 
 
 def measure(app: Database, gate: Gateway, admin: psycopg.Connection, total: int, new: int) -> Figure:
@@ -83,7 +86,7 @@ def measure(app: Database, gate: Gateway, admin: psycopg.Connection, total: int,
         nonlocal merged
         more = True
         while more:
-            swept = merge.sweep(app, TENANT, user, gate.thresholds)
+            swept = dedup_sweep.sweep(app, TENANT, user, gate.thresholds)
             with app.tenant(TENANT) as tx:
                 swept.write(tx, AUTHOR)
             merged, more = merged + len(swept.merges), swept.more

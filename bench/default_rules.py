@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from core.types import Json
-from rules import defaults
+from rules.registry import defaults
 
 HEAD: Final = """# Default rules
 

@@ -26,18 +26,19 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http import app as application
+from api import app as application
 from api.http import error_responses, gate
-from api.http.bounds import Table
-from api.http.door import ADMITTED, Admitted, Door
-from api.http.protocol import Config
+from api.http.connection_limits import Config
+from api.http.dependencies import ADMITTED, Admitted, Door
+from api.http.route_bounds import Table
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from bench.stand import free_port, show
-from core import db, schema, tenants
 from core.config import Settings
-from core.tenants import Caller
-from rules import store
+from core.storage import db, schema
+from core.tenancy import tenants
+from core.tenancy.tenants import Caller
+from rules.registry import store
 
 TENANT = "default"
 ROUNDS = 400

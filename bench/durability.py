@@ -1,4 +1,4 @@
-"""Weights of `core.extract.durability`: trained on labelled sentences, judged on conversations that were left out.
+"""Weights of `core.extraction.durability`: trained on labelled sentences, judged on conversations that were left out.
 
     python -m bench.durability [--write]
 
@@ -23,8 +23,8 @@ from bench import extract as locomo
 from bench import regression
 from bench.regression import Row
 from bench.talks import HELD_OUT, talk_of, talks
-from core import ngrams
-from core.extract import answers, durability, quoting, sentences
+from core.extraction import durability, quoting, short_answers
+from core.language import ngrams, sentences
 
 SENTENCES = Path(__file__).with_name("lasting_sentences.txt")
 OTHERS = 0.3
@@ -53,7 +53,7 @@ def of_talk(name: str) -> Iterator[Sentence]:
                     )
                     keep = bool(core.intersection(one["facts"]))
                     yield Sentence(Row(ngrams.buckets(features), keep), bool(one["facts"]))
-            asked = (answers.question_in(turn["content"]) or "") if turn["role"] == "assistant" else ""
+            asked = (short_answers.question_in(turn["content"]) or "") if turn["role"] == "assistant" else ""
 
 
 def of_others(language: str) -> Iterator[Row]:

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.embed import local_model_path
-from core.minilm import MAX_TOKENS, MiniLM, batches, read_safetensors
+from core.inference.embedders import local_model_path
+from core.inference.minilm import MAX_TOKENS, MiniLM, batches, read_safetensors
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.stack.broker import Broker
-from api.stack.machine import packaged
+from api.stack.host import packaged
 from api.stack.postgres import Postgres
 from api.stack.process import wait_released
 from core.errors import Misconfigured

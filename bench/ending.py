@@ -1,4 +1,4 @@
-"""Weights of `core.ending`: trained on labelled conversations, judged on those that were left out.
+"""Weights of `core.statements.endings`: trained on labelled conversations, judged on those that were left out.
 
     python -m bench.ending [--write] [--talks en-h zh-h]
 
@@ -22,11 +22,12 @@ import numpy as np
 from bench import regression
 from bench.regression import Row, Trained
 from bench.talks import HELD_OUT, SECONDS_A_TURN, in_third_person, named, says, talk_of, talks
-from core import ending, ngrams, revision
 from core.config import Settings
-from core.embedders import embedder
-from core.ending import Features, Sketch
-from core.extract import offline
+from core.extraction import rule_extractor
+from core.inference.configured_embedder import embedder
+from core.language import ngrams
+from core.statements import endings, revision
+from core.statements.endings import Features, Sketch
 from core.types import Candidate, Category, Json, Message
 
 RIDGE = 3.0
@@ -108,7 +109,7 @@ def read(name: str) -> Conversation:
         Told(replace(one, said_at=message.occurred_at), _facts(talk, session, message, one))
         for session in talk["sessions"]
         for messages in [_messages(talk, session)]
-        for one in offline.extract(messages)
+        for one in rule_extractor.extract(messages)
         for message in messages
         if message.id == one.evidence[0].message_id
     ]
@@ -161,7 +162,7 @@ class Look:
 
 
 def _row(content: str, *, wanted: bool) -> Row:
-    return Row(ngrams.buckets(ending.sketch(content).grams), wanted)
+    return Row(ngrams.buckets(endings.sketch(content).grams), wanted)
 
 
 def looks(conversations: Sequence[Conversation]) -> dict[str, Trained]:
@@ -182,12 +183,12 @@ def compared(conversation: Conversation, look: Look) -> list[tuple[Pair, Feature
     for at, new in enumerate(conversation.told):
         older = conversation.older(at)
         place = {id(one): n for n, one in enumerate(older)}
-        for old, shown in ending.pairs(new.candidate, older, look):
-            if not ending.may_be_ended(new.candidate, old):
+        for old, shown in endings.pairs(new.candidate, older, look):
+            if not endings.may_be_ended(new.candidate, old):
                 continue
-            rule = revision.revises(ending.reading(new.candidate), ending.reading(old)) is not None
+            rule = revision.revises(endings.reading(new.candidate), endings.reading(old)) is not None
             wanted = any(conversation.ends.get(fact) in new.facts for fact in old.facts)
-            kinds = ending.of_categories(new.category, old.category) | {"a rule": float(rule)}
+            kinds = endings.of_categories(new.category, old.category) | {"a rule": float(rule)}
             found.append((Pair(place[id(old)], at, rule, wanted), shown | kinds))
     return found
 
@@ -224,7 +225,7 @@ def report(conversations: Sequence[Conversation], names: Iterable[str]) -> Itera
         weights = trained([one for one in rest if one.language == left_out.language])
         rated = [(pair, _rated(weights, features)) for pair, features in compared(left_out, look)]
         stale = {at for at in range(len(left_out.told)) if left_out.stale(at)}
-        for least in sorted({0.2, 0.3, 0.4, 0.5, ending.LEAST}):
+        for least in sorted({0.2, 0.3, 0.4, 0.5, endings.LEAST}):
             ended = {pair.old for pair, p in rated if p >= least}
             yield (
                 f"{left_out.name}, {least}: {len(ended)} ended, {len(ended & stale) / max(1, len(ended)):.3f} of them "
@@ -235,7 +236,7 @@ def report(conversations: Sequence[Conversation], names: Iterable[str]) -> Itera
 def write(conversations: Sequence[Conversation]) -> None:
     for language in dict.fromkeys(one.language for one in conversations):
         for kind, one in looks([c for c in conversations if c.language == language]).items():
-            one.write(ending.file_of(kind, language))
+            one.write(endings.file_of(kind, language))
     _write(usual=usual(conversations), weights={})
     weights = {name: round(weight, 4) for name, weight in trained(conversations).items()}
     _write(usual=usual(conversations), weights=weights)
@@ -243,7 +244,7 @@ def write(conversations: Sequence[Conversation]) -> None:
 
 def _write(**learned: Mapping[str, float]) -> None:
     text = json.dumps(learned, indent=1, sort_keys=True, ensure_ascii=False)
-    ending.WEIGHTS_FILE.write_text(f"{text}\n", encoding="utf-8")
+    endings.WEIGHTS_FILE.write_text(f"{text}\n", encoding="utf-8")
 
 
 def usual(conversations: Sequence[Conversation]) -> dict[str, float]:
@@ -251,7 +252,7 @@ def usual(conversations: Sequence[Conversation]) -> dict[str, float]:
     found: dict[str, float] = {}
     for language in dict.fromkeys(one.language for one in conversations):
         several = [
-            ending.sketch(told.content).words for c in conversations if c.language == language for told in c.told
+            endings.sketch(told.content).words for c in conversations if c.language == language for told in c.told
         ]
         counts = Counter(word for words in several for word in words)
         found |= {word: round(n / len(several), 4) for word, n in counts.items() if n > RARE * len(several)}

@@ -16,11 +16,14 @@ from uuid import UUID
 import psycopg
 
 from bench.stand import database, show, timed
-from core import db, erase, erase_user, tenants
 from core.config import Settings
-from core.db import Database
-from core.publishing import Author
-from core.text import TERM_IDS
+from core.erasure import memory as erasure_memory
+from core.erasure import user as erasure_user
+from core.events.publishing import Author
+from core.language.terms import TERM_IDS
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 
 MESSAGES = 100_000
 OTHERS = 4
@@ -128,12 +131,12 @@ def _first_memory(tx: db.Tx) -> UUID:
 
 def _erase_memory(app: Database, memory_id: UUID) -> None:
     with app.tenant(TENANT) as tx:
-        erase.memory(tx, TENANT, memory_id, AUTHOR)
+        erasure_memory.memory(tx, TENANT, memory_id, AUTHOR)
 
 
 def _erase_user(app: Database, settings: Settings) -> dict[str, int]:
     with app.tenant(TENANT) as tx:
-        return dict(erase_user.user(tx, TENANT, "ada", AUTHOR, settings).counts)
+        return dict(erasure_user.user(tx, TENANT, "ada", AUTHOR, settings).counts)
 
 
 if __name__ == "__main__":

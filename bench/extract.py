@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.extract.offline import extract
+from core.extraction.rule_extractor import extract
 from core.types import Candidate, Message
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -22,16 +22,20 @@ from sqlalchemy import text
 
 from api.stack.postgres import Postgres
 from bench.stand import database, show, timed
-from core import db, events, ingest, intake, tenants
 from core.config import Settings
-from core.db import Database
+from core.events import log, parsing
+from core.sessions import ingest
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 from core.types import Event, Json
-from rules import flow, store
-from rules.flow import Match
-from rules.schema import Rule, parse
-from workers import router as routing
+from rules.document.schema import Rule, parse
+from rules.flow import flow_rows
+from rules.flow.flow_rows import Match
+from rules.registry import store
 from workers import wiring
-from workers.router import Router
+from workers.routing import router as routing
+from workers.routing.router import Router
 
 BATCH = 500
 MESSAGES = 10
@@ -98,10 +102,10 @@ def _accept(app: Database, queue: Database, number: int) -> list[Event]:
     """A message of each live session on the log, as the doors put it there; the events as a router reads them."""
     documents = [_said(f"s{number // MESSAGES}-{session}") for session in range(BATCH)]
     with app.tenant(TENANT) as tx:
-        ingest.accept(tx, TENANT, intake.check(documents))
+        ingest.accept(tx, TENANT, parsing.check(documents))
     with queue.queue() as tx:
-        rows = tx.execute(text(f"SELECT {events.COLUMNS} FROM events e WHERE routed_at IS NULL ORDER BY seq"))
-        return [events.event_of(row) for row in rows]
+        rows = tx.execute(text(f"SELECT {log.COLUMNS} FROM events e WHERE routed_at IS NULL ORDER BY seq"))
+        return [log.event_of(row) for row in rows]
 
 
 def _said(session: str) -> Json:
@@ -119,7 +123,7 @@ def _pass_on(queue: Database, rule: Rule, fresh: Sequence[Event]) -> None:
     """The same flow control under another tenant's name, so that it meets no row of the router's."""
     matches = [Match(_elsewhere(event), rule, 1, {"debounce": f"session:{event.session_id}"}) for event in fresh]
     with queue.queue() as tx:
-        flow.pass_on(tx, matches, datetime.now(UTC))
+        flow_rows.pass_on(tx, matches, datetime.now(UTC))
 
 
 def _elsewhere(event: Event) -> Event:

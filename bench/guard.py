@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from core import guard
-from core.guard import Screened
+from core.screening import screen
+from core.screening.screen import Screened
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -46,7 +46,7 @@ def longmemeval(path: Path) -> Iterator[str]:
 def alarms(name: str, texts: Sequence[str]) -> None:
     """Screen benign texts; print the share that is flagged, each that is, and the time it took."""
     began = time.process_time()
-    screened = [guard.screen(text) for text in texts]
+    screened = [screen.screen(text) for text in texts]
     seconds = time.process_time() - began
     hostile, secret = (sum(map(of, screened)) for of in (is_hostile, is_secret))
     print(
@@ -71,7 +71,7 @@ def is_secret(screened: Screened) -> bool:
 
 def told_apart(rows: Sequence[Json], yes: str, no: str, holds: Callable[[Screened], bool]) -> str:
     """Precision and recall over the texts labelled `yes` and `no`."""
-    said = [(row["label"] == yes, holds(guard.screen(row["text"]))) for row in rows if row["label"] in {yes, no}]
+    said = [(row["label"] == yes, holds(screen.screen(row["text"]))) for row in rows if row["label"] in {yes, no}]
     right, flagged, wanted = (sum(map(both, said)) for both in (all, lambda pair: pair[1], lambda pair: pair[0]))
     return (
         f"precision {right / max(flagged, 1):.3f}   recall {right / max(wanted, 1):.3f}   "
@@ -81,7 +81,7 @@ def told_apart(rows: Sequence[Json], yes: str, no: str, holds: Callable[[Screene
 
 def is_right(row: Json) -> bool:
     """Whether the guard says what the label says, and leaves nothing of a secret."""
-    screened = guard.screen(row["text"])
+    screened = screen.screen(row["text"])
     if row["label"] == "secret":
         return screened.secret and row["secret"] not in screened.text
     return screened.hostile == (row["label"] == "hostile") and not (row["label"] != "hostile" and screened.secret)
@@ -97,7 +97,7 @@ def long_text() -> str:
         text = (piece * LONG)[:LONG]
         began = time.process_time()
         for _ in range(20):
-            guard.screen(text)
+            screen.screen(text)
         lines.append(f"{name} {(time.process_time() - began) / 20 * 1e3:.2f} ms")
     return f"{LONG:,} characters: " + ", ".join(lines)
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from uuid import UUID
 
 from bench.judge_pairs import Pair, made
-from core.embed import LocalEmbedder
-from core.identity import Known
-from core.judge import USUAL, Kind, Thresholds, Verdict, Word, conflicting, judge, opined, unclear
+from core.consolidation.judge import USUAL, Kind, Thresholds, Verdict, Word, conflicting, judge, opined, unclear
+from core.inference.embedders import LocalEmbedder
+from core.memory.identity import Known
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SAME = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}

@@ -23,8 +23,10 @@ import numpy as np
 from bench import extract as locomo
 from bench.talks import FOLDER, says, talk_of
 from bench.talks import named as names_fact
-from core.extract import dates, english, lasting, offline, rewrite, sentences, statements, worth
-from core.extract.persons import Persons
+from core.extraction import rule_extractor, salience
+from core.extraction.english import informal, lasting, statements
+from core.extraction.english.people import Persons
+from core.language import dates, sentences, third_person
 from core.types import Message
 
 SENTENCES = Path(__file__).with_name("lasting_sentences.txt")
@@ -48,7 +50,7 @@ def considered(messages: list[Message]) -> Iterator[tuple[Message, statements.St
     """The statements that fill no slot, before anything says whether they last."""
     persons: dict[str, Persons] = {}
     for number, message in enumerate(messages):
-        speaker = offline.speaker_of(message)
+        speaker = rule_extractor.speaker_of(message)
         if speaker is None:
             for known in persons.values():
                 known.hear(message.content, number)
@@ -56,7 +58,7 @@ def considered(messages: list[Message]) -> Iterator[tuple[Message, statements.St
         known = persons.setdefault(speaker, Persons(speaker))
         for quote in sentences.split(message.content):
             for one in statements.read(quote, frozenset(), known, number):
-                if not one.slots and worth.is_statement(one.plain, of_a_person=one.person is not None):
+                if not one.slots and salience.is_statement(one.plain, of_a_person=one.person is not None):
                     yield message, one
 
 
@@ -67,7 +69,7 @@ def row(statement: statements.Statement, at: datetime, keep: bool, weight: float
 
 def of_sentences() -> Iterator[Row]:
     for line in SENTENCES.read_text(encoding="utf-8").splitlines():
-        plain = english.cleaned(line[2:], frozenset())
+        plain = informal.cleaned(line[2:], frozenset())
         yield row(statements.stated(plain, Persons("Ada")), NOW, line[0] == "+", 1.0, "own")
 
 
@@ -95,7 +97,7 @@ def of_talks() -> Iterator[Row]:
             turns = [m if m.role == "user" else Message(*(getattr(m, f) for f in m.__slots__[:8])) for m in turns]
             for _, one in considered(turns):
                 found = list(dates.find(one.plain, at))
-                told = rewrite.third_person(dates.written_out(one.plain, found), talk["speaker"])
+                told = third_person.third_person(dates.written_out(one.plain, found), talk["speaker"])
                 keep = any(says(told, fact) or (not fact["holds"] and names_fact(told, fact)) for fact in talk["facts"])
                 yield row(one, at, keep, 1.0, path.stem)
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from bench.extract import sessions
 from bench.stand import Stand, show, stack
-from core.tokens import counter
+from core.inference.token_counting import counter
 from core.types import Json, Message
 
 LEARNS: Final = 5

@@ -20,10 +20,13 @@ from pydantic import SecretStr
 
 from api.stack.broker import Broker
 from bench.stand import database
-from core import db, ingest, intake, recent, tenants
 from core.config import Settings
-from core.db import Database
-from core.recent import EMPTY
+from core.events import parsing
+from core.sessions import ingest, recent_messages
+from core.sessions.recent_messages import EMPTY
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 
 TENANT: Final = "bench"
 CHARACTERS: Final = (300, 1500)
@@ -61,7 +64,7 @@ def run(messages: int = 100, characters: Sequence[int] = CHARACTERS, turns: int 
 
 def measure(app: Database, settings: Settings, kind: str, size: int, added: int, turns: int) -> Figure:
     """Both ways in turn, so that whatever else the machine does falls on both."""
-    kept, session = recent.usual(settings), f"{kind}-{size}"
+    kept, session = recent_messages.usual(settings), f"{kind}-{size}"
     say(app, session, size, settings.recent_messages)
     kept.window(app, TENANT, session)
     cached, plain = [], []
@@ -75,7 +78,7 @@ def measure(app: Database, settings: Settings, kind: str, size: int, added: int,
 
 def alone(app: Database, session: str, limit: int) -> None:
     with app.tenant(TENANT) as tx:
-        recent.read(tx, session, EMPTY, limit)
+        recent_messages.read(tx, session, EMPTY, limit)
 
 
 def timed(act: Callable[[], object]) -> float:
@@ -89,7 +92,7 @@ def say(app: Database, session: str, size: int, count: int) -> None:
     payload = {"session_id": session, "user_id": "ada", "role": "user", "content": "moved to Lisbon " * (size // 16)}
     spoken = [{"event_type": "message.added", "source": "bench", "payload": payload} for _ in range(count)]
     with app.tenant(TENANT) as tx:
-        ingest.accept(tx, TENANT, intake.check(spoken))
+        ingest.accept(tx, TENANT, parsing.check(spoken))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Training of `core.ngrams`: logistic regression with a ridge on sparse features, in NumPy."""
+"""Training of `core.language.ngrams`: logistic regression with a ridge on sparse features, in NumPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from core import ngrams
+from core.language import ngrams
 
 RIDGE = 0.05
 STEPS, RATE = 400, 0.15

@@ -17,11 +17,12 @@ from sqlalchemy import text
 
 from api.stack.postgres import Postgres
 from bench.stand import database, show, timed
-from core import db, tenants
 from core.config import Settings
-from rules import store
-from workers import router as routing
+from core.storage import db
+from core.tenancy import tenants
+from rules.registry import store
 from workers import wiring
+from workers.routing import router as routing
 
 EVENTS = 10_000
 BATCH = 500

@@ -32,11 +32,11 @@ from bench.search_picture import Step, drawn
 from bench.search_said import Floats, embedded, said
 from bench.stand import percentiles, show
 from bench.write import Prepared
-from core import db
-from core.embed import LocalEmbedder
+from core.index.search_index import vector_literal
+from core.inference.embedders import LocalEmbedder
 from core.search import query
-from core.search.index import vector_literal
 from core.search.query import Question
+from core.storage import db
 
 EACH: Final = 1_000
 """Memories of a user, where there are many users."""

@@ -21,13 +21,15 @@ import psycopg
 
 from api.stack.postgres import Postgres
 from bench.search_said import Floats, Said, ids, said, sparse, vectors
-from core import db, forget, identity, schema, tenants
 from core.config import Settings
-from core.embed import LocalEmbedder
-from core.forget import Facts
-from core.search.evidence import tells_time, told
-from core.search.index import DOCUMENTS
-from core.search.lexical import document_weights
+from core.index.answer_cues import tells_time, told
+from core.index.bm25 import document_weights
+from core.index.search_index import DOCUMENTS
+from core.inference.embedders import LocalEmbedder
+from core.memory import decay, identity
+from core.memory.decay import Facts
+from core.storage import db, schema
+from core.tenancy import tenants
 
 TENANT: Final = "default"
 """Of the key that a stack makes for itself."""
@@ -153,7 +155,7 @@ def _uuid7(when: datetime, chance: np.random.Generator) -> UUID:
 def _memory(rows: Rows, who: tuple[str, int], memory_id: UUID, when: datetime, one: Said, vector: bytes) -> None:
     user, n = who
     session, message = _place(n // CITED, user)
-    key, fades = identity.statement_key("Ada", one.content), CURVE.fade_at(when, forget.UNDER)
+    key, fades = identity.statement_key("Ada", one.content), CURVE.fade_at(when, decay.UNDER)
     kinds, stands, curve = (
         ("semantic", "fact", "personal"),
         ("confirmed", "active"),
@@ -203,7 +205,7 @@ def _copy(
             sink.write_row(row)
 
 
-CURVE: Final = forget.FORMULAS["fading"](Facts(0.5, "fact"))
+CURVE: Final = decay.FORMULAS["fading"](Facts(0.5, "fact"))
 
 COLUMNS: Final = {
     table: dict(column.split() for column in columns.split(","))

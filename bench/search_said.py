@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
 from bench.write import statement
-from core.embed import LocalEmbedder
-from core.text import TERM_IDS, term_id, terms
+from core.inference.embedders import LocalEmbedder
+from core.language.terms import TERM_IDS, term_id, terms
 
 SENTENCES: Final = 3_000
 """Embedded by the local model in half a minute of one core."""

@@ -25,9 +25,9 @@ from typing import Any, Final
 import numpy as np
 
 from bench.extract import sessions
-from core import segment, unit_texts
-from core.embed import LocalEmbedder
-from core.segment import Turn, Vectors
+from core.inference.embedders import LocalEmbedder
+from core.summaries import segmentation, unit_rule_text
+from core.summaries.segmentation import Turn, Vectors
 from core.types import Message
 
 CONVERSATIONS: Final = Path("../shared/data/locomo_dev.json")
@@ -76,7 +76,7 @@ def streams(path: Path) -> dict[str, list[Stream]]:
 
 def _stream(talk: Sequence[Sequence[Message]], embedder: LocalEmbedder) -> Stream:
     said = [message.content for one in talk for message in one]
-    return Stream([segment.turn(one, AT) for one in said], embedder.embed(said), frozenset())
+    return Stream([segmentation.turn(one, AT) for one in said], embedder.embed(said), frozenset())
 
 
 def _joined(parts: Sequence[Stream]) -> Stream:
@@ -128,7 +128,7 @@ WAYS: Final[Mapping[str, Callable[[Stream], list[int]]]] = {
 
 
 def _cut(turns: Sequence[Turn], vectors: Vectors) -> list[int]:
-    return [one.start for one in segment.cut(turns, vectors, GAP)][1:]
+    return [one.start for one in segmentation.cut(turns, vectors, GAP)][1:]
 
 
 def measure(some: Sequence[Stream], way: Callable[[Stream], list[int]]) -> Figure:
@@ -183,8 +183,8 @@ def rates(path: Path, whole: Sequence[Stream]) -> tuple[float, float]:
     talks = [talk for sample in json.loads(path.read_text(encoding="utf-8")) for talk in sessions(sample)]
     start = time.process_time()
     for talk in talks:
-        plain = list(unit_texts.screened(talk))
-        unit_texts.tell(plain, list(unit_texts.lines(plain)))
+        plain = list(unit_rule_text.screened(talk))
+        unit_rule_text.tell(plain, list(unit_rule_text.lines(plain)))
     return cut, sum(map(len, talks)) / (time.process_time() - start)
 
 

@@ -20,8 +20,8 @@ from typing import Any
 import httpx
 
 from api.stack.postgres import Postgres
-from core import schema
 from core.config import Settings
+from core.storage import schema
 
 READY_SECONDS = 120
 

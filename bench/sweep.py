@@ -15,10 +15,12 @@ import sys
 import psycopg
 
 from bench.stand import database, show, timed
-from core import db, tenants, upkeep
 from core.config import Settings
-from core.db import Database
-from core.publishing import Author
+from core.events.publishing import Author
+from core.maintenance import sweeps
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 
 MEMORIES = 1_000_000
 DUE = 1_000
@@ -85,12 +87,12 @@ def _sweep(app: Database, page: int) -> None:
     archived = page
     while archived == page:
         with app.tenant(TENANT) as tx:
-            archived = upkeep.faded(tx, TENANT, AUTHOR, page)
+            archived = sweeps.faded(tx, TENANT, AUTHOR, page)
 
 
 def _overflow(app: Database, settings: Settings) -> None:
     with app.tenant(TENANT) as tx:
-        assert upkeep.overflowing(tx, TENANT, AUTHOR, settings.memories_per_user, settings.sweep_page) == 0
+        assert sweeps.overflowing(tx, TENANT, AUTHOR, settings.memories_per_user, settings.sweep_page) == 0
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.stand import Stand, stack
-from core.extract import rewrite
+from core.language import third_person
 
 FOLDER = Path(__file__).parent / "talks_data"
 HELD_OUT = frozenset({"en-i", "en-l", "zh-i", "zh-l"})
@@ -78,7 +78,7 @@ def in_third_person(memory: str, talk: Json) -> str:
     """A memory, and where it quotes the speaker in English also the same of them: the labels speak in both ways."""
     if talk["language"] != "English" or "“" not in memory:
         return memory
-    return f"{memory} {rewrite.third_person(memory, talk['speaker'])}"
+    return f"{memory} {third_person.third_person(memory, talk['speaker'])}"
 
 
 def says(memory: str, fact: Json) -> bool:

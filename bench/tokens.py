@@ -2,10 +2,11 @@
 
     python -m bench.tokens FOLDER [--strings 300] [--write FILE]
 
-FOLDER holds vocabularies by the names of `core.tokens.ESTIMATED` (and any other): `o200k_base.tiktoken` in the format
-of tiktoken, which must be installed, or `deepseek.json` as `tokenizers` or Mistral write them. Without them nothing
-can be compared, and only the speed is shown. Fresh random strings are made to get the better of the estimate; any text
-of which it says too little is printed, and the exit status is 1. `--write`: counts for tests/core/measured_tokens.json.
+FOLDER holds vocabularies by the names of `core.inference.token_counting.ESTIMATED` (and any other):
+`o200k_base.tiktoken` in the format of tiktoken, which must be installed, or `deepseek.json` as `tokenizers` or Mistral
+write them. Without them nothing can be compared, and only the speed is shown. Fresh random strings are made to get the
+better of the estimate; any text of which it says too little is printed, and the exit status is 1. `--write`: counts for
+tests/core/measured_tokens.json.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from core.tokens import ANY, ESTIMATED, Estimate
+from core.inference.token_counting import ANY, ESTIMATED, Estimate
 
 HERE = Path(__file__).resolve().parent
 TEXTS = HERE / "token_texts.json"

@@ -25,13 +25,16 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from bench.stand import database, show
-from core import changes, db, gateway, nearest, tenants
-from core.change import Add, Owner
-from core.db import Database
-from core.embed import LocalEmbedder
-from core.gateway import Gateway
-from core.publishing import Author
-from core.search.index import vector_literal
+from core.consolidation import pipeline
+from core.consolidation.pipeline import Gateway
+from core.events.publishing import Author
+from core.index.search_index import vector_literal
+from core.inference.embedders import LocalEmbedder
+from core.memory import nearest_vectors, writer
+from core.memory.changes import Add, Owner
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 from core.types import Candidate, Category, Evidence, Topic
 
 BATCH: Final = 15
@@ -117,7 +120,7 @@ def run(known: int, candidates: int, others: int) -> dict[str, float]:
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            bench = Bench(app, gateway.usual(app, prepared, settings), admin)
+            bench = Bench(app, pipeline.usual(app, prepared, settings), admin)
             fill(bench, known)
             figures = {"memories of the user": float(known), "embedding alone, texts/s": embedded}
             alone = measure(bench, Owner("ada"), known, candidates)
@@ -142,7 +145,7 @@ def fill(bench: Bench, known: int) -> None:
         vectors = bench.gate.embedder.embed([one.content for one in mine])
         adds = [Add(one, "Filled in.", vector) for one, vector in zip(mine, vectors, strict=True)]
         with bench.app.tenant(TENANT) as tx:
-            changes.apply(tx, TENANT, Owner("ada"), adds, AUTHOR)
+            writer.apply(tx, TENANT, Owner("ada"), adds, AUTHOR)
     bench.admin.execute("VACUUM ANALYZE")
 
 
@@ -182,9 +185,9 @@ def again(n: int) -> Candidate:
 
 def judge_all(bench: Bench, owner: Owner, said: Sequence[Candidate], size: int) -> None:
     for start in range(0, len(said), size):
-        wanted = gateway.judged(bench.gate, TENANT, owner, said[start : start + size])
+        wanted = pipeline.judged(bench.gate, TENANT, owner, said[start : start + size])
         with bench.app.tenant(TENANT) as tx:
-            changes.apply(tx, TENANT, owner, wanted, AUTHOR)
+            writer.apply(tx, TENANT, owner, wanted, AUTHOR)
 
 
 def insert_all(bench: Bench, said: Sequence[Candidate], size: int) -> None:
@@ -207,7 +210,7 @@ def used_index(bench: Bench, owner: Owner) -> bool:
     values = {"user": owner.user_id, "dimension": bench.gate.embedder.dimension, "horizon": "1000"}
     with bench.app.tenant(TENANT) as tx:
         users = tx.execute(text("SELECT count(DISTINCT user_id) FROM memories")).scalar_one()
-        plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest.CHANGED.text}"), values).scalars())
+        plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest_vectors.CHANGED.text}"), values).scalars())
     return users == 1 or "search_index_of_user" in plan
 
 

@@ -1,4 +1,4 @@
-"""All settings, in one class. Each is `IMPRINT_<NAME>` in the environment or `.env`, or stands in `imprint.toml`."""
+"""Settings: one frozen class, IMPRINT_* environment variables."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from core import config_faults, hosts
 from core.errors import Misconfigured
-from core.limits import Limits
+from core.settings import faults, hosts
+from core.settings.limits import Limits
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     Raises Misconfigured: a value is wrong, with a sentence for each that names the setting and where it stands.
     """
 
-    model_config = SettingsConfigDict(env_prefix=config_faults.PREFIX, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=faults.PREFIX, extra="ignore", frozen=True)
 
     home: Path = Field(Path(".imprint"), description="Folder for the embedded servers' data, secrets, pids and logs.")
 
@@ -324,10 +324,10 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         try:
-            file = _EnvFile(settings_cls, env_file=config_faults.ENV_FILE)
+            file = _EnvFile(settings_cls, env_file=faults.ENV_FILE)
         except UnicodeDecodeError as error:
-            raise Misconfigured(f"{config_faults.ENV_FILE} is not UTF-8 at byte {error.start}.") from None
-        toml = InitSettingsSource(settings_cls, config_faults.toml())
+            raise Misconfigured(f"{faults.ENV_FILE} is not UTF-8 at byte {error.start}.") from None
+        toml = InitSettingsSource(settings_cls, faults.toml())
         return init_settings, _Environment(settings_cls), file, toml, file_secret_settings
 
     @model_validator(mode="wrap")
@@ -336,7 +336,7 @@ class Settings(BaseSettings):
         try:
             return handler({name: value for name, value in given.items() if value != ""})
         except ValidationError as error:
-            raise config_faults.of_validation(error, cls.model_fields) from None
+            raise faults.of_validation(error, cls.model_fields) from None
 
     @cached_property
     def stack(self) -> dict[str, str]:
@@ -352,7 +352,7 @@ class Settings(BaseSettings):
 
 def unknown() -> list[str]:
     """A sentence for each name in the environment, in `.env` and in `imprint.toml` that no setting has."""
-    return config_faults.unknown(Settings.model_fields)
+    return faults.unknown(Settings.model_fields)
 
 
 def _decoded(decode: Callable[[str, FieldInfo, Any], Any], name: str, field: FieldInfo, value: Any) -> Any:
@@ -361,4 +361,4 @@ def _decoded(decode: Callable[[str, FieldInfo, Any], Any], name: str, field: Fie
     try:
         return decode(name, field, value)
     except ValueError:
-        raise config_faults.of_json(name, Settings.model_fields, value) from None
+        raise faults.of_json(name, Settings.model_fields, value) from None

@@ -1,4 +1,4 @@
-"""What can go wrong, in words that say the way out. The docstring of an error is its message."""
+"""Error hierarchy; the docstring of a class is its default message."""
 
 from __future__ import annotations
 

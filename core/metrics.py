@@ -1,4 +1,4 @@
-"""Every metric, in one typed file. Names follow Prometheus: base units, `_total` for counters."""
+"""All Prometheus metrics."""
 
 from __future__ import annotations
 

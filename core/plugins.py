@@ -1,4 +1,4 @@
-"""What other packages bring: extractors, retrievers, agents, notifiers and embedders, found by their entry points."""
+"""Entry-point lookup for third-party extractors, embedders, agents, notifiers, retrievers."""
 
 from __future__ import annotations
 

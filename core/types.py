@@ -1,4 +1,4 @@
-"""The words everyone speaks: events, dispatches, memories and the small types they are made of."""
+"""Shared vocabulary: Event, Message, Memory enums, Candidate, Evidence, Owner."""
 
 from __future__ import annotations
 

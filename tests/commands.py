@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import uvicorn
 
+from api import app as http
 from api.cli import main
-from api.http import app as http
-from core.bell import broker_url
 from core.config import Settings
-from core.embed import HashEmbedder
+from core.events.doorbell import broker_url
+from core.inference.embedders import HashEmbedder
 from tests.doors import key_of
 from tests.production import free_port, wait_for
 from tests.samples import TENANT

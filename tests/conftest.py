@@ -15,12 +15,13 @@ from sqlalchemy import create_engine, text
 
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
-from core import db, schema, tenants
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
-from core.tables import TENANT_TABLES
-from rules import store
+from core.inference.embedders import HashEmbedder
+from core.storage import db, schema
+from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES
+from core.tenancy import tenants
+from rules.registry import store
 from tests.doors import Doors, opened
 from tests.samples import TENANT
 from tests.works import Works, at_work

@@ -10,9 +10,9 @@ from uuid import uuid4
 from pydantic import SecretStr
 from sqlalchemy import URL, NullPool, create_engine, text
 
-from core import db
 from core.config import Settings
-from core.db import Tx
+from core.storage import db
+from core.storage.db import Tx
 from core.types import Json
 
 

@@ -10,12 +10,13 @@ from typing import Any
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from api.http import app as http
-from core import db, tenants
-from core.bell import broker_url
+from api import app as http
 from core.config import Settings
-from core.embed import HashEmbedder
-from rules import store
+from core.events.doorbell import broker_url
+from core.inference.embedders import HashEmbedder
+from core.storage import db
+from core.tenancy import tenants
+from rules.registry import store
 from tests.samples import TENANT
 
 OTHER = "globex"

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from core import db, outlets, tenant_secrets, vault
 from core.config import Settings
-from core.outlets import Wanted
-from rules.standing import Allowed
+from core.storage import db
+from core.tenancy import destinations, vault
+from core.tenancy import secrets as tenancy_secrets
+from core.tenancy.destinations import Wanted
+from rules.registry.limits import Allowed
 from tests.samples import TENANT
 
 
@@ -32,9 +34,9 @@ def open_to(
     )
     app = db.connect(db.app_url(settings), 1)
     with app.tenant(tenant) as tx:
-        outlets.put(tx, wider, tenant, Wanted(entries, channels or {}, signing or ""), by="test")
+        destinations.put(tx, wider, tenant, Wanted(entries, channels or {}, signing or ""), by="test")
         for name, value in (secrets or {}).items():
-            tenant_secrets.put(tx, vault.opened(wider), tenant, "header", name, value, by="test")
+            tenancy_secrets.put(tx, vault.opened(wider), tenant, "header", name, value, by="test")
     app.close()
     return wider
 
@@ -48,6 +50,6 @@ def allowed(settings: Settings, tenant: str = TENANT, **more: Any) -> Allowed:
     """What a rule of the tenant may do by now."""
     app = db.connect(db.app_url(settings), 1)
     with app.tenant(tenant) as tx:
-        found = outlets.of(tx, settings, tenant)
+        found = destinations.of(tx, settings, tenant)
     app.close()
     return Allowed.of(settings, found, **{"high_risk": False, **more})

@@ -25,9 +25,9 @@ from sqlalchemy import create_engine, text
 from api.http.events import BACKLOG_SECONDS
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
-from core import db, schema
 from core.config import Settings
-from core.embed import HashEmbedder
+from core.inference.embedders import HashEmbedder
+from core.storage import db, schema
 from tests.doors import key_of
 from tests.faults.model import statement
 from tests.samples import TENANT

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core import ingest, intake
-from core.db import Database
-from core.ingest import Accepted
+from core.events import parsing
+from core.sessions import ingest
+from core.sessions.ingest import Accepted
+from core.storage.db import Database
 from core.types import Json
 
 TENANT = "acme"
@@ -40,4 +41,4 @@ def accept(app: Database, *documents: Json, tenant: str = TENANT) -> Accepted:
 def accept_all(app: Database, documents: Sequence[Json], *, tenant: str = TENANT) -> Accepted:
     """Put a batch on the log, as the doors do."""
     with app.tenant(tenant) as tx:
-        return ingest.accept(tx, tenant, intake.check(documents))
+        return ingest.accept(tx, tenant, parsing.check(documents))

@@ -10,11 +10,13 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import text
 
 from core.config import Settings
-from rules import flow
-from workers import ledger, router, wiring
-from workers.dispatch_model import Ledger
-from workers.relay import Owed
-from workers.router import Router
+from rules.flow import flow_rows
+from workers import wiring
+from workers.dispatch import ledger as dispatch_ledger
+from workers.dispatch.model import Ledger
+from workers.dispatch.relay import Owed
+from workers.routing import router as routing_router
+from workers.routing.router import Router
 
 ROUNDS = 100
 
@@ -30,10 +32,10 @@ class Works:
         """Work until nothing is owed; how many dispatches were run. With `flush`, open debounces act now."""
         done = 0
         for _ in range(ROUNDS):
-            count, owed = router.route(self.router)
+            count, owed = routing_router.route(self.router)
             if flush:
                 self._make_due()
-            owed += router.fire_due(self.router)
+            owed += routing_router.fire_due(self.router)
             done += self.run(owed)
             if not count and not owed:
                 return done
@@ -44,7 +46,7 @@ class Works:
         done, waiting = 0, list(owed)
         while waiting:
             next_one = waiting.pop(0)
-            waiting += ledger.run(self.ledger, next_one.tenant_id, next_one.id)
+            waiting += dispatch_ledger.run(self.ledger, next_one.tenant_id, next_one.id)
             done += 1
         return done
 
@@ -53,7 +55,7 @@ class Works:
         with self.router.db.queue() as tx:
             open_ones = tx.execute(text("SELECT tenant_id, rule, key FROM flows WHERE due_at IS NOT NULL"))
             places = [(row.tenant_id, row.rule, row.key) for row in open_ones]
-            flow.pass_on(tx, [], datetime.now(UTC) - timedelta(seconds=1), places)
+            flow_rows.pass_on(tx, [], datetime.now(UTC) - timedelta(seconds=1), places)
 
 
 @contextmanager

@@ -8,10 +8,10 @@ import sys
 
 import structlog
 
-from core import log, metrics
+from core import logs, metrics
 from core.config import Settings, unknown
 from core.errors import ImprintError, Misconfigured
-from core.extract import extractors
+from core.extraction import configured_extractor
 from workers import clock, processes
 
 logger = structlog.get_logger()
@@ -27,10 +27,10 @@ def main(argv: list[str] | None = None) -> int:
     name = f"worker-{asked.queue}" if asked.process == "worker" else asked.process
     try:
         settings = Settings()
-        log.configure(settings.log_level, settings.log_format, name)
+        logs.configure(settings.log_level, settings.log_format, name)
         for sentence in unknown():
             logger.warning("settings.unknown", detail=sentence)
-        extractors.require(settings)
+        configured_extractor.require(settings)
         _listen(settings, forks=asked.process == "worker")
         if asked.process == "router":
             processes.run_router(settings)

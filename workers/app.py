@@ -11,11 +11,12 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_process_shutdown
 from kombu import Exchange, Queue
 
-from core import log
+from core import logs
 from core.config import Settings
-from core.letting_go import Sweeper
-from workers import ledger, relay, wiring
-from workers.dispatch_model import Ledger
+from core.maintenance.cache_sweeper import Sweeper
+from workers import wiring
+from workers.dispatch import ledger, relay
+from workers.dispatch.model import Ledger
 
 QUEUES = ("io", "cpu")
 """`io` waits for models and other services, `cpu` computes; a process of each never holds the other up."""
@@ -24,7 +25,7 @@ VISIBILITY_MARGIN_SECONDS = 300
 """Redis hands a task out again when it was not acknowledged in time; that time must lie above the longest task."""
 
 TIME_MARGIN_SECONDS = 30
-"""Each attempt has a time limit of its own (`workers.deadline`); Celery's ends what that could not, and is longer."""
+"""Added to the time limit of an attempt (`workers.dispatch.deadline`) for Celery's own limit, the last resort."""
 
 SOFT_SHUTDOWN_SECONDS = 3
 """What a worker has in hand may finish within this time; after it, leases bring the work back."""
@@ -71,7 +72,7 @@ def with_task(app: Celery, settings: Settings) -> Celery:
         ledger.take_turn(held[0], tenant_id, queue, [UUID(one) for one in dispatch_ids], partial(relay.send, app))
 
     def begin(**_: Any) -> None:
-        log.configure(settings.log_level, settings.log_format, "worker")
+        logs.configure(settings.log_level, settings.log_format, "worker")
         held[:] = [replace(wiring.ledger(settings), interrupts=True)]
         beside[:] = [Sweeper()]
 

@@ -5,13 +5,13 @@ Importing this reads the settings, which is what `-A` is for; nothing else impor
 
 from __future__ import annotations
 
-from core import log
-from core.bell import broker_url
+from core import logs
 from core.config import Settings
+from core.events.doorbell import broker_url
 from workers import app as celery_app
 
 settings = Settings()
-log.configure(settings.log_level, settings.log_format, "clock")
+logs.configure(settings.log_level, settings.log_format, "clock")
 app = celery_app.create(settings, broker_url(settings))
 # Said here, as with Celery's own scheduler the command would run and fire nothing.
 app.conf.beat_scheduler = "workers.clock:Clock"

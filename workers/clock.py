@@ -18,19 +18,23 @@ from celery.beat import Scheduler, Service
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from core import db, events, heartbeat, metrics, schema
-from core.bell import BROKER_ERRORS, Bell, broker_url
+from core import metrics
 from core.config import Settings
-from core.db import Database
-from core.embedders import identity
-from core.heartbeat import Heart
-from rules import flow, schedules
-from rules.book import Book
-from rules.ruleset import Ruleset
-from rules.schedules import Fired, Scheduled
+from core.events import log as event_log
+from core.events.doorbell import BROKER_ERRORS, Bell, broker_url
+from core.inference.configured_embedder import identity
+from core.maintenance import heartbeat
+from core.maintenance.heartbeat import Heart
+from core.storage import db, schema
+from core.storage.db import Database
+from rules.engine.ruleset import Ruleset
+from rules.flow import flow_rows, schedules
+from rules.flow.schedules import Fired, Scheduled
+from rules.registry.live_rules import Book
 from workers import app as celery_app
-from workers import relay, sweep, turns, wiring
-from workers.relay import Owed
+from workers import wiring
+from workers.dispatch import fair_share, relay, sweep
+from workers.dispatch.relay import Owed
 
 log = structlog.get_logger()
 
@@ -138,7 +142,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
             expired = sweep.expire(tx)
-            flow.forget_expired(tx, now)
+            flow_rows.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
         owed = self._owed()
@@ -188,7 +192,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         """How many events may go out to users before clients would feel it: they are refused above `events_waiting`."""
         half = self._settings.tenant_limits.events_waiting // 2
         with self._db.queue() as tx:
-            return half - events.backlog(tx, half)
+            return half - event_log.backlog(tx, half)
 
 
 def run_clock(settings: Settings) -> None:
@@ -214,7 +218,7 @@ def gauge(database: Database) -> None:
         waiting = tx.execute(_UNROUTED).one()
         statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
         oldest = tx.execute(_OLDEST).scalar_one()
-        tenants = Counter(queue for _, queue in turns.ready(tx))
+        tenants = Counter(queue for _, queue in fair_share.ready(tx))
         processes = heartbeat.processes(tx)
     metrics.LOG_UNROUTED.set(waiting.events)
     metrics.LOG_LAG.set(waiting.lag)

@@ -12,17 +12,19 @@ import structlog
 from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
-from core import db, schema
-from core.bell import BROKER_ERRORS, Ear, broker_url
 from core.config import Settings
-from core.db import Database
-from core.embedders import identity, require_model
-from core.heartbeat import Heart
-from core.letting_go import Sweeper
+from core.events.doorbell import BROKER_ERRORS, Ear, broker_url
+from core.inference.configured_embedder import identity, require_model
+from core.maintenance.cache_sweeper import Sweeper
+from core.maintenance.heartbeat import Heart
+from core.storage import db, schema
+from core.storage.db import Database
 from workers import app as celery_app
-from workers import relay, router, wiring
-from workers.bus import BusConsumer, Intake
-from workers.watch import Watcher
+from workers import wiring
+from workers.dispatch import relay
+from workers.mirror_watcher import Watcher
+from workers.routing import router
+from workers.routing.bus_consumer import BusConsumer, Intake
 
 log = structlog.get_logger()
 

@@ -8,14 +8,15 @@ from typing import Final
 
 from sqlalchemy import text
 
-from core import gateway, metrics
+from core import metrics
 from core.config import Settings
-from core.db import Database
-from core.embed import Embedder
-from core.gateway import Gateway
-from core.llm import Call, Client
+from core.consolidation import pipeline
+from core.consolidation.pipeline import Gateway
+from core.inference.client import Call, Client
+from core.inference.embedders import Embedder
+from core.storage.db import Database
 from core.types import Json
-from workers.dispatch_model import Job
+from workers.dispatch.model import Job
 
 TOKENS_PRICED: Final = 1_000_000
 """Prices are for so many tokens."""
@@ -40,7 +41,7 @@ class Tools:
     @property
     def gate(self) -> Gateway:
         """The way from statements to changes."""
-        return gateway.usual(self.db, self.embedder, self.settings)
+        return pipeline.usual(self.db, self.embedder, self.settings)
 
 
 def count_changes(counts: Mapping[str, int]) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from core import db, providers, reembedding
 from core.config import Settings
-from core.db import Database
-from core.embed import CachedEmbedder, Embedder
-from core.embedders import embedder
-from core.extract import extractors
-from core.extract.windows import Sizes
-from core.llm import Client
-from core.providers import Meter
-from rules.book import Book
-from rules.meaning import Meanings
-from workers import agents
-from workers.admission import Gate
-from workers.dispatch_model import Ledger, Policy
-from workers.firing import Workshop
-from workers.router import Router
+from core.extraction import configured_extractor
+from core.extraction.windows import Sizes
+from core.index import reembedding
+from core.inference import quota
+from core.inference.client import Client
+from core.inference.configured_embedder import embedder
+from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.quota import Meter
+from core.storage import db
+from core.storage.db import Database
+from rules.engine.similarity import Meanings
+from rules.registry.live_rules import Book
+from workers.agents import table
+from workers.dispatch.admission import Gate
+from workers.dispatch.model import Ledger, Policy
+from workers.routing.action_dispatches import Workshop
+from workers.routing.router import Router
 from workers.tools import Tools
 
 
@@ -38,9 +40,9 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     app = reembedding.opened(settings, settings.database_pool)
     cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
     tools = Tools(app, cached, _model(settings, app), settings)
-    extractors.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
+    configured_extractor.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
     return Ledger(
-        app, agents.bound(tools), agents.queues(settings), policy(settings), gate(settings), agents.seconds(settings)
+        app, table.bound(tools), table.queues(settings), policy(settings), gate(settings), table.seconds(settings)
     )
 
 
@@ -50,9 +52,9 @@ def gate(settings: Settings) -> Gate | None:
         return None
     reads = settings.extractor != "offline"
     return Gate(
-        provider=providers.provider(settings),
-        asking=agents.MODEL_USERS if reads else agents.MODEL_USERS - agents.EXTRACTORS,
-        reading=agents.EXTRACTORS,
+        provider=quota.provider(settings),
+        asking=table.MODEL_USERS if reads else table.MODEL_USERS - table.EXTRACTORS,
+        reading=table.EXTRACTORS,
         most=min(settings.extract_messages, Sizes(settings.window_messages, settings.window_stride).at_once),
         window=settings.window_messages,
         stride=settings.window_stride,
@@ -68,7 +70,7 @@ def router(settings: Settings) -> Router:
         db=queue,
         book=Book(settings.rules_poll_seconds),
         # Room for a whole event, and as much again around it.
-        shop=Workshop(agents.queues(settings), agents.ALONE, settings.approval_seconds, 2 * settings.event_bytes),
+        shop=Workshop(table.queues(settings), table.ALONE, settings.approval_seconds, 2 * settings.event_bytes),
         meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,
         max_hops=settings.max_hops,
@@ -80,5 +82,5 @@ def _model(settings: Settings, app: Database) -> Client | None:
     if settings.llm_base_url is None:
         return None
     key = settings.llm_api_key.get_secret_value()
-    meter = Meter(app, providers.provider(settings))
+    meter = Meter(app, quota.provider(settings))
     return Client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter)

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from api.cli.client import AsJson, show_json
-from api.stack import copies
+from api.stack import backups
 from api.terminal import err, escape, out
-from core import schema
 from core.config import Settings
 from core.errors import Misconfigured
+from core.storage import schema
 
 To = Annotated[Path, typer.Argument(help="A folder that does not exist yet.")]
 From = Annotated[Path, typer.Argument(help="A folder that `imprint backup` has written.")]
@@ -30,7 +30,7 @@ def backup(place: To, as_json: AsJson = False) -> None:
     """
     settings = _embedded()
     with err.status("Copying …"):
-        copied = copies.write(settings.home, place)
+        copied = backups.write(settings.home, place)
     if as_json:
         show_json({"path": str(place), "bytes": copied.database_bytes, "keys": list(copied.keys)})
         return
@@ -47,7 +47,7 @@ def restore(place: From, as_json: AsJson = False) -> None:
     """
     settings = _embedded()
     with err.status("Restoring …"):
-        copied = copies.restore(settings.home, place, schema.migrations())
+        copied = backups.restore(settings.home, place, schema.migrations())
     if as_json:
         show_json({"home": str(settings.home.absolute()), "keys": list(copied.keys)})
         return

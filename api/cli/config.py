@@ -9,10 +9,12 @@ from pydantic import SecretStr
 
 from api.cli.client import AsJson, show_items, show_json
 from api.terminal import escape, out
-from core import config, config_faults, embedders
+from core import config
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extract import extractors
+from core.extraction import configured_extractor
+from core.inference import configured_embedder
+from core.settings import faults as settings_faults
 from core.types import Json
 
 commands = typer.Typer(help="The settings: check them, show them.", no_args_is_help=True, add_completion=False)
@@ -62,7 +64,7 @@ def faults() -> tuple[list[str], list[str]]:
         warnings = config.unknown()
     except Misconfigured as error:
         return error.detail.splitlines(), []
-    for require in (extractors.require, embedders.require_model):
+    for require in (configured_extractor.require, configured_embedder.require_model):
         try:
             require(settings)
         except Misconfigured as error:
@@ -71,8 +73,8 @@ def faults() -> tuple[list[str], list[str]]:
 
 
 def _item(settings: Settings, name: str) -> Json:
-    source = config_faults.origin(name) if name in settings.model_fields_set else None
-    variable = f"{config_faults.PREFIX}{name.upper()}"
+    source = settings_faults.origin(name) if name in settings.model_fields_set else None
+    variable = f"{settings_faults.PREFIX}{name.upper()}"
     return {"name": variable, "value": _value(settings, name), "source": source or "default"}
 
 
@@ -80,13 +82,13 @@ def _value(settings: Settings, name: str) -> object:
     """The value as JSON has it, without what nobody should see."""
     value = getattr(settings, name)
     if isinstance(value, SecretStr):
-        return config_faults.MASK if value.get_secret_value() else None
-    if name in config_faults.HIDDEN and value:
-        return dict.fromkeys(value, config_faults.MASK)
+        return settings_faults.MASK if value.get_secret_value() else None
+    if name in settings_faults.HIDDEN and value:
+        return dict.fromkeys(value, settings_faults.MASK)
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list):
         return [str(one) for one in value]
-    return config_faults.URL_LOGIN.sub(
-        f"{config_faults.MASK}@", os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return settings_faults.URL_LOGIN.sub(
+        f"{settings_faults.MASK}@", os.fspath(value) if isinstance(value, os.PathLike) else str(value)
     )

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from api.cli.client import AsJson, read, show_json
 from api.terminal import escape, out
-from core.costs import KINDS
+from core.inference.costs import KINDS
 from core.types import Json
 
 

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import demo_view, talks
+from api.cli import conversations, demo_view
 from api.cli.client import AsJson, Client, Refused, show_json
+from api.cli.conversations import Asked, Talk
 from api.cli.demo_view import View
 from api.cli.service import stack
-from api.cli.talks import Asked, Talk
 from api.terminal import err
 from core.config import Settings
 from core.types import Json
@@ -41,7 +41,7 @@ def demo(file: File = None, conversation: Conversation = None, keep: Keep = Fals
 
     Example: imprint demo --keep
     """
-    talk = talks.of_locomo(file, conversation) if file else talks.shipped()
+    talk = conversations.of_locomo(file, conversation) if file else conversations.shipped()
     with _home(keep=keep) as home:
         report = _on_own_stack(home, talk, demo_view.view(as_json=as_json))
     if report is None:
@@ -85,7 +85,7 @@ def _remember(client: Client, talk: Talk, view: View) -> tuple[Json, float]:
     """Publish a session at a time until all that follows from them has ended; the counts and the seconds it took."""
     began, sent, token = time.monotonic(), 0, ""
     with view.watching():
-        for batch in talks.events(talk):
+        for batch in conversations.events(talk):
             token = client.post("/v1/events", batch)["settle_token"]
             sent += len(batch)
             view.progress(sent, client.get("/v1/stats"), time.monotonic() - began)

@@ -11,16 +11,17 @@ from pathlib import Path
 
 import typer
 
-from api.cli import config, endpoints, running
+from api.cli import config, endpoint_probe, installation_checks
 from api.cli.client import AsJson, show_json
-from api.cli.finding import COLOURS, Finding
-from api.cli.finding import checked as _checked
-from api.stack import machine
+from api.cli.findings import COLOURS, Finding
+from api.cli.findings import checked as _checked
+from api.stack import host
 from api.terminal import escape, out
-from core import embed, embedders, receipts
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extract import extractors
+from core.extraction import configured_extractor
+from core.inference import configured_embedder, embedders
+from core.memory import receipts
 
 OLDEST_PYTHON = (3, 11)
 COMFORTABLE_DISK_BYTES = 2 * 1024**3
@@ -58,13 +59,13 @@ def _findings() -> Iterator[Finding]:
     yield _checked("extractor", partial(_extractor, settings))
     if settings.llm_base_url is not None:
         key = settings.llm_api_key.get_secret_value()
-        yield _checked("llm", partial(endpoints.reached, str(settings.llm_base_url), key, "IMPRINT_LLM_BASE_URL"))
+        yield _checked("llm", partial(endpoint_probe.reached, str(settings.llm_base_url), key, "IMPRINT_LLM_BASE_URL"))
     if settings.embedding == "openai" and settings.embedding_base_url is not None:
         key, url = settings.embedding_api_key.get_secret_value(), str(settings.embedding_base_url)
-        yield _checked("embedding", partial(endpoints.reached, url, key, "IMPRINT_EMBEDDING_BASE_URL"))
+        yield _checked("embedding", partial(endpoint_probe.reached, url, key, "IMPRINT_EMBEDDING_BASE_URL"))
     yield _disk(settings.home)
     yield _checked("receipts", partial(_receipts, settings))
-    yield from running.findings(settings)
+    yield from installation_checks.findings(settings)
 
 
 def _settings(errors: list[str], warnings: list[str]) -> Finding:
@@ -96,17 +97,19 @@ def _wheels(settings: Settings) -> Iterator[Finding]:
 
 
 def _wheel(package: str, pattern: str) -> str:
-    return f"embedded, {machine.packaged(package, pattern)}"
+    return f"embedded, {host.packaged(package, pattern)}"
 
 
 def _model(settings: Settings) -> str:
     """The embedding model: its files are the published ones and it makes vectors; an endpoint is not asked."""
     if settings.embedding != "local":
-        embedders.require_model(settings)
-        name, dimension = embedders.identity(settings)
+        configured_embedder.require_model(settings)
+        name, dimension = configured_embedder.identity(settings)
         return f"{name} ({dimension} dimensions) by IMPRINT_EMBEDDING={settings.embedding}"
-    vectors = embed.LocalEmbedder().embed(["Is anybody there?"])
-    return f"{embed.LOCAL_MODEL} at {embed.local_model_path()}, sha256 as published, {vectors.shape[1]} dimensions"
+    vectors = embedders.LocalEmbedder().embed(["Is anybody there?"])
+    return (
+        f"{embedders.LOCAL_MODEL} at {embedders.local_model_path()}, sha256 as published, {vectors.shape[1]} dimensions"
+    )
 
 
 def _disk(home: Path) -> Finding:
@@ -115,7 +118,7 @@ def _disk(home: Path) -> Finding:
     said = f"{free / 1024**3:.1f} GB free under {home.absolute()}"
     if not os.access(place, os.W_OK):
         return Finding("disk", "fail", f"{place} cannot be written. Set IMPRINT_HOME to a folder of yours.")
-    if free < machine.FREE_DISK_BYTES:
+    if free < host.FREE_DISK_BYTES:
         return Finding(
             "disk", "fail", f"{said}: too little to start. Free some space or set IMPRINT_HOME to another disk."
         )
@@ -126,8 +129,8 @@ def _disk(home: Path) -> Finding:
 
 def _extractor(settings: Settings) -> str:
     """Who reads what was said: the rules, a model, or a package that is installed."""
-    extractors.require(settings)
-    if settings.extractor != extractors.AUTO:
+    configured_extractor.require(settings)
+    if settings.extractor != configured_extractor.AUTO:
         return settings.extractor
     return f"llm, {settings.llm_model}" if settings.llm_base_url else "offline: rules alone, no model is configured"
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from api.cli import conditions
+from api.cli import condition_view
 from api.cli.client import AsJson, Client, connected, moment, read, short, show_json, show_json_line
 from api.terminal import escape, out
 from core.types import Json
@@ -148,7 +148,7 @@ def _add_rules(tree: Tree, rules: list[Json]) -> None:
         reason = f": {escape(rule['reason'])}" if rule["reason"] else ""
         at = branch.add(f"{escape(rule['rule'])} v{rule['version']} [{colour}]{rule['verdict']}[/]{reason}")
         if rule.get("tree"):
-            conditions.add(at, rule["tree"])
+            condition_view.add(at, rule["tree"])
 
 
 def _add_dispatches(tree: Tree, dispatches: list[Json]) -> None:

@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "user": ("api.cli.user:commands", "One user: profile, erasing everything, checking a receipt."),
     "tenant": ("api.cli.tenant:commands", "A tenant's own settings: webhooks, channels, secrets, limits."),
     "approvals": ("api.cli.approvals:commands", "Actions that wait for approval: list, approve, reject."),
-    "dead": ("api.cli.dead:commands", "Dead letters: dispatches that failed for good, and trying them again."),
+    "dead": ("api.cli.dead_letters:commands", "Dead letters: dispatches that failed for good, and trying them again."),
     "costs": ("api.cli.costs:costs", "What models have cost, by rule, agent, user or model."),
     "status": ("api.cli.status:status", "Whether the service is ready, and how much waits."),
     "doctor": ("api.cli.doctor:doctor", "Check the machine, the settings and the running installation."),

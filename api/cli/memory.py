@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from api.cli import decisions, editing, figures
+from api.cli import decisions, memory_edits, stats
 from api.cli.client import AsJson, MemoryId, moment, read, short, show_json
 from api.cli.rebuild import rebuild
 from api.cli.reembed import reembed
@@ -17,16 +17,16 @@ from core.types import Category, Json, Status
 commands = typer.Typer(
     help="Memories: list, edit, forget, and why each exists.", no_args_is_help=True, add_completion=False
 )
-commands.command("add")(editing.add)
-commands.command("edit")(editing.edit)
-commands.command("pin")(editing.pin)
-commands.command("forget")(editing.forget)
+commands.command("add")(memory_edits.add)
+commands.command("edit")(memory_edits.edit)
+commands.command("pin")(memory_edits.pin)
+commands.command("forget")(memory_edits.forget)
 commands.command("rebuild")(rebuild)
 commands.command("reembed")(reembed)
 commands.command("decisions")(decisions.decisions)
 commands.command("undo")(decisions.undo)
 commands.command("related")(decisions.related)
-commands.command("stats")(figures.stats)
+commands.command("stats")(stats.stats)
 
 User = Annotated[str | None, typer.Option(help="Only those of this user.")]
 Group = Annotated[str | None, typer.Option(help="Only those of this group.")]

@@ -15,15 +15,16 @@ from uuid_utils import uuid7
 
 from api.cli.client import AsJson, moment, show_items, show_json
 from api.terminal import err, escape, out
-from core import db, events
 from core.config import Settings
-from core.db import Tx
 from core.errors import Later, Misconfigured
-from core.events import Announcement
-from core.mirror import arrange, edits, state
-from core.mirror.edits import Edit
-from core.mirror.layout import FILES
-from core.mirror.state import Mirror, State
+from core.events import log
+from core.events.log import Announcement
+from core.mirror import arrangement, edit_events, sync_state
+from core.mirror.edit_events import Edit
+from core.mirror.markdown import FILES
+from core.mirror.sync_state import Mirror, State
+from core.storage import db
+from core.storage.db import Tx
 from core.types import Json
 
 commands = typer.Typer(
@@ -80,8 +81,8 @@ def sync(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     with _tenant(tenant) as tx:
         users = _users(tx, user)
         saves = [save for one in users for save in _saves(tx, Mirror(root, tenant, one))]
-        edited = edits.announce(tx, tenant, saves)
-        events.announce(tx, tenant, [_request(one) for one in users])
+        edited = edit_events.announce(tx, tenant, saves)
+        log.announce(tx, tenant, [_request(one) for one in users])
     if as_json:
         show_json({"users": users, "edited": edited})
     else:
@@ -94,7 +95,7 @@ def _request(user_id: str) -> Announcement:
 
 
 def _saves(tx: Tx, mirror: Mirror) -> Iterator[Edit]:
-    for file, seen in state.load(tx, mirror).seen.items():
+    for file, seen in sync_state.load(tx, mirror).seen.items():
         if seen is not None:
             yield Edit(mirror.user_id, file, seen)
 
@@ -103,12 +104,12 @@ def _standing(tx: Tx, mirror: Mirror) -> Iterator[Json]:
     """How each file of a user stands."""
     synced = {row.file: row.synced_at.isoformat() for row in tx.execute(_SYNCED, {"user": mirror.user_id})}
     try:
-        stands, said = state.load(tx, mirror), ""
+        stands, said = sync_state.load(tx, mirror), ""
     except Later as error:
         stands, said = None, error.detail
     for file in FILES:
         place = {"user_id": mirror.user_id, "file": file, "path": str(mirror.path(file))}
-        memories = arrange.counted(stands.now[file]) if stands else 0
+        memories = arrangement.counted(stands.now[file]) if stands else 0
         word = _word(stands, file) if stands else said
         yield {**place, "synced_at": synced.get(file), "memories": memories, "stands": word}
 

@@ -9,13 +9,15 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 
 from api.terminal import err, out
-from core import db, places, reembedding, tenants
 from core.config import Settings
-from core.db import Database
-from core.embed import CachedEmbedder, Embedder
-from core.embedders import embedder, identity, require_model
 from core.errors import ImprintError
-from core.places import Model
+from core.index import reembedding
+from core.inference.configured_embedder import embedder, identity, require_model
+from core.inference.embedders import CachedEmbedder, Embedder
+from core.storage import db, vector_spaces
+from core.storage.db import Database
+from core.storage.vector_spaces import Model
+from core.tenancy import tenants
 
 Finish = Annotated[bool, typer.Option("--finish", help="Every process runs with the new model: let the old one's go.")]
 
@@ -39,7 +41,7 @@ def reembed(finish: Finish = False) -> None:
     if free:
         # A process that went on with the model of an earlier change has left vectors there, which would be compared.
         _clear(settings, place)
-    database = db.connect(db.app_url(settings), 2, places.SCHEMAS[place])
+    database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])
     made = _fill(settings, database, makes)
     database.close()
     out.print(f"{made:,} vectors by {model} made.", highlight=False)
@@ -55,8 +57,8 @@ def _taken(settings: Settings, model: Model) -> tuple[str, bool]:
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
-            free = places.of(tx, model) is None
-            return places.take(tx, model), free
+            free = vector_spaces.of(tx, model) is None
+            return vector_spaces.take(tx, model), free
     finally:
         owner.dispose()
 
@@ -75,10 +77,10 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
 
 def _finish(settings: Settings, mine: str) -> None:
     """Nobody finds the old vectors from here on; then they go."""
-    old = next(place for place in places.NAMES if place != mine)
+    old = next(place for place in vector_spaces.NAMES if place != mine)
     owner = create_engine(db.owner_url(settings))
     with owner.begin() as tx:
-        model = places.leave(tx, old)
+        model = vector_spaces.leave(tx, old)
     owner.dispose()
     if model is None:
         raise NothingToFinish("There are the vectors of one model only: nothing is left to finish.")
@@ -87,7 +89,7 @@ def _finish(settings: Settings, mine: str) -> None:
 
 def _clear(settings: Settings, place: str) -> int:
     """Remove every tenant's vectors from a place; how many."""
-    database = db.connect(db.app_url(settings), 2, places.SCHEMAS[place])
+    database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])
     try:
         return sum(reembedding.clear(database, tenant) for tenant in _tenants(settings))
     finally:

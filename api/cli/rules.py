@@ -15,13 +15,13 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.tree import Tree
 
-from api.cli import conditions
+from api.cli import condition_view
 from api.cli.backtest import backtest
 from api.cli.client import AsJson, Client, Refused, connected, moment, read, short, show_items, show_json
 from api.terminal import err, escape, json_escaped, out
 from core.errors import ImprintError
 from core.types import Json
-from rules import formatting
+from rules.document import formatting
 from rules.problems import escaped
 
 commands = typer.Typer(help="The rules in force: read them, change them.", no_args_is_help=True, add_completion=False)
@@ -367,7 +367,7 @@ def _told(told: Json) -> Tree:
     if told["tree"] is None:
         tree.add("no conditions: always" if told["matched"] else "the type of the event is another one")
     else:
-        conditions.add(tree, told["tree"])
+        condition_view.add(tree, told["tree"])
     for flow, key in told["keys"].items():
         tree.add(f"[dim]{flow} for the key[/] {escape(key or 'of the tenant')}")
     for action in told["actions"]:

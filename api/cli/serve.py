@@ -8,14 +8,14 @@ from typing import Final
 import structlog
 import uvicorn
 
-from api.http import app as http
-from api.http.protocol import Config
-from core import log, metrics
-from core.bell import broker_url
+from api import app as http
+from api.http.connection_limits import Config
+from core import logs, metrics
 from core.config import Settings, unknown
-from core.embedders import require_model
 from core.errors import Misconfigured
-from core.extract import extractors
+from core.events.doorbell import broker_url
+from core.extraction import configured_extractor
+from core.inference.configured_embedder import require_model
 
 logger = structlog.get_logger()
 
@@ -29,11 +29,11 @@ def serve() -> None:
     Example: imprint serve
     """
     settings = Settings()
-    log.configure(settings.log_level, settings.log_format, "api")
+    logs.configure(settings.log_level, settings.log_format, "api")
     for sentence in unknown():
         logger.warning("settings.unknown", detail=sentence)
     require_model(settings)
-    extractors.require(settings)
+    configured_extractor.require(settings)
     if settings.metrics_port:
         metrics.listen(settings.metrics_host, settings.metrics_port)
     application = http.create(settings, broker_url(settings))

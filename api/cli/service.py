@@ -14,16 +14,19 @@ from typing import Annotated
 import typer
 
 from api.cli.client import AsJson, moment, show_items, show_json
-from api.cli.scrubbing import scrub_all
+from api.cli.scrub import scrub_all
 from api.stack.supervisor import Child
 from api.stack.up import Listener
 from api.stack.up import up as run_stack
 from api.terminal import err, escape, out
-from core import db, embed, embedders, heartbeat, schema, tenants
 from core.config import Settings
-from core.db import Database
-from core.extract import extractors
-from rules import store
+from core.extraction import configured_extractor
+from core.inference import configured_embedder, embedders
+from core.maintenance import heartbeat
+from core.storage import db, schema
+from core.storage.db import Database
+from core.tenancy import tenants
+from rules.registry import store
 
 APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
 """Settings with the roles that processes connect as: the tenant-bound one, and that of the queue."""
@@ -48,8 +51,8 @@ def up(quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but erro
 
 def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | None = None) -> int:
     """Run servers and processes until a signal, or until `on_ready` returns; the exit code."""
-    embedders.require_model(settings)
-    extractors.require(settings)
+    configured_embedder.require_model(settings)
+    configured_extractor.require(settings)
     metrics = settings.home.absolute() / "run" / "metrics"
     me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
     serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
@@ -175,8 +178,8 @@ def model_install() -> None:
     Example: imprint model install
     """
     with err.status("Installing the embedding model …"):
-        embed.install_local_model()
-    err.print(f"The model is here: {embed.local_model_path()}")
+        embedders.install_local_model()
+    err.print(f"The model is here: {embedders.local_model_path()}")
 
 
 def make_key(database: Database, tenant: str, scopes: list[str], name: str | None) -> tuple[str, str]:
@@ -218,7 +221,7 @@ def _empty(folder: Path) -> None:
 
 def _upgrade(settings: Settings) -> dict[str, list[str]]:
     """Tables, the default tenant, and for every tenant the default rules that it never had: these by tenant."""
-    schema.upgrade(settings, embedders.identity(settings))
+    schema.upgrade(settings, configured_embedder.identity(settings))
     queue = db.connect(db.router_url(settings), 1)
     with queue.queue() as tx:
         known = tenants.names(tx)

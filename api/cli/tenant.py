@@ -10,7 +10,7 @@ from rich.table import Table
 
 from api.cli import tenant_limits
 from api.cli.client import AsJson, connected, moment, read, show_json
-from api.cli.resealing import reseal_all
+from api.cli.rekey import reseal_all
 from api.terminal import err, escape, out
 from core.config import Settings
 from core.errors import ImprintError

@@ -10,11 +10,13 @@ from rich.table import Table
 from api.cli.client import AsJson, show_json
 from api.cli.service import DEFAULT_TENANT
 from api.terminal import out
-from core import db, tenant_limits, tenants
 from core.config import Settings
-from core.db import Tx
 from core.errors import Invalid, NotFound, Problem
-from core.limits import Limits
+from core.settings.limits import Limits
+from core.storage import db
+from core.storage.db import Tx
+from core.tenancy import limits as tenancy_limits
+from core.tenancy import tenants
 from core.types import Json
 
 TAKEN_BACK = "default"
@@ -37,9 +39,9 @@ def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJs
         with database.tenant(tenant) as tx:
             _require_known(tx, tenant)
             if grants:
-                standing = tenant_limits.view(tx, tenant, settings.tenant_limits)["granted"]
-                tenant_limits.grant(tx, tenant, _changed(standing, grants))
-            found = tenant_limits.view(tx, tenant, settings.tenant_limits)
+                standing = tenancy_limits.view(tx, tenant, settings.tenant_limits)["granted"]
+                tenancy_limits.grant(tx, tenant, _changed(standing, grants))
+            found = tenancy_limits.view(tx, tenant, settings.tenant_limits)
     finally:
         database.close()
     if as_json:

@@ -12,11 +12,11 @@ from urllib.parse import quote
 import typer
 
 from api.cli.client import AsJson, connected, moment, read, show_json
-from api.cli.scrubbing import scrub_all
+from api.cli.scrub import scrub_all
 from api.terminal import err, escape, out
-from core import receipts
 from core.config import Settings
 from core.errors import ImprintError
+from core.memory import receipts
 from core.types import Json
 
 commands = typer.Typer(

@@ -14,17 +14,17 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.exc import OperationalError
 
-from api.http.bounds import Bounds, bounded
-from api.http.door import At, Door, Reader
+from api.http.dependencies import At, Door, Reader
 from api.http.large_json import Route
+from api.http.route_bounds import Bounds, bounded
 from core.errors import ImprintError, Invalid
-from core.tenants import Caller
+from core.tenancy.tenants import Caller
 from core.types import Json
-from rules import store
-from rules.backtest import Asked, Backtest, Progress, Result
-from rules.meaning import Meanings
-from rules.schema import Rule
-from rules.standing import Allowed
+from rules.backtest.backtest import Asked, Backtest, Progress, Result
+from rules.document.schema import Rule
+from rules.engine.similarity import Meanings
+from rules.registry import store
+from rules.registry.limits import Allowed
 
 log = structlog.get_logger()
 

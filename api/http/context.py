@@ -8,19 +8,19 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http import raw
-from api.http.door import At, Reader, answered, author
+from api.http import raw_access
+from api.http.dependencies import At, Reader, answered, author
 from api.http.large_json import Route
-from api.http.recalls import Asker
-from core import models
-from core.context import build
+from api.http.recall_log import Asker
+from core.consolidation.echo import Served
+from core.context import builder
 from core.context.budget import Budget
-from core.context.build import Asked, Audience, Context, Reads
+from core.context.builder import Asked, Audience, Context, Reads
 from core.context.formats import Format
-from core.context.parts import Part, Section
-from core.echo import Served
+from core.context.sections import Part, Section
 from core.errors import Invalid, Problem
-from core.intake import Content, Name
+from core.events.parsing import Content, Name
+from core.inference import model_catalog
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["context"], route_class=Route)
@@ -82,10 +82,10 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
     if asked.audience == "group" and asked.group_id is None and asked.session_id is None:
         raise Invalid([Problem("/audience", "name the group: `group_id`, or a `session_id` of the group")])
     if asked.raw:
-        raw.allow(at, who, "context", user_id=asked.user_id, group_id=asked.group_id)
+        raw_access.allow(at, who, "context", user_id=asked.user_id, group_id=asked.group_id)
     began = time.perf_counter()
     reads = Reads(at.db, at.embedder, at.settings, at.recent, at.retrievers)
-    built = build.build(reads, who.tenant_id, _asked(at, asked), author(who))
+    built = builder.build(reads, who.tenant_id, _asked(at, asked), author(who))
     served = _served(built)
     asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
@@ -105,8 +105,8 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
 def _asked(at: At, asked: ContextRequest) -> Asked:
     limit = asked.max_tokens
     if limit is None:
-        limit = models.window(asked.model) if asked.model is not None else at.settings.context_tokens
-    elif asked.model is not None and (known := models.known(asked.model)) is not None:
+        limit = model_catalog.window(asked.model) if asked.model is not None else at.settings.context_tokens
+    elif asked.model is not None and (known := model_catalog.known(asked.model)) is not None:
         limit = min(limit, known.window)
     shares = asked.budget
     return Asked(

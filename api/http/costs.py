@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
-from api.http.door import At, Reader
+from api.http.dependencies import At, Reader
 from api.http.large_json import Route
-from core import costs
+from core.inference import costs
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)

@@ -9,14 +9,17 @@ from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http.door import At, Door, Reader, Writer, author
+from api.http.dependencies import At, Door, Reader, Writer, author
 from api.http.large_json import Route
-from api.http.statements import Content
-from api.shapes import memory_json
-from core import joining, memories, related, undo, verdicts
-from core.tenants import Caller
+from api.http.memory_requests import Content
+from api.serializers import memory_json
+from core.consolidation import manual_merge
+from core.memory import memories, verdicts
+from core.memory.verdicts import Wanted
+from core.search import related
+from core.tenancy.tenants import Caller
 from core.types import Json
-from core.verdicts import Wanted
+from core.undo import undo
 
 router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
 
@@ -54,7 +57,7 @@ class MergeRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    ids: list[UUID] = Field(min_length=2, max_length=joining.MOST, description="The first stays, with its id.")
+    ids: list[UUID] = Field(min_length=2, max_length=manual_merge.MOST, description="The first stays, with its id.")
     content: Content | None = Field(None, description="What it says from now on; without it what the first says.")
     reason: Reason = "Merged by hand."
 
@@ -95,7 +98,7 @@ def post_merge(at: At, who: Writer, asked: MergeRequest) -> Json:
 
     What the judge would have forbidden is done, for a person says so, and said in `warnings`.
     """
-    joined = joining.join(
+    joined = manual_merge.join(
         at.db,
         at.embedder,
         who.tenant_id,

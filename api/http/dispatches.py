@@ -12,13 +12,14 @@ from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from api.http.door import At, Door, Reader, RuleEditor, Writer, author
+from api.http.dependencies import At, Door, Reader, RuleEditor, Writer, author
 from api.http.large_json import Route
-from api.shapes import dispatch_json
-from core import dispatches, metrics
-from core.db import Tx
+from api.serializers import dispatch_json
+from core import metrics
 from core.errors import Conflict, Forbidden, NotFound
-from core.tenants import Caller
+from core.events import dispatches
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
 from core.types import DispatchStatus, Json
 
 router = APIRouter(prefix="/v1", tags=["dispatches"], route_class=Route)

@@ -10,15 +10,15 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from api.http.bounds import Bounds, bounded
-from api.http.door import At, Body, Reader, Writer, author
+from api.http.dependencies import At, Body, Reader, Writer, author
 from api.http.large_json import Route
-from core import document_quota, documents, drafts
+from api.http.route_bounds import Bounds, bounded
 from core.config import Settings
-from core.drafts import Piece, Sent
+from core.documents import documents, preparation, quota
+from core.documents.chunking import MARKDOWN, PLAIN, MediaType
+from core.documents.preparation import Piece, Sent
 from core.errors import Invalid, Problem
-from core.intake import Content, Who
-from core.passages import MARKDOWN, PLAIN, MediaType
+from core.events.parsing import Content, Who
 from core.types import Json
 
 router = APIRouter(prefix="/v1/documents", tags=["knowledge"], route_class=Route)
@@ -100,9 +100,9 @@ def post_document(
     """
     named = {"title": title, "uri": uri, "user_id": user_id, "group_id": group_id}
     asked = _asked(request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None})
-    draft = drafts.drafted(Sent(**asked.model_dump()), at.settings)
+    draft = preparation.drafted(Sent(**asked.model_dump()), at.settings)
     with at.db.tenant(who.tenant_id) as tx:
-        document_quota.require_room(tx, who.tenant_id, draft.sent, who.limits)
+        quota.require_room(tx, who.tenant_id, draft.sent, who.limits)
         saved = documents.save(tx, who.tenant_id, draft, author(who))
     if saved.fate == "unchanged":
         response.status_code = 200

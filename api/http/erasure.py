@@ -10,16 +10,17 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Query
 
-from api.http import again
-from api.http.door import At, Door, Reader, Writer, author, scope
+from api.http import retrying
+from api.http.dependencies import At, Door, Reader, Writer, author, scope
 from api.http.large_json import Route
-from core import erase, erase_user, receipts
-from core.db import Tx
-from core.erase import Erased
+from core.erasure import memory, user
+from core.erasure.memory import Erased
 from core.errors import Conflict, Later, NotFound
-from core.mirror import state, writing
-from core.receipts import Receipt, Scope
-from core.tenants import Caller
+from core.memory import receipts
+from core.memory.receipts import Receipt, Scope
+from core.mirror import export, sync_state
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["erasure"], route_class=Route)
@@ -38,7 +39,7 @@ def delete_memory(at: At, who: Writer, memory_id: UUID, evidence: WithEvidence =
     """
 
     def carry_out(tx: Tx) -> Erased:
-        return erase.memory(tx, who.tenant_id, memory_id, author(who), evidence=evidence)
+        return memory.memory(tx, who.tenant_id, memory_id, author(who), evidence=evidence)
 
     done, receipt = _erased(at, who, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(at, who.tenant_id, done.user_id)
@@ -54,7 +55,7 @@ def delete_user(at: At, who: Admin, user_id: str) -> Json:
     """
 
     def carry_out(tx: Tx) -> Erased:
-        done = erase_user.user(tx, who.tenant_id, user_id, author(who), at.settings)
+        done = user.user(tx, who.tenant_id, user_id, author(who), at.settings)
         if not done.counts and receipts.of_subject(tx, who.tenant_id, "user", user_id) is None:
             raise NotFound(f"Nothing is held of a user {user_id!r}, and nothing was erased. Is the name right?")
         return done
@@ -97,7 +98,7 @@ def _erased(
         )
         return done, receipt
 
-    done, receipt = again.carried_out(at.db, who.tenant_id, work)
+    done, receipt = retrying.carried_out(at.db, who.tenant_id, work)
     at.recent.forget(who.tenant_id, done.sessions)
     at.bell.ring()
     return done, receipt
@@ -105,14 +106,14 @@ def _erased(
 
 def _write_mirror(at: Door, tenant_id: str, user_id: str) -> None:
     """Take the erased lines out of the user's files at once. Where someone is writing them, an agent does it after."""
-    mirror = state.of(at.settings, tenant_id, user_id)
+    mirror = sync_state.of(at.settings, tenant_id, user_id)
     if mirror is None:
         return
     try:
         with at.db.tenant(tenant_id) as tx:
-            written = writing.write(tx, mirror, datetime.now(UTC))
+            written = export.write(tx, mirror, datetime.now(UTC))
     except (Conflict, Later) as error:
         log.info("mirror.later", reason=str(error))
         return
     if at.settings.mirror_git:
-        writing.record(mirror, written)
+        export.record(mirror, written)

@@ -16,10 +16,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core import errors, metrics
-from core import log as logs
-from core.intake import PROBLEMS
-from core.limits import LimitReached, QuotaReached
+from core import errors, logs, metrics
+from core.events.parsing import PROBLEMS
+from core.settings.limits import LimitReached, QuotaReached
 from core.types import Json
 
 log = structlog.get_logger()

@@ -11,21 +11,23 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from api import trace
-from api.http import door
-from api.http import raw as unscreened
-from api.http.bounds import Bounds, bounded
-from api.http.described import EVENTS_BODY
-from api.http.door import At, Body, Door, Publisher, Reader
+from api.http import dependencies
+from api.http import raw_access as unscreened
+from api.http.dependencies import At, Body, Door, Publisher, Reader
 from api.http.large_json import Route
-from api.http.raw import Raw
-from api.shapes import event_json
-from core import events, ingest, intake, metrics
-from core.db import Tx
+from api.http.openapi import EVENTS_BODY
+from api.http.raw_access import Raw
+from api.http.route_bounds import Bounds, bounded
+from api.serializers import event_json
+from core import metrics
 from core.errors import Invalid
-from core.limits import LimitReached
-from core.tenants import Caller
+from core.events import log, parsing
+from core.sessions import ingest
+from core.settings.limits import LimitReached
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
 from core.types import Json
-from rules.meaning import Meanings
+from rules.engine.similarity import Meanings
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
 
@@ -58,7 +60,7 @@ def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Response
     """Accept one event, an array, NDJSON or CloudEvents 1.0; answered after the commit."""
     settings = at.settings
     try:
-        batch = intake.parse(raw, request.headers, batch=settings.batch_events, event_bytes=settings.event_bytes)
+        batch = parsing.parse(raw, request.headers, batch=settings.batch_events, event_bytes=settings.event_bytes)
     except Invalid:
         metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
         raise
@@ -83,7 +85,7 @@ def _refuse_if_overloaded(at: Door, who: Caller, tx: Tx) -> None:
     tenant_id, limit, now = who.tenant_id, who.limits.events_waiting, time.monotonic()
     counted_at, backlog = at.backlogs.get(tenant_id, (float("-inf"), 0))
     if now - counted_at > BACKLOG_SECONDS:
-        backlog = events.backlog(tx, limit)
+        backlog = log.backlog(tx, limit)
         at.backlogs[tenant_id] = now, backlog
     if backlog >= limit:
         metrics.EVENTS_REFUSED.labels("http", "overloaded").inc()
@@ -105,7 +107,7 @@ def get_events(
     if raw:
         unscreened.allow(at, who, "events", session_id=session_id, user_id=user_id)
     with at.db.tenant(who.tenant_id) as tx:
-        found = events.find(tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit)
+        found = log.find(tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit)
     following = str(found[-1].seq) if len(found) == limit else None
     return {"items": [event_json(event, raw=raw) for event in found], "next": following}
 
@@ -116,7 +118,7 @@ def get_event(at: At, who: Reader, event_id: str, raw: Raw = False) -> Json:
     if raw:
         unscreened.allow(at, who, "event")
     with at.db.tenant(who.tenant_id) as tx:
-        return event_json(events.get(tx, event_id), raw=raw)
+        return event_json(log.get(tx, event_id), raw=raw)
 
 
 @router.get("/events/{event_id}/trace")
@@ -142,6 +144,6 @@ async def get_settle(
     # Async, for this one waits: forty waiting callers would otherwise hold every thread that there is.
     seq = at.settle_tokens.seq(who.tenant_id, token)
     if flush:
-        door.require_scope(who, "publish")
+        dependencies.require_scope(who, "publish")
     pending = await at.settling.settled(who.tenant_id, seq, timeout, flush=flush)
     return Settled(settled=pending == 0, pending=pending)

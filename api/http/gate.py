@@ -9,14 +9,14 @@ from fastapi import FastAPI
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http import bodies, door, error_responses
+from api.http import bodies, dependencies, error_responses
 from api.http.bodies import Headers
-from api.http.bounds import Access, Table
-from api.http.door import ADMITTED, Admitted, Door
+from api.http.dependencies import ADMITTED, Admitted, Door
+from api.http.fair_share import Turns
 from api.http.in_flight import InFlight
-from api.http.turns import Turns
+from api.http.route_bounds import Access, Table
 from core.errors import HeadersTooLarge, TooLarge
-from core.tenants import Caller
+from core.tenancy.tenants import Caller
 
 HEADERS: Final = 100
 HEADER_BYTES: Final = 32 * 1024
@@ -75,9 +75,9 @@ class Gate:
             if size != 0:
                 raise TooLarge("This route takes no body.")
             return access, None
-        who = await door.identify(self._at, _authorization(scope["headers"]))
+        who = await dependencies.identify(self._at, _authorization(scope["headers"]))
         structlog.contextvars.bind_contextvars(tenant=who.tenant_id)
-        door.require_scope(who, access.scope)
+        dependencies.require_scope(who, access.scope)
         bodies.require(size, access.body_bytes)
         scope[ADMITTED] = Admitted(who, access.scope)
         return access, who

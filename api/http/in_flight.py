@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from api.http.bounds import Counted
-from core.limits import LimitReached
-from core.tenants import Caller
+from api.http.route_bounds import Counted
+from core.settings.limits import LimitReached
+from core.tenancy.tenants import Caller
 
 SOON_SECONDS: Final = 1
 """When to try again what ends within a second or so."""

@@ -13,18 +13,20 @@ from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import TextClause, text
 
-from api import stating, why
-from api.http.door import At, Door, Reader, Writer, author
+from api import provenance
+from api.http.dependencies import At, Door, Reader, Writer, author
 from api.http.large_json import Route
-from api.shapes import memory_json
-from core import asof, changes, memories
-from core.asof import Moment
-from core.change import Edit, Owner, Pin, Restore
-from core.db import Tx
+from api.serializers import memory_json
 from core.errors import Conflict, Invalid, Problem
-from core.intake import Content, Name
+from core.events.parsing import Content, Name
+from core.extraction import stated
+from core.memory import as_of as memory_as_of
+from core.memory import memories, writer
+from core.memory.as_of import Moment
+from core.memory.changes import Edit, Owner, Pin, Restore
 from core.search.query import SERVED
-from core.tenants import Caller
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
 from core.types import Category, Json, Kind, Status, Topic, Trust
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
@@ -93,7 +95,7 @@ def get_memories(at: At, who: Reader, wanted: Annotated[Wanted, Query()]) -> Jso
     lists = _LISTS if moment.known_at is None else _LISTS_THEN
     with at.db.tenant(who.tenant_id) as tx:
         rows = tx.execute(lists[wanted.order], _values(wanted, moment)).all()
-        evidence = asof.evidence(tx, [row.id for row in rows], moment.known_at)
+        evidence = memory_as_of.evidence(tx, [row.id for row in rows], moment.known_at)
     items = [memory_json(row, evidence.get(row.id, []), moment.known_at) for row in rows]
     return {"items": items, "next": _cursor(rows[-1], wanted.order) if len(rows) == wanted.limit else None}
 
@@ -104,8 +106,8 @@ def get_memory(
 ) -> Json:
     """One memory with its evidence, as it is or was; its ETag is what `If-Match` wants."""
     with at.db.tenant(who.tenant_id) as tx:
-        row = asof.get(tx, memory_id, Moment(as_of, known_at))
-        evidence = asof.evidence(tx, [memory_id], known_at).get(memory_id, [])
+        row = memory_as_of.get(tx, memory_id, Moment(as_of, known_at))
+        evidence = memory_as_of.evidence(tx, [memory_id], known_at).get(memory_id, [])
     response.headers["ETag"] = f'"{row.version}"'
     return memory_json(row, evidence, known_at)
 
@@ -147,7 +149,7 @@ def get_history(at: At, who: Reader, memory_id: UUID) -> Json:
 def get_why(at: At, who: Reader, memory_id: UUID) -> Json:
     """Why a memory exists: event → rule and version → dispatch → model calls → evidence."""
     with at.db.tenant(who.tenant_id) as tx:
-        return why.of(tx, memory_id)
+        return provenance.of(tx, memory_id)
 
 
 def seen(row: Any, version: int | None) -> Any:
@@ -159,7 +161,7 @@ def seen(row: Any, version: int | None) -> Any:
 
 def carry_out(tx: Tx, who: Caller, row: Any, change: Edit | Pin | Restore) -> None:
     """Let the key's holder change one memory. Conflict: it has been changed meanwhile."""
-    stating.count(changes.apply(tx, who.tenant_id, Owner(row.user_id, row.group_id), [change], author(who)))
+    stated.count(writer.apply(tx, who.tenant_id, Owner(row.user_id, row.group_id), [change], author(who)))
 
 
 def shown(at: Door, who: Caller, memory_id: UUID) -> Json:
@@ -237,14 +239,14 @@ _FIT = f"""
     AND (cast(:pinned AS bool) IS NULL OR m.pinned = :pinned)
     AND (cast(:q AS text) IS NULL OR strpos(lower(m.content), lower(:q)) > 0)
     AND m.trust = ANY(:trusts) AND m.status = ANY(:statuses)
-    AND (:expired OR m.status <> 'active' OR {asof.UNEXPIRED}) AND {asof.TRUE}
+    AND (:expired OR m.status <> 'active' OR {memory_as_of.UNEXPIRED}) AND {memory_as_of.TRUE}
 """
 """What fits a list. A wish that nobody has is no condition to the planner, so that the others find their index."""
 
 
 def _list(order: Order, *, then: bool) -> TextClause:
     """A page in an order, of the memories as they are or as they were recorded at a time."""
-    source, table = (f"memories s CROSS JOIN {asof.KNOWN} m", "s") if then else ("memories m", "m")
+    source, table = (f"memories s CROSS JOIN {memory_as_of.KNOWN} m", "s") if then else ("memories m", "m")
     column, way, sign = ORDERS[order], *(("ASC", ">") if order == "oldest" else ("DESC", "<"))
     begins, place = f"{table}.id {sign} :after", f"{table}.id {way}"
     if column is not None:

@@ -9,12 +9,12 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
-from api.http.door import At, Door, Reader, author
+from api.http.dependencies import At, Door, Reader, author
 from api.http.large_json import Route
-from core import portrait, profile
 from core.errors import NotFound
-from core.profile import Owner, Profile
-from core.tenants import Caller
+from core.reflection import profile, profile_attributes
+from core.reflection.profile import Owner, Profile
+from core.tenancy.tenants import Caller
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
@@ -70,7 +70,7 @@ def _answer(owner: Owner, found: Profile, least: float, held: str | None) -> Res
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if held is not None and tag in {one.strip().removeprefix("W/") for one in held.split(",")}:
         return Response(status_code=304, headers=headers)
-    shown = portrait.confident(found.attributes, least) if least else found.attributes
+    shown = profile_attributes.confident(found.attributes, least) if least else found.attributes
     answer = {
         **owner.as_json(),
         "version": found.version,

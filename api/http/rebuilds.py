@@ -12,19 +12,22 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from api.http.door import At, Reader, Writer, author
+from api.http.dependencies import At, Reader, Writer, author
 from api.http.large_json import Route
-from core import events, gateway, shadow, tenants
-from core.db import Tx
+from core.consolidation import pipeline
 from core.errors import Conflict, Invalid, NotFound, Problem
-from core.events import Announcement
-from core.intake import Name
-from core.limits import LimitReached
-from core.tenants import Caller
+from core.events import log
+from core.events.log import Announcement
+from core.events.parsing import Name
+from core.memory import shadow
+from core.settings.limits import LimitReached
+from core.storage.db import Tx
+from core.tenancy import tenants
+from core.tenancy.tenants import Caller
 from core.types import Json
-from rules import rederive
-from rules.schema import parse
-from rules.targets import TARGETS
+from rules.backtest import rebuild
+from rules.document.schema import parse
+from rules.document.targets import TARGETS
 
 router = APIRouter(prefix="/v1/rebuilds", tags=["memory"], route_class=Route)
 
@@ -65,7 +68,7 @@ def post_rebuild(at: At, who: Writer, asked: RebuildRequest) -> Json:
     with at.db.tenant(who.tenant_id) as tx:
         _require_room(tx, who)
         tx.execute(_INSERT, values)
-        events.announce(
+        log.announce(
             tx,
             who.tenant_id,
             [Announcement(str(rebuild_id), "rebuild.requested", datetime.now(UTC), payload)],
@@ -98,8 +101,8 @@ def post_apply(at: At, who: Writer, rebuild_id: UUID) -> Json:
         row = _row(tx, rebuild_id)
     if row.status != "ready":
         raise Conflict(f"The rebuild is {row.status}; only one that is ready can be applied.")
-    gate = gateway.usual(at.db, at.embedder, at.settings)
-    counts = rederive.take_over(gate, who.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(who))
+    gate = pipeline.usual(at.db, at.embedder, at.settings)
+    counts = rebuild.take_over(gate, who.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(who))
     at.bell.ring()
     return {"id": str(row.id), "status": "applied", "changes": counts}
 

@@ -10,23 +10,27 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from api.http.bounds import Bounds, bounded
-from api.http.door import At, Body, Door, Reader, RuleEditor, author
+from api.http.dependencies import At, Body, Door, Reader, RuleEditor, author
 from api.http.large_json import Route
-from core import intake, sessions
-from core.db import Tx
+from api.http.route_bounds import Bounds, bounded
 from core.errors import Invalid, NotFound, Problem
-from core.intake import Incoming
-from core.tenants import Caller
+from core.events import parsing
+from core.events.parsing import Incoming
+from core.sessions import sessions
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
 from core.types import Event, Json
-from rules import cost, folder, masking, payloads, schema, stats, store, trial, warnings
-from rules.folder import Step
-from rules.json_schema import json_schema
-from rules.meaning import Meanings
-from rules.schema import Rule
-from rules.standing import Allowed
-from rules.store import Edit, Stored
-from rules.warnings import Neighbours
+from rules.document import masking, schema
+from rules.document.json_schema import json_schema
+from rules.document.schema import Rule
+from rules.engine import cost
+from rules.engine import dry_run as engine_dry_run
+from rules.engine.similarity import Meanings
+from rules.registry import folder, lint, payload_fields, stats, store
+from rules.registry.folder import Step
+from rules.registry.limits import Allowed
+from rules.registry.lint import Neighbours
+from rules.registry.store import Edit, Stored
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
 
@@ -138,10 +142,10 @@ def post_test(at: At, who: Reader, given: Trial) -> Any:
     with at.db.tenant(who.tenant_id) as tx:
         event = _event(who, sessions.with_count(tx, incoming))
         rules = _rules_to_try(tx, given, _allowed(at, tx, who))
-        lookup = trial.look_up(tx, event, [rule for rule, _ in rules])
+        lookup = engine_dry_run.look_up(tx, event, [rule for rule, _ in rules])
         said = _warnings(tx, rules[0][0]) if len(rules) == 1 else []
-    known = trial.facts(event, lookup, [rule for rule, _ in rules], meanings)
-    told = trial.all_told(rules, known, meanings, 2 * at.settings.event_bytes)
+    known = engine_dry_run.facts(event, lookup, [rule for rule, _ in rules], meanings)
+    told = engine_dry_run.all_told(rules, known, meanings, 2 * at.settings.event_bytes)
     if len(told) == 1:
         told[0]["warnings"] = _problems_json(said)
     return told if given.rule is None else told[0]
@@ -278,8 +282,8 @@ def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
 
 
 def _warnings(tx: Tx, rule: Rule) -> list[Problem]:
-    seen = payloads.payloads_of(tx, warnings.patterns_of(rule))
-    return warnings.of(rule, Neighbours(_readable(store.in_force(tx))), seen)
+    seen = payload_fields.payloads_of(tx, lint.patterns_of(rule))
+    return lint.of(rule, Neighbours(_readable(store.in_force(tx))), seen)
 
 
 def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
@@ -287,12 +291,12 @@ def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
     touched = {step.name for step in steps}
     changed = [step.rule for step in steps if step.rule is not None]
     kept = _readable(stored for stored in store.in_force(tx) if stored.name not in touched)
-    seen = payloads.payloads_of(tx, {pattern for rule in changed for pattern in warnings.patterns_of(rule)})
+    seen = payload_fields.payloads_of(tx, {pattern for rule in changed for pattern in lint.patterns_of(rule)})
     neighbours, plan = Neighbours([*kept, *changed]), []
     for step in steps:
         told: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
         if step.rule is not None:
-            said = warnings.of(step.rule, neighbours, seen)
+            said = lint.of(step.rule, neighbours, seen)
             told |= {"warnings": _problems_json(said), "cost": cost.bound(step.rule).as_json(allowed.cost)}
         plan.append(told)
     return plan
@@ -347,7 +351,7 @@ def _named(document: Json, name: str) -> Json:
 def _incoming(document: Json, event_bytes: int) -> Incoming:
     """The event, checked like a published one; the pointers lead into the request."""
     try:
-        return intake.check_one(document, event_bytes)
+        return parsing.check_one(document, event_bytes)
     except Invalid as error:
         raise error.below("/event") from None
 

@@ -11,19 +11,19 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from api.http import found as shown
-from api.http import raw
-from api.http.door import At, Reader, answered
+from api.http import raw_access
+from api.http import search_results as shown
+from api.http.dependencies import At, Reader, answered
 from api.http.large_json import Route
-from api.http.recalls import Asker
-from api.http.statements import Time
-from core.asof import Moment
-from core.context.depth import depth
-from core.echo import Served
+from api.http.memory_requests import Time
+from api.http.recall_log import Asker
+from core.consolidation.echo import Served
+from core.context.adaptive_depth import depth
 from core.errors import Invalid, Problem
-from core.intake import Content, Name
-from core.search import pages, query, recipes
-from core.search.pages import Cursor
+from core.events.parsing import Content, Name
+from core.memory.as_of import Moment
+from core.search import pagination, query, recipes
+from core.search.pagination import Cursor
 from core.search.query import Answer, Found, Method, Question
 from core.search.recipes import RECIPES, Recipe
 from core.types import Category, Json, Kind, Topic
@@ -75,7 +75,9 @@ class SearchRequest(BaseModel):
     limit: Annotated[int | None, Field(ge=1, le=200, description="Results a page. Default: the recipe's, or 10")] = None
     after: Annotated[
         str | None,
-        Field(max_length=pages.LONGEST, description="`next` of an answer to the same question: what comes behind it"),
+        Field(
+            max_length=pagination.LONGEST, description="`next` of an answer to the same question: what comes behind it"
+        ),
     ] = None
     method: Method = "hybrid"
     include: Annotated[list[Literal["memories", "messages", "documents"]], Field(max_length=MOST)] = [
@@ -132,12 +134,12 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
     if problems := list(_problems(asked)):
         raise Invalid(problems)
     if asked.raw:
-        raw.allow(at, who, "search", user_id=asked.user_id, group_id=asked.group_id)
+        raw_access.allow(at, who, "search", user_id=asked.user_id, group_id=asked.group_id)
     began, recipe = time.perf_counter(), _in_force(asked)
     deep = depth(asked.query) if recipe.adaptive else None
     limit = _adapted(asked, deep.k) if deep else recipe.limit
     same = _same(who.tenant_id, asked, recipe)
-    cursor = pages.read(asked.after, same) if asked.after is not None else None
+    cursor = pagination.read(asked.after, same) if asked.after is not None else None
     now = cursor.now if cursor else asked.now or asked.known_at or datetime.now(UTC)
     answer = query.search(at.db, who.tenant_id, _question(asked, recipe, limit, cursor, now), at.embedder)
     found, more = _page(answer, asked, cursor, limit)
@@ -149,7 +151,7 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
         "results": [shown.result_json(one, now, formula, raw=asked.raw) for one in found],
         **({"groups": shown.groups_json(found)} if asked.group_by else {}),
         "total": answer.total,
-        "next": pages.written(Cursor(pages.place_of(found[-1].ranked), now), same) if more else None,
+        "next": pagination.written(Cursor(pagination.place_of(found[-1].ranked), now), same) if more else None,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
         **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
         **({"explain": _explained(asked, replace(recipe, limit=limit), answer, now)} if asked.explain else {}),
@@ -210,8 +212,8 @@ def _page(answer: Answer, asked: SearchRequest, cursor: Cursor | None, limit: in
     """What is shown, and whether more stands behind it."""
     found = list(answer.results)
     if asked.group_by is not None:
-        found = pages.capped(found, shown.session_of, asked.per_group or PER_GROUP)
-        found = found[pages.begin([one.ranked for one in found], cursor.place if cursor else None) :]
+        found = pagination.capped(found, shown.session_of, asked.per_group or PER_GROUP)
+        found = found[pagination.begin([one.ranked for one in found], cursor.place if cursor else None) :]
     return found[:limit], len(found) > limit
 
 

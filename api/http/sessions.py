@@ -11,24 +11,27 @@ from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http import again
-from api.http import raw as unscreened
-from api.http.door import At, Reader, Writer, author
+from api.http import raw_access as unscreened
+from api.http import retrying
+from api.http.dependencies import At, Reader, Writer, author
 from api.http.large_json import Route
-from api.http.raw import Raw
-from api.shapes import message_json
-from core import erase_session, hiding, serving, sessions, states, summarise, transcripts, working
-from core.db import Tx
+from api.http.raw_access import Raw
+from api.serializers import message_json
+from core.erasure import session
 from core.errors import Invalid, Problem
-from core.intake import Content, Name
-from core.sessions import Session
-from core.transcripts import Wanted
+from core.events.parsing import Content, Name
+from core.screening import output
+from core.sessions import hidden_messages, sessions, state, transcripts, working_memory
+from core.sessions.sessions import Session
+from core.sessions.transcripts import Wanted
+from core.storage.db import Tx
+from core.summaries import rolling
 from core.types import Json, Message
 
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
-Keys = Annotated[int, Query(ge=1, le=working.KEYS)]
+Keys = Annotated[int, Query(ge=1, le=working_memory.KEYS)]
 
 LONGEST_TTL: Final = 366 * 86_400
 """Seconds: what shall last longer is no working memory."""
@@ -89,7 +92,7 @@ def get_messages(
         unscreened.allow(at, who, "messages", session_id=session_id)
     with at.db.tenant(who.tenant_id) as tx:
         sessions.get(tx, session_id)
-        hidden = hiding.hidden(tx, session_id)
+        hidden = hidden_messages.hidden(tx, session_id)
         if last is not None:
             found, following = transcripts.latest(tx, session_id, last), None
         else:
@@ -105,8 +108,8 @@ def post_hide(
     """Leave a message out of contexts. It stays where it is, and searches find it. Hiding it twice changes nothing."""
     reason = asked.reason if asked else None
     with at.db.tenant(who.tenant_id) as tx:
-        hiding.hide(tx, who.tenant_id, session_id, message_id, author(who), reason)
-        summarise.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
+        hidden_messages.hide(tx, who.tenant_id, session_id, message_id, author(who), reason)
+        rolling.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
         shown = _whole(tx, session_id, message_id)
     at.bell.ring()
     return shown
@@ -116,8 +119,8 @@ def post_hide(
 def post_restore(at: At, who: Writer, session_id: str, message_id: str) -> Json:
     """Show a message in contexts again. Restoring what is not hidden changes nothing."""
     with at.db.tenant(who.tenant_id) as tx:
-        hiding.restore(tx, who.tenant_id, session_id, message_id, author(who))
-        summarise.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
+        hidden_messages.restore(tx, who.tenant_id, session_id, message_id, author(who))
+        rolling.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
         shown = _whole(tx, session_id, message_id)
     at.bell.ring()
     return shown
@@ -138,12 +141,12 @@ def get_all_working(
     who: Reader,
     session_id: str,
     after: Annotated[str, Query(description="The `next` of the page before")] = "",
-    limit: Keys = working.KEYS,
+    limit: Keys = working_memory.KEYS,
 ) -> Json:
     """All that the session keeps at hand, by key."""
     with at.db.tenant(who.tenant_id) as tx:
         sessions.get(tx, session_id)
-        kept = working.of_session(tx, session_id, after=after, limit=limit)
+        kept = working_memory.of_session(tx, session_id, after=after, limit=limit)
     return {"items": [asdict(one) for one in kept], "next": kept[-1].key if len(kept) == limit else None}
 
 
@@ -151,14 +154,14 @@ def get_all_working(
 def put_working(at: At, who: Writer, session_id: str, key: Name, asked: Put) -> Json:
     """Keep any JSON under a key until it expires or the session ends; in place of what was there."""
     with at.db.tenant(who.tenant_id) as tx:
-        return asdict(working.put(tx, who.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
+        return asdict(working_memory.put(tx, who.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
 
 
 @router.get("/sessions/{session_id:path}/working/{key}")
 def get_working(at: At, who: Reader, session_id: str, key: Name) -> Json:
     """What is kept under a key; 404 once it has expired or the session has ended."""
     with at.db.tenant(who.tenant_id) as tx:
-        return asdict(working.get(tx, session_id, key))
+        return asdict(working_memory.get(tx, session_id, key))
 
 
 @router.delete("/sessions/{session_id:path}/working/{key}", status_code=204)
@@ -166,7 +169,7 @@ def delete_working(at: At, who: Writer, session_id: str, key: Name) -> Response:
     """Let go of a key. Where nothing is kept under it, nothing changes."""
     with at.db.tenant(who.tenant_id) as tx:
         sessions.get(tx, session_id)
-        working.drop(tx, session_id, key)
+        working_memory.drop(tx, session_id, key)
     return Response(status_code=204)
 
 
@@ -174,7 +177,7 @@ def delete_working(at: At, who: Writer, session_id: str, key: Name) -> Response:
 def patch_state(at: At, who: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
     """Merge an object into the state of the session (RFC 7396): topic, intent, how far a task is; null removes."""
     with at.db.tenant(who.tenant_id) as tx:
-        states.merge(tx, session_id, patch)
+        state.merge(tx, session_id, patch)
         return asdict(sessions.get(tx, session_id))
 
 
@@ -193,9 +196,9 @@ def delete_session(at: At, who: Writer, session_id: str) -> Json:
     """
 
     def work(tx: Tx) -> Mapping[str, int]:
-        return erase_session.session(tx, who.tenant_id, session_id, author(who))
+        return session.session(tx, who.tenant_id, session_id, author(who))
 
-    counts = again.carried_out(at.db, who.tenant_id, work)
+    counts = retrying.carried_out(at.db, who.tenant_id, work)
     at.recent.forget(who.tenant_id, [session_id])
     at.bell.ring()
     return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
@@ -203,13 +206,13 @@ def delete_session(at: At, who: Writer, session_id: str) -> Json:
 
 def _whole(tx: Tx, session_id: str, message_id: str, *, raw: bool = False) -> Json:
     message = sessions.message(tx, session_id, message_id)
-    mark = hiding.mark(tx, session_id, message_id)
+    mark = hidden_messages.mark(tx, session_id, message_id)
     extras = transcripts.extras(tx, session_id, message_id)
     told = None if mark is None else {"reason": mark.reason, "by": mark.author, "at": mark.at}
     return {
         **_shown(message, hidden=mark is not None, raw=raw),
         "hidden_by": told,
-        "extras": extras if raw else serving.value(extras),
+        "extras": extras if raw else output.value(extras),
         "repeats": [asdict(one) for one in transcripts.repeats(tx, message)],
     }
 

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from api.http import sessions
-from api.http.door import At, Reader, Writer
+from api.http.dependencies import At, Reader, Writer
 from api.http.sessions import Keys, Limit, Put
-from core import working
-from core.intake import Name
+from core.events.parsing import Name
+from core.sessions import working_memory
 from core.types import Json
 
 router = APIRouter(prefix="/v1/session", tags=["sessions"])
@@ -38,7 +38,7 @@ def get_messages(at: At, who: Reader, session_id: SessionId, after: int = 0, lim
 
 
 @router.get("/working")
-def get_working(at: At, who: Reader, session_id: SessionId, after: str = "", limit: Keys = working.KEYS) -> Json:
+def get_working(at: At, who: Reader, session_id: SessionId, after: str = "", limit: Keys = working_memory.KEYS) -> Json:
     """All that the session keeps in its working memory, by key."""
     return sessions.get_all_working(at, who, session_id, after, limit)
 

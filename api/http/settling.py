@@ -15,9 +15,9 @@ import structlog
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.exc import SQLAlchemyError
 
-from core import events
-from core.bell import Bell
-from core.db import Database
+from core.events import log as event_log
+from core.events.doorbell import Bell
+from core.storage.db import Database
 
 log = structlog.get_logger()
 
@@ -110,12 +110,12 @@ class Settling:
 
     def _open_from(self, tenant_id: str, flushed: int | None) -> int | None:
         with self._db.tenant(tenant_id) as tx:
-            ended = events.flush(tx, flushed) if flushed is not None else 0
-            found = events.open_from(tx)
+            ended = event_log.flush(tx, flushed) if flushed is not None else 0
+            found = event_log.open_from(tx)
         if ended:
             self._bell.ring()
         return found
 
     def _pending(self, tenant_id: str, seq: int) -> int:
         with self._db.tenant(tenant_id) as tx:
-            return events.pending(tx, seq)
+            return event_log.pending(tx, seq)

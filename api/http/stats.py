@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from sqlalchemy import text
 
-from api.http.door import At, Reader
+from api.http.dependencies import At, Reader
 from api.http.large_json import Route
-from core import statistics
-from core.db import Tx
-from core.intake import Name
+from core.events.parsing import Name
+from core.maintenance import memory_stats
+from core.storage.db import Tx
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
@@ -32,8 +32,8 @@ def get_stats(at: At, who: Reader, user_id: UserId = None) -> Json:
         events = tx.execute(_EVENTS, {"user": user_id}).all()
         decisions = tx.execute(_DECISIONS).mappings().all()
         dispatches = tx.execute(_DISPATCHES).mappings().all()
-        counted = statistics.counts(tx, user_id, now)
-        memory = statistics.of(tx, user_id, now, counted)
+        counted = memory_stats.counts(tx, user_id, now)
+        memory = memory_stats.of(tx, user_id, now, counted)
         recalled = _recalled(tx, user_id, now)
     recall = {"with_memories": recalled, "process": at.hits.of(who.tenant_id)}
     return {
@@ -47,7 +47,7 @@ def get_stats(at: At, who: Reader, user_id: UserId = None) -> Json:
 
 def _recalled(tx: Tx, user_id: str | None, now: datetime) -> int:
     """Searches that handed out a memory, as far back as figures go."""
-    values = {"user": user_id, "now": now, "days": statistics.DAYS}
+    values = {"user": user_id, "now": now, "days": memory_stats.DAYS}
     return int(tx.execute(_RECALLED, values).scalar_one())
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.http.door import At, Reader
+from api.http.dependencies import At, Reader
 from api.http.large_json import Route
-from core import plans, sessions, summarise
 from core.errors import NotFound
-from core.plans import Plan
+from core.plans import tracker
+from core.plans.tracker import Plan
+from core.sessions import sessions
+from core.summaries import rolling
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
@@ -19,7 +21,7 @@ def get_summary(at: At, who: Reader, session_id: str) -> Json:
     """The summary that stands for the session's messages up to `to_position`, and the key messages beside it."""
     with at.db.tenant(who.tenant_id) as tx:
         sessions.get(tx, session_id)
-        found = summarise.latest(tx, session_id)
+        found = rolling.latest(tx, session_id)
     if found is None:
         limits = at.settings
         raise NotFound(
@@ -42,7 +44,7 @@ def get_summary(at: At, who: Reader, session_id: str) -> Json:
 def get_plans(at: At, who: Reader, session_id: str) -> Json:
     """The plans of a session, the one that was spoken of last first; those that are finished as well."""
     with at.db.tenant(who.tenant_id) as tx:
-        found = plans.find(tx, session_id)
+        found = tracker.find(tx, session_id)
         if not found:
             sessions.get(tx, session_id)
     return {"items": [_plan(plan) for plan in found], "next": None}

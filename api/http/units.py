@@ -7,10 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.http.door import At, Reader
+from api.http.dependencies import At, Reader
 from api.http.large_json import Route
-from core import units
-from core.intake import Name
+from core.events.parsing import Name
+from core.summaries import units
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)

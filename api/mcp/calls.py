@@ -23,12 +23,12 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from api.http.door import ANSWER, Door, door, require_scope
+from api.http.dependencies import ANSWER, Door, door, require_scope
 from api.http.error_responses import refusal
-from api.mcp.listing import LISTED, SCHEMAS
+from api.mcp.tool_schemas import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
 from core import metrics
-from core.tenants import Caller
+from core.tenancy.tenants import Caller
 from core.types import Json
 
 FAULTS: Final = 20

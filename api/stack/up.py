@@ -15,12 +15,13 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from api.stack import machine, process, run_files
+from api.stack import host as stack_host
+from api.stack import process, run_files
 from api.stack.broker import Broker
 from api.stack.external import External
 from api.stack.postgres import Postgres
-from api.stack.screen import Screen
 from api.stack.servers import Server
+from api.stack.status_table import Screen
 from api.stack.supervisor import Child, ChildProcess, Supervisor
 from core.errors import ImprintError, Misconfigured
 
@@ -105,7 +106,7 @@ class _Stack:
         children: Sequence[Child],
     ) -> None:
         """Start servers, prepare, start children, wait until ready, show the table."""
-        machine.check_free_disk(self._home)
+        stack_host.check_free_disk(self._home)
         self._end_orphans(children)
         self._check_ports()
         urls = self._start_servers(database_url, broker_url)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.minilm import DIMENSION, MiniLM
+from core.inference.minilm import DIMENSION, MiniLM
 
 __all__ = ["DIMENSION", "Vectors"]
 

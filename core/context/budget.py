@@ -1,4 +1,4 @@
-"""How a limit of tokens is shared out, and what becomes of a share that is not used. Pure."""
+"""Splits the token limit. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a conversation stands: its newest messages as they were said, a summary of those before, its plan. Pure."""
+"""Summary, plan and recent messages. Pure."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
-from core import plans, serving
-from core.context import lines, window
-from core.context.choose import LeftOut
-from core.context.desk import Desk
-from core.context.gather import Talk
-from core.context.parts import Part, Piece, Section
-from core.context.shorten import shorten
+from core.context import rendering, window
+from core.context.packing import Desk
+from core.context.reader import Talk
+from core.context.sections import Part, Piece, Section
+from core.context.selection import LeftOut
+from core.context.tool_results import shorten
 from core.context.window import Window
-from core.tokens import Counter, cut
+from core.inference.token_counting import Counter, cut
+from core.plans import tracker
+from core.screening import output
 from core.types import Message
 
 MESSAGE_TOKENS: Final = 4
@@ -48,11 +49,13 @@ def recent(written: Written | None, allowed: int, since: int = 0) -> Section:
     ends = written.ends()
     block = max(1, desk.allowance.short_term // window.BLOCKS)
     shown = window.shown(late, [ends[m.id] for m in late], Window(allowed, block), written.cost)
-    pieces = [lines.of_message(message, written(message)) for message in shown]
+    pieces = [rendering.of_message(message, written(message)) for message in shown]
     if not pieces and seen:
         pieces = _beginning(desk, seen[-1], written(seen[-1]), allowed)
-    gone = [LeftOut(lines.message_ref(m), "older than what there is room for") for m in seen[: len(seen) - len(pieces)]]
-    gone += [LeftOut(lines.message_ref(m), "hidden") for m in talk.messages if m.id in talk.hidden]
+    gone = [
+        LeftOut(rendering.message_ref(m), "older than what there is room for") for m in seen[: len(seen) - len(pieces)]
+    ]
+    gone += [LeftOut(rendering.message_ref(m), "hidden") for m in talk.messages if m.id in talk.hidden]
     tokens = sum(desk.cost(piece.text) + MESSAGE_TOKENS + _mark(piece.role) for piece in pieces)
     return Section(Part.RECENT, "", tokens, allowed, pieces, gone)
 
@@ -92,7 +95,7 @@ class Written:
                 message.content, self._most, self.desk.counter, asked, f"GET /v1/sessions/{place}"
             ).text  # fmt: skip
         if self._several and message.role == "user":
-            return lines.indented(f"{lines.one_line(message.speaker or message.user_id)}: {message.content}")
+            return rendering.indented(f"{rendering.one_line(message.speaker or message.user_id)}: {message.content}")
         return message.content
 
     def _asked_before(self, message: Message) -> str:
@@ -110,7 +113,7 @@ def _beginning(desk: Desk, message: Message, said: str, allowed: int) -> list[Pi
     """Of a last message that is longer than all there is: its beginning."""
     room = allowed - MESSAGE_TOKENS - _mark(message.role)
     text = cut(said, room, desk.counter) if room >= WORD_TOKENS else ""
-    return [lines.of_message(message, text)] if text else []
+    return [rendering.of_message(message, text)] if text else []
 
 
 def _summary(talk: Talk) -> Iterable[Piece]:
@@ -119,16 +122,16 @@ def _summary(talk: Talk) -> Iterable[Piece]:
         return
     for one in talk.summary.key_messages:
         source = {"type": "message", "session_id": talk.session_id, "id": one.message_id, "position": one.position}
-        seen = serving.shown(one.quote)
+        seen = output.shown(one.quote)
         if seen.hostile:
             continue
-        said = lines.one_line(seen.text)
-        yield Piece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {said}", source, lines.KEYS)
+        said = rendering.one_line(seen.text)
+        yield Piece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {said}", source, rendering.KEYS)
     source = {"type": "summary", "session_id": talk.session_id, "to_position": talk.summary.to_position}
-    yield Piece(f"summary:{talk.session_id}", lines.quoted(serving.shown(talk.summary.content).text), source)
+    yield Piece(f"summary:{talk.session_id}", rendering.quoted(output.shown(talk.summary.content).text), source)
 
 
 def _plan(plan: Any, allowed: int, counter: Counter) -> Piece:
     source = {"type": "plan", "session_id": plan.session_id, "id": plan.id, "version": plan.version}
-    steps = serving.shown(plans.rendered(plan, allowed, counter)).text
+    steps = output.shown(tracker.rendered(plan, allowed, counter)).text
     return Piece(f"plan:{plan.id}", steps, source)

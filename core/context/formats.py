@@ -1,15 +1,15 @@
-"""How a context is handed over: as messages in the manner of OpenAI or of Anthropic, or as one text. Pure."""
+"""OpenAI messages, Anthropic messages, plain text. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from core.context import lines
-from core.context.assemble import Sheet
+from core.context import rendering
+from core.context.assembly import Sheet
 from core.context.conversation import MESSAGE_TOKENS
-from core.context.parts import Part, Piece
-from core.tokens import Counter
+from core.context.sections import Part, Piece
+from core.inference.token_counting import Counter
 from core.types import Json
 
 Format = Literal["messages", "anthropic", "text"]
@@ -90,7 +90,7 @@ def _anthropic(sheet: Sheet) -> Json:
 
 
 def _text(sheet: Sheet) -> str:
-    spoken = [lines.indented(f"{piece.role}: {_said(piece)}") for piece in _spoken(sheet)]
+    spoken = [rendering.indented(f"{piece.role}: {_said(piece)}") for piece in _spoken(sheet)]
     talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
     parts = (joined(sheet, STABLE), talk, joined(sheet, LAST))
     return "\n\n".join(part for part in parts if part)
@@ -103,8 +103,8 @@ def _spoken(sheet: Sheet) -> Sequence[Piece]:
 
 def _said(piece: Piece) -> str:
     if piece.role == "tool":
-        return lines.tool_result(piece.heading, piece.text)
-    return lines.unmarked(piece.text)
+        return rendering.tool_result(piece.heading, piece.text)
+    return rendering.unmarked(piece.text)
 
 
 def _last_question(talk: Sequence[Json]) -> int:

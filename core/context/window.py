@@ -1,4 +1,4 @@
-"""Which messages a context shows as they were said: the newest, from a place that moves seldom. Pure.
+"""The message window, moved in blocks. Pure.
 
 A window that moves with every message would change its own beginning each time, and no model's cache could use what it
 has read. So the conversation is thought of as blocks of tokens, and the window begins with one: it grows from half of

@@ -1,4 +1,4 @@
-"""What people have done to the files since both sides last agreed, seen beside what the database has done. Pure."""
+"""Three-way diff of a file. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 from uuid import UUID
 
-from core import guard
-from core.mirror import layout
-from core.mirror.arrange import Memory, changed
-from core.mirror.escape import words
-from core.mirror.layout import Block, Document, Line
+from core.mirror import markdown
+from core.mirror.arrangement import Memory, changed
+from core.mirror.escaping import words
+from core.mirror.markdown import Block, Document, Line
+from core.screening import screen
 from core.types import Status
 
 Outcome = UUID | str | Line | None
@@ -104,9 +104,9 @@ def attached(documents: Mapping[str, Document], outcomes: Sequence[tuple[Item, O
     for item, outcome in outcomes:
         match outcome:
             case UUID():
-                blocks[item.file][item.at] = layout.marked(item.line, outcome)
+                blocks[item.file][item.at] = markdown.marked(item.line, outcome)
             case str():
-                blocks[item.file][item.at] = layout.noted(item.line, outcome)
+                blocks[item.file][item.at] = markdown.noted(item.line, outcome)
             case Line() | None:
                 blocks[item.file][item.at] = outcome
     return {
@@ -140,7 +140,7 @@ def _paired(then: Sequence[Item], now: Sequence[Item]) -> list[_Pair]:
             continue
         # Also with an id that was not agreed on: a line that has become another memory still has its old one.
         content = item.line.shown.content
-        alike = rest[words(content)] or (deque() if mine else rest[words(guard.screen(content).text)])
+        alike = rest[words(content)] or (deque() if mine else rest[words(screen.screen(content).text)])
         before = alike.popleft() if alike else None
         pairs.append(_Pair(item, before, before.line.id if before else mine))
     return pairs

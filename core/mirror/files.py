@@ -1,4 +1,4 @@
-"""Mirror files on the disk: where they are, reading one as a whole, replacing one only as it was read."""
+"""Atomic file access."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from core.errors import Later
-from core.mirror.front import Unreadable
-from core.mirror.layout import FILES
+from core.mirror.front_matter import Unreadable
+from core.mirror.markdown import FILES
 
 LONGEST_NAME: Final = 180
 """Bytes of a folder's name: file systems take 255, and some less."""

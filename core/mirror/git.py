@@ -1,4 +1,4 @@
-"""The history of the mirror in git: a commit after each sync, and none of a person who was erased. No network."""
+"""Commits and history purge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final, Literal
 import structlog
 
 from core.mirror.files import PRIVATE_FILE, make_private
-from core.mirror.layout import FILES
+from core.mirror.markdown import FILES
 
 log = structlog.get_logger()
 

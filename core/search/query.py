@@ -1,4 +1,4 @@
-"""Answering "what do I know that matters now?": one user's index rows by words and by vector, fused, with evidence."""
+"""search(): the hybrid query end to end."""
 
 from __future__ import annotations
 
@@ -12,27 +12,32 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy import text
 
-from core import asof, memories, metrics, sessions
-from core.asof import NOW, Moment
-from core.db import Database, Tx, together
-from core.embed import Embedder
-from core.search import candidates, fresh, knowledge, known, order, rank, shelf, sift, spread
-from core.search.analysis import PLAIN, Analysis, analysed
-from core.search.candidates import Candidates, Floats, Hit, Places
-from core.search.columns import message_key
-from core.search.index import DOCUMENTS, sparse_literal, vector_literal
-from core.search.knowledge import Passage
-from core.search.lexical import asked_terms, document_weights, query_weights
-from core.search.order import Page, Ranked, Shown
-from core.search.pages import Place
-from core.search.rank import Scored
+from core import metrics
+from core.index.bm25 import asked_terms, document_weights, query_weights
+from core.index.search_index import DOCUMENTS, sparse_literal, vector_literal
+from core.inference.embedders import Embedder
+from core.language.terms import terms
+from core.memory import as_of, memories
+from core.memory.as_of import NOW, Moment
+from core.search import association, ordering, ranking, unindexed
+from core.search import filters as search_filters
+from core.search import passages as search_passages
+from core.search.filters import Filters, Sifted
+from core.search.ordering import Page, Ranked, Shown
+from core.search.pagination import Place
+from core.search.passages import Passage
+from core.search.question_analysis import PLAIN, Analysis, analysed
+from core.search.ranking import Scored
 from core.search.recipes import DEFAULT, Recipe
-from core.search.shelf import Check, Shelf, Shelves
-from core.search.sift import Filters, Sifted
-from core.search.view import NOTHING, View
-from core.text import terms
+from core.search.resident import as_of_snapshot, cache, candidates
+from core.search.resident.cache import Check, Shelf, Shelves
+from core.search.resident.candidates import Candidates, Floats, Hit, Places
+from core.search.resident.loading import message_key
+from core.search.resident.snapshot import NOTHING, View
+from core.sessions import sessions
+from core.storage.db import Database, Tx, together
+from core.storage.multiquery import Asked
 from core.types import Evidence, Message, Trust
-from core.wire import Asked
 
 Method = Literal["hybrid", "keyword", "vector"]
 
@@ -109,7 +114,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
     with metrics.SEARCH.labels(question.method).time():
         vector = _vector(embedder, question)
         now = question.now or question.moment.known_at or datetime.now(UTC)
-        asking, thinking = _asking(shelf.of(db.engine), tenant_id, question, embedder), _Thinking(question, vector, now)
+        asking, thinking = _asking(cache.of(db.engine), tenant_id, question, embedder), _Thinking(question, vector, now)
         # What has vectors of another length is read anew: there is nothing to compare yet.
         ahead = partial(thinking.over, asking.check.state.view) if asking.check.usable else None
         with db.asking(tenant_id, *asking.statements, meanwhile=ahead) as (tx, answers):
@@ -117,12 +122,12 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             sifted = _sifted(tx, question, first, thinking)
             passages = _passages(tx, question, first.passages, vector)
             ideal = sum(first.own.values())
-            asked = rank.Asked(sifted.analysis, ideal, question.recipe, now.timestamp())
-            scores = _associated(tx, question, sifted.found, rank.scored(sifted.found, asked))
+            asked = ranking.Asked(sifted.analysis, ideal, question.recipe, now.timestamp())
+            scores = _associated(tx, question, sifted.found, ranking.scored(sifted.found, asked))
             scores = _succeeded(tx, question, sifted.found, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
-            shelved = order.shelved(passages, sifted.found, scores, ideal)
-            shown = order.shown(sifted.found, scores, shelved, page, sifted.vectors)
+            shelved = ordering.shelved(passages, sifted.found, scores, ideal)
+            shown = ordering.shown(sifted.found, scores, shelved, page, sifted.vectors)
             return Answer(_found(tx, shown, question.moment), {**sifted.considered, "document": len(passages)})
 
 
@@ -164,23 +169,23 @@ def _asking(shelves: Shelves, tenant_id: str, question: Question, embedder: Embe
     words = [] if question.method == "vector" else asked_terms(question.query)
     mine = shelves.shelf(tenant_id, user_id, group_id)
     check = mine.check(user_id, group_id, embedder.dimension)
-    counting = knowledge.counting(user_id, group_id, words)
-    return _Asking(words, mine, check, (counting, fresh.asking(_reader(question)), (shelf.CHANGED, check.values)))
+    counting = search_passages.counting(user_id, group_id, words)
+    return _Asking(words, mine, check, (counting, unindexed.asking(_reader(question)), (cache.CHANGED, check.values)))
 
 
 def _first(tx: Tx, question: Question, asking: _Asking, answers: Sequence[Sequence[Any]]) -> _First:
     counted_rows, waiting, changed = answers
-    counted = knowledge.counts(question.user_id, question.group_id, counted_rows)
+    counted = search_passages.counts(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
     own = query_weights(asking.words, count, count.get(DOCUMENTS, 0)) if asking.words else {}
     # No passage was said in a session.
     wanted = "documents" in question.include and question.session_id is None
-    total = knowledge.summed(counted) if wanted else None
+    total = search_passages.summed(counted) if wanted else None
     passages = None if total is None else query_weights(asking.words, total, total[DOCUMENTS])
     # What is not indexed has no vector: it is near to nothing.
     seen = "messages" in question.include and question.min_similarity is None
     view = asking.shelf.view(tx, asking.check, changed[0])
-    return _First(own, passages, fresh.hits(waiting, own) if seen else [], view)
+    return _First(own, passages, unindexed.hits(waiting, own) if seen else [], view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +207,7 @@ class _Thinking:
 
     def over(self, view: View) -> _Thought:
         if self._last is None or self._last.sifted.view is not view:
-            found = sift.sifted(view, _filters(self.question), self.vector)
+            found = search_filters.sifted(view, _filters(self.question), self.vector)
             self._last = _Thought(found, self.told(view.registers.speakers.numbers))
         return self._last
 
@@ -237,16 +242,16 @@ def _sifted(tx: Tx, question: Question, first: _First, thinking: _Thinking) -> _
     view, own = first.view, first.own
     worded: Mapping[str, str] = {}
     if question.moment.known_at is not None:
-        view, worded = known.view(tx, view, question.moment.known_at, _reader(question))
+        view, worded = as_of_snapshot.view(tx, view, question.moment.known_at, _reader(question))
     thought, lexical = thinking.over(view), view.lexical(own)
     for key, words in worded.items():
         if (place := view.place(key)) is not None:
-            lexical[place] = fresh.lexical(own, document_weights(terms(words)))
+            lexical[place] = unindexed.lexical(own, document_weights(terms(words)))
     passing = thought.sifted.places
     new = [hit for hit in first.waiting if view.place(hit.key) is None]
     remembered = int(np.count_nonzero(view.fields["memory"][passing]))
     considered = {"memory": remembered, "message": len(passing) - remembered + len(new)}
-    found = sift.joined(sift.chosen(thought.sifted, lexical), new)
+    found = search_filters.joined(search_filters.chosen(thought.sifted, lexical), new)
     return _Sifted(found, considered, view, thinking.told(found.speakers) if new else thought.analysis)
 
 
@@ -254,12 +259,12 @@ def _associated(tx: Tx, question: Question, found: Candidates, scores: Scored) -
     """With what memories gain that are tied to the best results, where the recipe asks for that."""
     if question.recipe.association == 0 or not len(found):
         return scores
-    best = np.argsort(-scores.total, kind="stable")[: spread.SOURCES].tolist()
+    best = np.argsort(-scores.total, kind="stable")[: association.SOURCES].tolist()
     seeds = {UUID(found.keys[at]): float(scores.total[at]) for at in best if found.memory[at]}
     messages = {str(found.keys[at]): float(scores.total[at]) for at in best if not found.memory[at]}
-    reached = spread.spread(tx, seeds, messages, _reader(question) | _of_memories(question), len(found))
+    reached = association.spread(tx, seeds, messages, _reader(question) | _of_memories(question), len(found))
     gained = {str(one.id): question.recipe.association * one.activation for one in reached}
-    return rank.raised(found, scores, gained)
+    return ranking.raised(found, scores, gained)
 
 
 def _succeeded(tx: Tx, question: Question, found: Candidates, scores: Scored) -> Scored:
@@ -270,7 +275,7 @@ def _succeeded(tx: Tx, question: Question, found: Candidates, scores: Scored) ->
     best = outdated[np.argsort(-scores.total[outdated], kind="stable")[:OUTDATED]]
     rows = tx.execute(*_succeeding([str(key) for key in found.keys[best]]))
     pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in rows]
-    return rank.succeeded(found, scores, pairs)
+    return ranking.succeeded(found, scores, pairs)
 
 
 def _succeeding(keys: Sequence[str]) -> Asked:
@@ -338,26 +343,28 @@ def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vec
     values = {**_reader(question), "vector": literal, "terms": sparse_literal(asked or {1: 0.0})}
     least = question.min_similarity
     return [
-        hit for hit in knowledge.hits(tx, values) if least is None or (hit.cosine is not None and hit.cosine >= least)
+        hit
+        for hit in search_passages.hits(tx, values)
+        if least is None or (hit.cosine is not None and hit.cosine >= least)
     ]
 
 
 def _found(tx: Tx, shown: Shown, moment: Moment) -> list[Found]:
     """The ranked hits with their texts and what they cite, in the same order, less what was erased meanwhile."""
-    of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in order.TYPES}
+    of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
     remembered, quoted, said, passed = together(
         tx,
-        asof.asking(ids, moment.known_at) if ids else None,
-        asof.asking_evidence(ids, moment.known_at) if ids else None,
+        as_of.asking(ids, moment.known_at) if ids else None,
+        as_of.asking_evidence(ids, moment.known_at) if ids else None,
         _saying(of_type["message"]) if of_type["message"] else None,
-        knowledge.asking(of_type["document"]) if of_type["document"] else None,
+        search_passages.asking(of_type["document"]) if of_type["document"] else None,
         meanwhile=lambda: shown.ranked,
         last=True,
     )
     rows, cited = {str(row.id): row for row in remembered}, memories.cited(quoted)
     spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in said}
-    passages = knowledge.shown(passed)
+    passages = search_passages.shown(passed)
     found = []
     for item in shown.ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:

@@ -1,4 +1,4 @@
-"""Ways of searching by name: a few numbers that go well together, in the place of a dozen parameters. Pure."""
+"""Named search configurations. Pure."""
 
 from __future__ import annotations
 

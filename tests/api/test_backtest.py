@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from core.config import Settings
-from core.db import Database
 from core.errors import Later
+from core.storage.db import Database
 from core.types import Json
-from rules import backtest, stretch
-from rules.backtest import Backtest
+from rules.backtest import backtest, log_window
+from rules.backtest.backtest import Backtest
 from tests.commands import served
 from tests.doors import OTHER, Doors, key_of
 from tests.rules.samples import a_document
@@ -42,7 +42,7 @@ def log(app: Database) -> None:
 @pytest.fixture
 def in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backtest, "REPORTED", 10)
-    monkeypatch.setattr(stretch, "PAGE", 5)
+    monkeypatch.setattr(log_window, "PAGE", 5)
 
 
 def lines(text: str) -> list[Json]:
@@ -152,7 +152,7 @@ def test_a_client_that_goes_away_ends_the_work(
         time.sleep(0.3)
 
     monkeypatch.setattr(Backtest, "_take", slow)
-    monkeypatch.setattr(stretch, "PAGE", 1)
+    monkeypatch.setattr(log_window, "PAGE", 1)
     monkeypatch.setattr(backtest, "REPORTED", 1)
     end, seen = time.monotonic() + 60, -1
     with served(settings) as (url, key):

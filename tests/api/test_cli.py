@@ -16,13 +16,13 @@ from sqlalchemy import text
 
 from api.cli.main import COMMANDS
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from tests.commands import Imprint
 from tests.production import free_port
 from tests.samples import TENANT, accept
 from tests.samples import said as said_
 from tests.works import Works
-from workers import router
+from workers.routing import router
 
 WITHOUT_A_SERVER = [
     *(["up"], ["search", "x", "--user", "a"], ["context", "--user", "a"], ["documents", "list"]),

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from core.db import Database
-from core.outlets import Outlets
+from core.storage.db import Database
+from core.tenancy.destinations import Outlets
 from core.types import Json
-from rules import store
-from rules.standing import Allowed
+from rules.registry import store
+from rules.registry.limits import Allowed
 from tests.commands import Imprint
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, event

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from api.cli import backtest
-from core.db import Database
+from core.storage.db import Database
 from tests.commands import Imprint
 from tests.rules.samples import a_document
 from tests.samples import accept_all, event

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.change import Confirm, Link
-from core.db import Database
+from core.memory.changes import Confirm, Link
+from core.storage.db import Database
 from core.types import Relation
 from tests.commands import Imprint
 from tests.core.changing import Bench, a_candidate, an_add

@@ -12,9 +12,10 @@ from socket import create_server
 import pytest
 from sqlalchemy import create_engine, text
 
-from api.stack import machine
-from core import db, heartbeat
+from api.stack import host
 from core.config import Settings
+from core.maintenance import heartbeat
+from core.storage import db
 from tests.commands import Imprint, served
 from tests.production import free_port
 
@@ -155,7 +156,7 @@ def test_a_wrong_key_of_receipts_is_a_failure(doctor: Imprint, monkeypatch: pyte
 def test_the_local_model_is_checked_by_its_sha256(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IMPRINT_EMBEDDING", "local")
     assert "sha256 as published" in doctor("doctor").out
-    monkeypatch.setattr("core.embed._FILE_SHA256", {"model.safetensors": "0" * 64})
+    monkeypatch.setattr("core.inference.embedders._FILE_SHA256", {"model.safetensors": "0" * 64})
     said = doctor("doctor")
     assert said.code == 1
     assert "imprint model install" in said.out
@@ -208,7 +209,7 @@ def test_a_taken_port_is_a_warning(doctor: Imprint, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_full_disk_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "FREE_DISK_BYTES", 1 << 60)
+    monkeypatch.setattr(host, "FREE_DISK_BYTES", 1 << 60)
     assert states(doctor)["disk"] == "fail"
 
 

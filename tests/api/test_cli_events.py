@@ -13,10 +13,10 @@ import pytest
 from api.cli import events
 from api.cli.client import Client
 from api.cli.events import Follower
-from core import ingest as log
-from core import intake
 from core.config import Settings
-from core.db import Database
+from core.events import parsing
+from core.sessions import ingest as log
+from core.storage.db import Database
 from tests.commands import Imprint
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
@@ -48,7 +48,7 @@ def test_an_event_that_was_committed_after_a_later_one_is_not_missed(client: Cli
     follower = Follower(client, [], None, None)
     follower.begin(10)
     with app.tenant(TENANT) as slow:
-        log.accept(slow, TENANT, intake.check([event(id="slow")]))
+        log.accept(slow, TENANT, parsing.check([event(id="slow")]))
         other = threading.Thread(target=accept, args=(app, event(id="fast")))
         other.start()
         other.join()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.cli import figures
-from core.change import Add
-from core.db import Database
+from api.cli import stats
+from core.memory.changes import Add
+from core.storage.db import Database
 from tests.commands import Imprint
 from tests.core.test_upkeep import a_memory, carry_out, set_back
 
@@ -38,6 +38,6 @@ def test_one_user_and_json(imprint: Imprint, app: Database) -> None:
 
 @given(st.lists(st.integers(0, 10_000), max_size=40))
 def test_bars_show_each_number_and_nothing_only_where_there_is_none(numbers: list[int]) -> None:
-    drawn = figures.bars(numbers)
+    drawn = stats.bars(numbers)
     assert len(drawn) == len(numbers)
-    assert [bar == figures.BARS[0] for bar in drawn] == [number == 0 for number in numbers]
+    assert [bar == stats.BARS[0] for bar in drawn] == [number == 0 for number in numbers]

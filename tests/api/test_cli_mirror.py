@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from api.cli import mirror
 from core.config import Settings
-from core.db import Database
 from core.errors import Misconfigured
+from core.storage.db import Database
 from tests.core.test_upkeep import a_memory, carry_out
 from tests.samples import TENANT
 from tests.workers.mirrors import Desk, desk

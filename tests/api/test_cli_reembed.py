@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from api.cli.reembed import reembed
-from core import db, places, reembedding
-from core.embed import HashEmbedder
+from core.index import reembedding
+from core.inference.embedders import HashEmbedder
+from core.storage import db, vector_spaces
 from tests.core.test_places import NEW, OLD, Both, both, found, learn, left, model
 from tests.samples import TENANT
 
@@ -16,7 +17,7 @@ def test_what_a_late_process_left_in_a_place_is_not_taken_for_vectors_of_the_nex
 ) -> None:
     learn(both.old, "Ada has a cat.", OLD)
     reembedding.fill(both.new, TENANT, NEW, lambda _: None)
-    assert left(both.settings, places.FIRST) == model(OLD)
+    assert left(both.settings, vector_spaces.FIRST) == model(OLD)
     reembedding.clear(both.old, TENANT)
     learn(both.old, "Ada sings.", HashEmbedder(7))
     monkeypatch.setenv("IMPRINT_HOME", str(both.settings.home))

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database
-from rules import defaults, store
+from core.storage.db import Database
+from rules.registry import defaults, store
 from tests.commands import Imprint
 from tests.samples import TENANT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from core.db import Database
+from core.storage.db import Database
 from tests.commands import Imprint
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works

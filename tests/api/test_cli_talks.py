@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from api.cli import talks
-from api.cli.talks import Unreadable
-from core import intake
+from api.cli import conversations
+from api.cli.conversations import Unreadable
+from core.events import parsing
 
 LOCOMO: list[dict[str, Any]] = [
     {
@@ -42,27 +42,27 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_shipped_conversation_is_what_it_is_said_to_be() -> None:
-    talk = talks.shipped()
+    talk = conversations.shipped()
     assert len(talk.turns) >= 80
     assert len(talk.sessions) >= 6
     assert (talk.turns[-1].time - talk.turns[0].time).days > 180
     assert [turn.time for turn in talk.turns] == sorted(turn.time for turn in talk.turns)
     assert {turn.time.year for turn in talk.turns} == {2026}
     assert any("\u4e00" <= character <= "\u9fff" for turn in talk.turns for character in turn.content)
-    assert len(talk.questions) == talks.QUESTIONS
+    assert len(talk.questions) == conversations.QUESTIONS
     assert all(talk.turn(wanted) for asked in talk.questions for wanted in asked.expects)
 
 
 def test_what_is_published_fits_the_contract() -> None:
-    batches = list(talks.events(talks.shipped()))
-    accepted = [event for batch in batches for event in intake.check(batch)]
+    batches = list(conversations.events(conversations.shipped()))
+    accepted = [event for batch in batches for event in parsing.check(batch)]
     assert len({event.id for event in accepted}) == len(accepted)
     assert [batch[-1]["event_type"] for batch in batches] == ["session.ended"] * len(batches)
     assert all(batch[-1]["payload"]["message_count"] == len(batch) - 1 for batch in batches)
 
 
 def test_a_locomo_file_is_read_session_by_session(file: Path) -> None:
-    talk = talks.of_locomo(file, None)
+    talk = conversations.of_locomo(file, None)
     assert talk.user_id == "conv-1"
     assert [(turn.id, turn.role, turn.content) for turn in talk.turns] == [
         ("D1:1", "user", "I bought a boat."),
@@ -72,7 +72,7 @@ def test_a_locomo_file_is_read_session_by_session(file: Path) -> None:
 
 
 def test_only_questions_whose_answer_stands_in_the_talk_are_asked(file: Path) -> None:
-    asked = talks.of_locomo(file, None).questions
+    asked = conversations.of_locomo(file, None).questions
     assert [(one.query, sorted(one.expects)) for one in asked] == [
         ("What did Ann buy?", ["D1:1"]),
         ("Which colour?", ["D1:1", "D2:1"]),
@@ -80,9 +80,9 @@ def test_only_questions_whose_answer_stands_in_the_talk_are_asked(file: Path) ->
 
 
 def test_a_conversation_is_chosen_by_its_name(file: Path) -> None:
-    assert talks.of_locomo(file, "conv-2").user_id == "conv-2"
+    assert conversations.of_locomo(file, "conv-2").user_id == "conv-2"
     with pytest.raises(Unreadable, match=r"no conversation conv-3 .* conv-1, conv-2"):
-        talks.of_locomo(file, "conv-3")
+        conversations.of_locomo(file, "conv-3")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "[1]", '[{"sample_id": "x"}]'])
@@ -90,10 +90,10 @@ def test_what_is_no_locomo_file_is_refused_in_one_line(tmp_path: Path, content: 
     path = tmp_path / "x.json"
     path.write_text(content)
     with pytest.raises(Unreadable) as refused:
-        talks.of_locomo(path, None)
+        conversations.of_locomo(path, None)
     assert "\n" not in refused.value.detail
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="cannot be read"):
-        talks.of_locomo(tmp_path / "nothing.json", None)
+        conversations.of_locomo(tmp_path / "nothing.json", None)

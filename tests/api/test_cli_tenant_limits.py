@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.config import Settings
-from core.limits import Limits
+from core.settings.limits import Limits
 from tests.commands import Imprint
 from tests.samples import TENANT
 

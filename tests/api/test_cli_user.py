@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
 from tests.commands import Imprint
 from tests.core.changing import Bench, an_add

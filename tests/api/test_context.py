@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core.change import Archive, Link, Pin
-from core.db import Database
+from core.memory.changes import Archive, Link, Pin
+from core.storage.db import Database
 from core.types import Category, Json, Relation, Trust
 from tests.core.test_upkeep import a_memory, carry_out
 from tests.doors import OTHER, Doors

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from tests.commands import Imprint
 from tests.core.test_costs import NOW, call, dispatch
 from tests.doors import OTHER, Doors, key_of

@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from core.change import Archive, Confirm, Ignore, Link, Merge
 from core.config import Settings
-from core.db import Database
+from core.memory.changes import Archive, Confirm, Ignore, Link, Merge
+from core.storage.db import Database
 from core.types import Json, Relation
 from tests.core.changing import Bench, a_candidate, an_add
 from tests.doors import Doors, key_of, opened

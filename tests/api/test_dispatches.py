@@ -19,18 +19,18 @@ from uuid_utils.compat import uuid7
 
 from api.http import dispatches
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
-from rules import store
-from rules.ruleset import Ruleset
+from rules.engine.ruleset import Ruleset
+from rules.registry import store
 from tests.doors import OTHER, Doors, key_of
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event
 from tests.works import Works
-from workers import dispatch_rows, ledger
-from workers import sweep as workers_sweep
-from workers.dispatch_model import NewDispatch, Outcome
-from workers.relay import Owed
+from workers.dispatch import insertion, ledger
+from workers.dispatch import sweep as workers_sweep
+from workers.dispatch.model import NewDispatch, Outcome
+from workers.dispatch.relay import Owed
 
 NOTIFY: Json = {"action_type": "notify", "channel": "log", "template": "Total: {{payload.total}}"}
 EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {}}
@@ -73,7 +73,7 @@ def chain(app: Database, number: int) -> list[str]:
 
 def write(app: Database, made: Sequence[NewDispatch]) -> list[str]:
     with app.tenant(TENANT) as tx:
-        dispatch_rows.insert(tx, made, 60)
+        insertion.insert(tx, made, 60)
     return [str(one.id) for one in made]
 
 

@@ -12,7 +12,7 @@ from httpx import Response
 
 from api.http import documents
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
 from tests.commands import Imprint
 from tests.core.erasing import a_word, holding

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from core import receipts
 from core.config import Settings
-from core.db import Database
+from core.memory import receipts
+from core.storage.db import Database
 from core.types import Json
 from tests.core.erasing import a_word, holding
 from tests.doors import Doors, key_of, opened

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.http.gathered import SHORT, TOGETHER, GatheredEmbedder
-from core.embed import Embedder, Floats, HashEmbedder
 from core.errors import Never
+from core.inference.batching_embedder import SHORT, TOGETHER, GatheredEmbedder
+from core.inference.embedders import Embedder, Floats, HashEmbedder
 
 SECONDS = 30
 """That a test waits at the most for what is bound to come."""

@@ -10,11 +10,11 @@ import pytest
 from httpx import Response
 from sqlalchemy import create_engine, text
 
-from api.http import door as door_module
-from core import heartbeat
+from api.http import dependencies as door_module
 from core.config import Settings
-from core.db import Database
-from core.limits import Limits
+from core.maintenance import heartbeat
+from core.settings.limits import Limits
+from core.storage.db import Database
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.rules.samples import a_document
@@ -259,7 +259,7 @@ def test_what_nobody_expected_is_a_500_that_tells_nothing(door: Doors, monkeypat
     def surprise(*_: object, **__: object) -> None:
         raise RuntimeError("the password is hunter2")
 
-    monkeypatch.setattr("core.events.find", surprise)
+    monkeypatch.setattr("core.events.log.find", surprise)
     assert "hunter2" not in json.dumps(problem(door.get("/v1/events"), 500))
 
 

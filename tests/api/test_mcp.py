@@ -20,13 +20,13 @@ from mcp_types import CallToolResult, TextContent
 from mcp_types import Tool as Listed
 from prometheus_client import REGISTRY
 
-from api.mcp.door import MESSAGE_BYTES
+from api.mcp.server import MESSAGE_BYTES
 from api.mcp.tools import TOOLS
-from core import events
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
-from core.limits import Limits
+from core.events import log
+from core.inference.embedders import HashEmbedder
+from core.settings.limits import Limits
+from core.storage.db import Database
 from core.types import Json
 from tests.commands import served
 from tests.doors import OTHER, Doors, key_of, opened
@@ -260,7 +260,7 @@ def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Sett
         "rules": set[str](),
     }
     with app.tenant(TENANT) as tx:
-        before = events.since(tx, 0, 100)
+        before = log.since(tx, 0, 100)
     for name, allowed in scopes.items():
         one = replace(agent, key=key_of(settings, TENANT, (name,)))
         assert set(one.listed()) == allowed
@@ -274,7 +274,7 @@ def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Sett
             assert problem["status"] == 403, tool
             assert TOOLS[tool].scope in problem["detail"]
     with app.tenant(TENANT) as tx:
-        assert events.since(tx, 0, 100) == before
+        assert log.since(tx, 0, 100) == before
 
 
 GOOD: dict[str, Json] = {

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import text
 
 from api.http import memories as memory_lists
-from api.http.recalls import Asker, Recall, announcements_of
-from core import events
-from core.asof import Moment
-from core.change import Archive, Edit, Owner
+from api.http.recall_log import Asker, Recall, announcements_of
 from core.config import Settings
-from core.db import Database
-from core.echo import Served
+from core.consolidation.echo import Served
+from core.events import log
+from core.memory.as_of import Moment
+from core.memory.changes import Archive, Edit, Owner
+from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
 from tests.core.test_upkeep import a_memory, carry_out, expire, row
 from tests.databases import analyzed
@@ -43,7 +43,7 @@ def found(door: Doors, **asked: Any) -> list[Json]:
 
 def recalled(app: Database) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in events.since(tx, 0, 100) if e.event_type == "memory.recalled"]
+        return [e.payload for e in log.since(tx, 0, 100) if e.event_type == "memory.recalled"]
 
 
 def test_a_pinned_memory_does_not_fade_until_it_is_unpinned(door: Doors, cat: UUID) -> None:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from api.http.search import SearchRequest, _in_force, _same
-from core.search import pages
+from core.search import pagination
 from tests.doors import Doors
 from tests.samples import TENANT
 
@@ -66,7 +66,7 @@ def test_a_forged_cursor_is_refused(door: Doors) -> None:
     same = _same(TENANT, asked, _in_force(asked))
     for holds in (["nope", "x", 1.0, "2024-01-01T00:00:00+00:00"], ["memory", "x", 1.0, "0001-01-01T00:00:00+00:00"]):
         held = json.dumps(holds, separators=(",", ":"))
-        after = base64.urlsafe_b64encode(pages._seal(held, same) + held.encode()).decode().rstrip("=")
+        after = base64.urlsafe_b64encode(pagination._seal(held, same) + held.encode()).decode().rstrip("=")
         assert door.post("/v1/search", {"user_id": "ada", "query": "x", "after": after}).status_code == 422
 
 

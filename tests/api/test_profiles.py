@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import event as sqlalchemy_events
 from sqlalchemy import text
 
-from core import events
-from core.change import Owner
-from core.db import Database
+from core.events import log
+from core.memory.changes import Owner
+from core.storage.db import Database
 from core.types import Category, Evidence, Json
 from tests.core.test_upkeep import a_memory, carry_out
 from tests.doors import OTHER, Doors
@@ -125,7 +125,7 @@ def test_a_group_has_its_own_and_it_says_so_when_it_changes(door: Doors, app: Da
     assert found["group_id"] == "the team:a"
     assert "Lisbon" not in str(found)
     with app.tenant(TENANT) as tx:
-        (told,) = [e for e in events.since(tx, 0, 1000) if e.event_type == "profile.updated"]
+        (told,) = [e for e in log.since(tx, 0, 1000) if e.event_type == "profile.updated"]
     assert (told.subject, told.payload["group_id"]) == ("group:the team:a", "the team:a")
 
 

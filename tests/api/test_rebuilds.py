@@ -7,14 +7,14 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core import changes
-from core.change import Archive, Owner
 from core.config import Settings
-from core.db import Database
-from core.publishing import Author
-from core.shadow import Difference
+from core.events.publishing import Author
+from core.memory import writer
+from core.memory.changes import Archive, Owner
+from core.memory.shadow import Difference
+from core.storage.db import Database
 from core.types import Json
-from rules import rederive
+from rules.backtest import rebuild
 from tests.core.test_changes import a_candidate, an_add
 from tests.doors import Doors
 from tests.samples import TENANT, ended, event, said
@@ -153,7 +153,7 @@ def test_what_a_person_has_put_away_does_not_come_back(settings: Settings, door:
     (cat,) = [one for one in items if "Tom" in one["content"]]
     with app.tenant(TENANT) as tx:
         deletion = Archive(UUID(cat["id"]), cat["version"], "Deleted from memory.md.")
-        changes.apply(tx, TENANT, Owner("ada"), [deletion], Author("file"))
+        writer.apply(tx, TENANT, Owner("ada"), [deletion], Author("file"))
     assert rebuilt(door, settings)["difference"]["added"] == []
 
 
@@ -161,16 +161,16 @@ def test_a_rebuild_that_is_let_go_while_it_is_made_leaves_nothing(
     settings: Settings, door: Doors, app: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live(door, settings, *TALK)
-    compare = rederive.compare
+    compare = rebuild.compare
 
     def let_go(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
         (made,) = door.get("/v1/rebuilds").json()["items"]
         door.ask("DELETE", f"/v1/rebuilds/{made['id']}")
         with db.tenant(shadow_id) as tx:
-            changes.apply(tx, shadow_id, Owner("ada"), [an_add(a_candidate("Ada sings."))], Author("test"))
+            writer.apply(tx, shadow_id, Owner("ada"), [an_add(a_candidate("Ada sings."))], Author("test"))
         return compare(db, tenant_id, shadow_id, user_id)
 
-    monkeypatch.setattr(rederive, "compare", let_go)
+    monkeypatch.setattr(rebuild, "compare", let_go)
     assert rebuilt(door, settings)["status"] == "dropped"
     assert kept_beside(app) == 0
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from api.http import recalls
-from api.http.recalls import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
-from core import echo
+from api.http import recall_log
+from api.http.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
 from core.config import Settings
-from core.db import Database
-from core.echo import Served
+from core.consolidation import echo
+from core.consolidation.echo import Served
+from core.storage.db import Database
 from tests.core.test_upkeep import a_memory, carry_out
 from tests.doors import OTHER, key_of, opened
 from tests.faults.model import serving
@@ -95,7 +95,7 @@ def test_nobody_waits_for_it_to_be_written(settings: Settings, app: Database, ca
 def test_many_searches_are_one_write(
     settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recalls, "GATHER_SECONDS", 3600)
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
     asked: list[str] = []
 
     def note(_c: Any, _u: Any, statement: str, *_: Any) -> None:
@@ -137,7 +137,7 @@ def test_of_what_is_erased_before_it_is_announced_nobody_hears(
 ) -> None:
     dog = a_memory("Ada has a dog.")
     carry_out(app, dog)
-    monkeypatch.setattr(recalls, "GATHER_SECONDS", 3600)
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
     with opened(settings) as door:
         found = door.post("/v1/search", {"user_id": "ada", "query": "Ada has", "include": ["memories"]}).json()
         assert {one["id"] for one in found["results"]} == {str(cat), str(dog.id)}

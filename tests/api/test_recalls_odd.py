@@ -5,10 +5,10 @@ from uuid import UUID
 
 from uuid_utils import uuid7
 
-from api.http.recalls import Asker, Recall, Recalls, Spacing
-from core.bell import Bell
-from core.db import Database
-from core.echo import Served
+from api.http.recall_log import Asker, Recall, Recalls, Spacing
+from core.consolidation.echo import Served
+from core.events.doorbell import Bell
+from core.storage.db import Database
 from tests.samples import TENANT
 
 ASKER = Asker(TENANT, "ada", None)

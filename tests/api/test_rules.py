@@ -10,9 +10,9 @@ from httpx import Response
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
-from rules import defaults
+from rules.registry import defaults
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.outlets import open_to
 from tests.rules.samples import a_document, a_leaf

@@ -6,10 +6,10 @@ import pytest
 from httpx import Response
 
 from core.config import Settings
-from core.db import Database
-from core.limits import Limits
+from core.settings.limits import Limits
+from core.storage.db import Database
 from core.types import Json
-from rules import store
+from rules.registry import store
 from tests.commands import Imprint
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.rules.samples import a_document

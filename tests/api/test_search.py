@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from core.change import Add, Link
-from core.db import Database
+from core.memory.changes import Add, Link
 from core.search.recipes import RECIPES
+from core.storage.db import Database
 from core.types import Json, Relation
 from tests.core.test_upkeep import a_memory, carry_out
 from tests.doors import OTHER, Doors

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import NOON, TENANT, accept, accept_all, ended, event, said

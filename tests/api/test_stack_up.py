@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from api.stack import machine, process
+from api.stack import host, process
 from api.stack.postgres import Postgres
 from api.stack.supervisor import STAGE_ENDS_S, Child, ChildProcess, Supervisor, Watched
 from core.config import Settings
@@ -325,9 +325,9 @@ def test_an_own_database_is_used_and_left_alone(home: Path, port: int, tmp_path:
 
 
 def test_a_full_disk_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "FREE_DISK_BYTES", 1 << 60)
+    monkeypatch.setattr(host, "FREE_DISK_BYTES", 1 << 60)
     with pytest.raises(Misconfigured, match=r"^disk full: \d+ MB are free under ") as caught:
-        machine.check_free_disk(tmp_path)
+        host.check_free_disk(tmp_path)
     assert "\n" not in caught.value.detail
 
 

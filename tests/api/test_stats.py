@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.db import Database
-from core.events import Announcement, announce
+from core.events.log import Announcement, announce
+from core.storage.db import Database
 from tests.doors import OTHER, Doors
 from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from core import plans, summarise
-from core.db import Database
-from core.publishing import Author
-from core.summarise import Limits
+from core.events.publishing import Author
+from core.plans import tracker
+from core.storage.db import Database
+from core.summaries import rolling
+from core.summaries.rolling import Limits
 from tests.core.test_plans import published, updated
 from tests.doors import OTHER, Doors
 from tests.samples import TENANT, accept, accept_all, said
@@ -14,7 +15,7 @@ SESSION = "team/s 1"
 def summed_up(app: Database) -> None:
     talk = [said(f"Boat {n} left the harbour for Oslo.", session=SESSION, message_id=f"m{n}") for n in range(9)]
     accept_all(app, [said("We decided to rent 3 boats.", session=SESSION, message_id="k"), *talk])
-    rolled = summarise.session(app, TENANT, SESSION, Limits(10, 8000))
+    rolled = rolling.session(app, TENANT, SESSION, Limits(10, 8000))
     assert rolled is not None
     with app.tenant(TENANT) as tx:
         rolled.write(tx, Author("session_summarizer"))
@@ -41,7 +42,7 @@ def test_where_there_is_none_yet_the_answer_says_from_when_on(door: Doors, app: 
 
 def test_plans_are_shown_as_trees(door: Doors, app: Database) -> None:
     plan = {"goal": "Move", "steps": [{"title": "Pack", "status": "done"}, {"title": "Drive", "steps": ["Fuel"]}]}
-    found = plans.read(app, TENANT, "s1", published(app, updated(plan, group_id="g1")))
+    found = tracker.read(app, TENANT, "s1", published(app, updated(plan, group_id="g1")))
     with app.tenant(TENANT) as tx:
         found.write(tx)
     (one,) = door.get("/v1/sessions/s1/plans").json()["items"]

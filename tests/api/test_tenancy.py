@@ -13,19 +13,19 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import create_engine, text
 
-from core import db, schema
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
-from core.tables import TENANT_TABLES
+from core.inference.embedders import HashEmbedder
+from core.storage import db, schema
+from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES
 from core.types import Json
-from rules import defaults
+from rules.registry import defaults
 from tests.databases import beside
 from tests.doors import OTHER, Doors, opened
 from tests.rules.samples import a_document
 from tests.samples import NOON, TENANT, ended, event, said
 from tests.works import at_work
-from workers import router
+from workers.routing import router
 
 
 @dataclass(frozen=True, slots=True)

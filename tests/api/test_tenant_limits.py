@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core import tenant_limits
-from core.db import Database
 from core.errors import Invalid
-from core.limits import Limits
+from core.settings.limits import Limits
+from core.storage.db import Database
+from core.tenancy import limits
 from tests.doors import Doors
 from tests.samples import TENANT
 
@@ -32,10 +32,10 @@ def test_a_tenant_cannot_raise_its_limits(door: Doors) -> None:
 
 def test_what_the_operator_grants_is_the_ceiling(door: Doors, app: Database) -> None:
     with app.tenant(TENANT) as tx:
-        tenant_limits.grant(tx, TENANT, {"settles": 500})
+        limits.grant(tx, TENANT, {"settles": 500})
     assert door.ask("PUT", PATH, json={"settles": 400}).json()["limits"]["settles"] == 400
     with app.tenant(TENANT) as tx:
-        tenant_limits.grant(tx, TENANT, {"settles": 50})
+        limits.grant(tx, TENANT, {"settles": 50})
     assert door.ask("GET", PATH).json()["limits"]["settles"] == 50, "a choice above a later grant has no effect"
 
 
@@ -48,4 +48,4 @@ def test_what_is_no_limit_is_refused_with_its_place(door: Doors, sent: dict[str,
 
 def test_limits_are_whole_numbers(app: Database) -> None:
     with app.tenant(TENANT) as tx, pytest.raises(Invalid, match="/settles"):
-        tenant_limits.grant(tx, TENANT, {"settles": True})
+        limits.grant(tx, TENANT, {"settles": True})

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
 from tests.doors import Doors
 from tests.rules.samples import a_document
 from tests.samples import TENANT, ended
 from tests.works import Works
-from workers import bus
+from workers.routing import bus_consumer
 
 
 def say(door: Doors, number: int) -> str:
@@ -42,7 +42,9 @@ def over_mcp(door: Doors, _app: Database, document: Json) -> None:
 
 
 def over_bus(_door: Doors, app: Database, document: Json) -> None:
-    bus.take(bus.Intake(app, TENANT, 100, 4096, lambda: None), json.dumps(document).encode(), {}, "application/json")
+    bus_consumer.take(
+        bus_consumer.Intake(app, TENANT, 100, 4096, lambda: None), json.dumps(document).encode(), {}, "application/json"
+    )
 
 
 PUBLISH: Mapping[str, Callable[[Doors, Database, Json], None]] = {"http": over_http, "mcp": over_mcp, "bus": over_bus}

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from api.http import turns
-from api.http.turns import Turns
+from api.http import fair_share
+from api.http.fair_share import Turns
 from core.errors import Later
 
 
@@ -89,7 +89,7 @@ def test_a_turn_that_comes_as_its_waiter_goes_is_given_on() -> None:
 
 
 def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(fair_share, "WAIT_SECONDS", 0.01)
 
     async def work() -> None:
         shared = Turns(1)

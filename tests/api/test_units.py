@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from core import units
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
+from core.summaries import units
 from core.types import Json
 from tests.core.test_segment import HIKE, SOUP, TAXES
 from tests.core.test_units import talk, wrote

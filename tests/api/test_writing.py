@@ -10,9 +10,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from core import erase, events, memories
 from core.config import Settings
-from core.db import Database
+from core.erasure import memory as erasure_memory
+from core.events import log
+from core.memory import memories
+from core.storage.db import Database
 from core.types import Event, Json
 from tests.core.test_upkeep import PERSON
 from tests.doors import OTHER, Doors, key_of, opened
@@ -37,7 +39,7 @@ def pointers(answer: Any) -> list[str]:
 
 def said_events(app: Database) -> list[Event]:
     with app.tenant(TENANT) as tx:
-        return [e for e in events.since(tx, 0, 1000) if e.source == events.SOURCE]
+        return [e for e in log.since(tx, 0, 1000) if e.source == log.SOURCE]
 
 
 def of_type(app: Database, event_type: str) -> list[Json]:
@@ -180,7 +182,7 @@ def test_a_request_is_not_carried_out_again_once_its_words_were_erased(door: Doo
     key = {"idempotency-key": "k1"}
     memory_id = post(door, headers=key)["memory"]["id"]
     with app.tenant(TENANT) as tx:
-        erase.memory(tx, TENANT, UUID(memory_id), PERSON)
+        erasure_memory.memory(tx, TENANT, UUID(memory_id), PERSON)
     again = post(door, 200, headers=key)
     assert (again["memory"], again["verdict"]) == (None, "erased")
 

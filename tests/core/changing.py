@@ -10,8 +10,10 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import changes, memories, reverting
-from core.change import (
+from core.events.publishing import Author
+from core.inference.embedders import HashEmbedder
+from core.memory import memories, writer
+from core.memory.changes import (
     Add,
     Archive,
     Change,
@@ -27,12 +29,11 @@ from core.change import (
     Replace,
     Restore,
 )
-from core.db import Database
-from core.embed import HashEmbedder
-from core.identity import Known
-from core.publishing import Author
+from core.memory.identity import Known
+from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
-from core.undo import Undone, carry_out
+from core.undo import field_reversal
+from core.undo.undo import Undone, carry_out
 from tests.samples import TENANT
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -69,7 +70,7 @@ class Bench:
 
     def apply(self, *wanted: Change) -> None:
         with self.app.tenant(TENANT) as tx:
-            changes.apply(tx, TENANT, Owner(self.user), wanted, PERSON)
+            writer.apply(tx, TENANT, Owner(self.user), wanted, PERSON)
 
     def undo(self, change_id: UUID, **how: Any) -> Undone:
         return carry_out(self.app, EMBEDDER, TENANT, change_id, PERSON, **how)
@@ -103,7 +104,10 @@ class Bench:
             words = {row.ref: tuple(row)[1:] for row in tx.execute(_WORDS, {"refs": [str(one) for one in ids]})}
         return {
             str(row.id): (
-                [getattr(row, name) for name in (*reverting.FIELDS, "statement_key", "level", "user_id", "group_id")],
+                [
+                    getattr(row, name)
+                    for name in (*field_reversal.FIELDS, "statement_key", "level", "user_id", "group_id")
+                ],
                 [tuple(e)[1:] for e in evidence if e.memory_id == row.id],
                 [tuple(r) for r in relations if row.id in (r.from_id, r.to_id)],
                 words[str(row.id)],

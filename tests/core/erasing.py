@@ -8,18 +8,20 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import text
 
-from core import erase, erase_user, tables
 from core.config import Settings
-from core.db import Database
-from core.erase import Erased
-from core.publishing import Author
+from core.erasure import memory
+from core.erasure import user as erasure_user
+from core.erasure.memory import Erased
+from core.events.publishing import Author
+from core.storage import tables
+from core.storage.db import Database
 from core.types import DispatchStatus, Json
-from rules import store
+from rules.registry import store
 from tests.core.changing import Bench, an_add
 from tests.rules.samples import a_document
 from tests.samples import NOON, TENANT, accept_all, ended, event, said
 from tests.works import Works
-from workers import dispatch_model, dispatch_rows
+from workers.dispatch import insertion, model
 
 AUTHOR = Author("key:test")
 
@@ -31,12 +33,12 @@ def a_word() -> str:
 
 def erased(app: Database, memory_id: UUID, *, evidence: bool = False) -> Erased:
     with app.tenant(TENANT) as tx:
-        return erase.memory(tx, TENANT, memory_id, AUTHOR, evidence=evidence)
+        return memory.memory(tx, TENANT, memory_id, AUTHOR, evidence=evidence)
 
 
 def user_erased(app: Database, settings: Settings, user: str = "ada") -> Erased:
     with app.tenant(TENANT) as tx:
-        return erase_user.user(tx, TENANT, user, AUTHOR, settings)
+        return erasure_user.user(tx, TENANT, user, AUTHOR, settings)
 
 
 def holding(app: Database, word: str) -> list[str]:
@@ -63,7 +65,7 @@ def told(app: Database, event_type: str) -> list[Json]:
 
 def names_forgotten(app: Database) -> int:
     with app.tenant(TENANT) as tx:
-        return erase_user.forget_names(tx)
+        return erasure_user.forget_names(tx)
 
 
 def lived_in(app: Database, works: Works, user: str, word: str) -> None:
@@ -111,7 +113,7 @@ ECHOES: Json = {
 
 def _by_hand(app: Database, user: str, word: str) -> None:
     """What other parts of the service write."""
-    letter = dispatch_model.NewDispatch(
+    letter = model.NewDispatch(
         tenant_id=TENANT,
         action_type="accept",
         target="bus",
@@ -127,7 +129,7 @@ def _by_hand(app: Database, user: str, word: str) -> None:
     shadow = f"rebuild-{uuid4().hex}"
     values = {"t": TENANT, "u": user, "w": word, "id": uuid4(), "at": NOON, "shadow": shadow}
     with app.tenant(TENANT) as tx:
-        dispatch_rows.insert(tx, [letter], resend_s=0)
+        insertion.insert(tx, [letter], resend_s=0)
         for statement in BY_HAND.split(";\n"):
             tx.execute(text(statement), values)
     with app.tenant(shadow) as tx:

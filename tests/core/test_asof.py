@@ -10,14 +10,16 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core import asof, memories
-from core.asof import Moment
-from core.change import Add, Archive, Confirm, Edit
-from core.db import Database, pieces
-from core.embed import HashEmbedder
 from core.errors import NotFound
-from core.search import columns, query, sift
+from core.inference.embedders import HashEmbedder
+from core.memory import as_of as memory_as_of
+from core.memory import memories
+from core.memory.as_of import Moment
+from core.memory.changes import Add, Archive, Confirm, Edit
+from core.search import filters, query
 from core.search.query import Question
+from core.search.resident import loading
+from core.storage.db import Database, pieces
 from core.types import Evidence, Trust
 from tests.core.test_upkeep import a_memory, carry_out, row
 from tests.samples import TENANT, accept, said
@@ -98,7 +100,7 @@ def test_where_she_lived_and_where_she_was_thought_to(
     for memory_id in moved:
         with app.tenant(TENANT) as tx:
             try:
-                stood = asof.get(tx, memory_id, Moment(as_of, known_at))
+                stood = memory_as_of.get(tx, memory_id, Moment(as_of, known_at))
             except NotFound:
                 continue
         if stood.status in Moment(as_of, known_at).statuses(archived=False):
@@ -109,8 +111,8 @@ def test_where_she_lived_and_where_she_was_thought_to(
 def test_a_memory_of_then_has_its_status_and_end_of_then(app: Database, moved: tuple[UUID, UUID]) -> None:
     lisbon, porto = moved
     with app.tenant(TENANT) as tx:
-        then = asof.of_ids(tx, [lisbon, porto], month(6))
-        now = asof.of_ids(tx, [lisbon, porto], None)
+        then = memory_as_of.of_ids(tx, [lisbon, porto], month(6))
+        now = memory_as_of.of_ids(tx, [lisbon, porto], None)
     assert then.keys() == {lisbon}
     assert (then[lisbon].status, then[lisbon].valid_to, then[lisbon].version) == ("active", None, 1)
     assert (now[lisbon].status, now[lisbon].valid_to, now[lisbon].version) == ("superseded", month(5), 2)
@@ -120,7 +122,7 @@ def test_a_row_of_then_is_of_the_same_types_as_one_of_now(app: Database) -> None
     cat = a_memory("Ada has a cat.", tags=("a", 'b "c"'), structured={"x": [1, None]}, half_life_days=3.5)
     carry_out(app, cat)
     with app.tenant(TENANT) as tx:
-        then = asof.of_ids(tx, [cat.id], datetime.now(UTC) + timedelta(seconds=5))[cat.id]
+        then = memory_as_of.of_ids(tx, [cat.id], datetime.now(UTC) + timedelta(seconds=5))[cat.id]
     assert then._mapping == row(app, cat.id)._mapping
 
 
@@ -131,8 +133,8 @@ def test_an_edit_is_not_seen_before_it_was_made(app: Database) -> None:
     recorded(app, cat.id, 1, month(1))
     recorded(app, cat.id, 2, month(3))
     with app.tenant(TENANT) as tx:
-        assert asof.get(tx, cat.id, Moment(known_at=month(2))).content == "Ada has a cat."
-        assert asof.get(tx, cat.id, Moment(known_at=month(3))).content == "Ada has an iguana."
+        assert memory_as_of.get(tx, cat.id, Moment(known_at=month(2))).content == "Ada has a cat."
+        assert memory_as_of.get(tx, cat.id, Moment(known_at=month(3))).content == "Ada has an iguana."
     assert search(app, known_at=month(2)) == ["Ada has a cat."]
     assert search(app, known_at=month(2), min_importance=0.8) == []
     assert search(app, known_at=month(4), min_importance=0.8) == ["Ada has an iguana."]
@@ -146,10 +148,10 @@ def test_words_of_then_are_found_by_what_they_said_then(app: Database) -> None:
         recorded(app, pet.id, 1, month(1))
         recorded(app, pet.id, 2, month(3))
     question = Question("dog", "ada", limit=1, method="keyword", moment=Moment(known_at=month(2)))
-    for limit in (sift.READ_ALL, 1):
+    for limit in (filters.READ_ALL, 1):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(sift, "READ_ALL", limit)
-            patched.setattr(sift, "ARM_LIMIT", min(limit, sift.ARM_LIMIT))
+            patched.setattr(filters, "READ_ALL", limit)
+            patched.setattr(filters, "ARM_LIMIT", min(limit, filters.ARM_LIMIT))
             (best,) = query.search(app, TENANT, question, EMBEDDER).results
             assert best.memory.content == "Ada has a dog."
             assert best.ranked.hit.lexical > 0
@@ -218,8 +220,8 @@ def test_evidence_of_then_is_what_was_cited_then(app: Database) -> None:
     again = replace(cat.candidate, evidence=(Evidence("s2", "m9", "e9", "my cat"),))
     carry_out(app, Confirm(known(app, cat), again, "again"))
     with app.tenant(TENANT) as tx:
-        then = asof.evidence(tx, [cat.id], month(2))[cat.id]
-        now = asof.evidence(tx, [cat.id], None)[cat.id]
+        then = memory_as_of.evidence(tx, [cat.id], month(2))[cat.id]
+        now = memory_as_of.evidence(tx, [cat.id], None)[cat.id]
     assert (len(then), len(now)) == (1, 2)
 
 
@@ -227,19 +229,19 @@ def test_what_was_not_there_or_not_true_is_said_so(app: Database, moved: tuple[U
     lisbon, porto = moved
     with app.tenant(TENANT) as tx:
         with pytest.raises(NotFound, match="not recorded yet at 2026-06-01"):
-            asof.get(tx, porto, Moment(known_at=month(6)))
+            memory_as_of.get(tx, porto, Moment(known_at=month(6)))
         with pytest.raises(NotFound, match=r"since 2026-01-01.* and until 2026-05-01"):
-            asof.get(tx, lisbon, Moment(as_of=month(6)))
+            memory_as_of.get(tx, lisbon, Moment(as_of=month(6)))
         with pytest.raises(NotFound, match="There is no memory"):
-            asof.get(tx, UUID(int=1), Moment(as_of=month(6)))
+            memory_as_of.get(tx, UUID(int=1), Moment(as_of=month(6)))
 
 
 def test_without_a_moment_nothing_is_read_but_what_was_read_before(app: Database) -> None:
     """Asking as of no time looks neither into versions nor into the log."""
     carry_out(app, a_memory("Ada has a cat."))
-    values = {"user": "ada", "group": None, "dimension": EMBEDDER.dimension, **columns._places()}
+    values = {"user": "ada", "group": None, "dimension": EMBEDDER.dimension, **loading._places()}
     with app.tenant(TENANT) as tx:
-        plan = str([*pieces(tx, f"EXPLAIN {columns._OWNED}", values)])
+        plan = str([*pieces(tx, f"EXPLAIN {loading._OWNED}", values)])
     for table in ("memory_versions", "events"):
         assert table not in plan
 

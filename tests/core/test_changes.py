@@ -9,15 +9,17 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core import changes, db, events, memories
-from core.change import Add, Change, Confirm, Link, Merge, Owner
 from core.config import Settings
-from core.db import Database, Tx
-from core.embed import HashEmbedder
 from core.errors import Conflict
-from core.events import Cause
-from core.identity import Known
-from core.publishing import Author
+from core.events import log
+from core.events.log import Cause
+from core.events.publishing import Author
+from core.inference.embedders import HashEmbedder
+from core.memory import memories, writer
+from core.memory.changes import Add, Change, Confirm, Link, Merge, Owner
+from core.memory.identity import Known
+from core.storage import db
+from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Event, Evidence, Relation, Topic
 from tests.samples import TENANT, accept, event
 
@@ -53,18 +55,18 @@ def known(tx: Tx, memory_id: UUID) -> Known:
 def the_cause(app: Database) -> Event:
     accept(app, event(id="cause"))
     with app.tenant(TENANT) as tx:
-        return events.get(tx, "cause")
+        return log.get(tx, "cause")
 
 
 def carry_out(app: Database, wanted: list[Change], owner: Owner = ADA) -> dict[str, int]:
     author = Author("tester", Cause(the_cause(app)), "a_rule", 3)
     with app.tenant(TENANT) as tx:
-        return changes.apply(tx, TENANT, owner, wanted, author)
+        return writer.apply(tx, TENANT, owner, wanted, author)
 
 
 def emitted(app: Database) -> list[tuple[str, str | None]]:
     with app.tenant(TENANT) as tx:
-        return [(e.event_type, e.subject) for e in events.since(tx, 0, 100) if e.source == events.SOURCE]
+        return [(e.event_type, e.subject) for e in log.since(tx, 0, 100) if e.source == log.SOURCE]
 
 
 def rows(app: Database) -> dict[str, int]:
@@ -99,7 +101,7 @@ def test_what_matters_is_announced_twice(app: Database) -> None:
 def test_the_events_stand_in_the_chain_of_their_cause(app: Database) -> None:
     carry_out(app, [an_add(a_candidate("Ada has a cat."))])
     with app.tenant(TENANT) as tx:
-        (created,) = events.followers(tx, events.get(tx, "cause"))
+        (created,) = log.followers(tx, log.get(tx, "cause"))
     assert (created.hop, created.user_id, created.payload["content"]) == (1, "ada", "Ada has a cat.")
 
 
@@ -240,7 +242,7 @@ def test_a_crash_behind_the_changes_leaves_nothing(app: Database) -> None:
     author = Author("tester", Cause(the_cause(app)))
     before = rows(app)
     with pytest.raises(RuntimeError, match="crash"), app.tenant(TENANT) as tx:  # noqa: PT012 - the crash comes last
-        changes.apply(tx, TENANT, ADA, [an_add(a_candidate("Ada has a cat.", importance=1.0))], author)
+        writer.apply(tx, TENANT, ADA, [an_add(a_candidate("Ada has a cat.", importance=1.0))], author)
         raise RuntimeError("crash")
     assert rows(app) == before
 
@@ -253,7 +255,7 @@ def test_many_writers_of_one_slot_leave_one_value_active(settings: Settings) -> 
         author = Author("tester", Cause(cause))
         with app.tenant(TENANT) as tx:
             try:
-                changes.apply(tx, TENANT, ADA, [an_add(lives_in(f"City{turn}", turn))], author)
+                writer.apply(tx, TENANT, ADA, [an_add(lives_in(f"City{turn}", turn))], author)
             except Conflict:
                 tx.rollback()
                 return "conflict"

@@ -6,10 +6,10 @@ from threading import Barrier, Thread
 import pytest
 from sqlalchemy import text
 
-from core import closing, sessions, transcripts, working
-from core.db import Database
-from core.sessions import Session
-from core.transcripts import Wanted
+from core.sessions import idle, sessions, transcripts, working_memory
+from core.sessions.sessions import Session
+from core.sessions.transcripts import Wanted
+from core.storage.db import Database
 from core.types import Event
 from tests.core.erasing import rows
 from tests.doors import OTHER, key_of
@@ -25,7 +25,7 @@ def ago(**span: float) -> str:
 
 def close(app: Database, page: int = 100, tenant: str = TENANT) -> int:
     with app.tenant(tenant) as tx:
-        return closing.idle(tx, tenant, DAY, page)
+        return idle.idle(tx, tenant, DAY, page)
 
 
 def stands(app: Database, session: str = "s1") -> Session:
@@ -98,10 +98,10 @@ def test_working_memory_goes_with_the_silence(app: Database) -> None:
     accept(app, said("x", time=ago(days=2)), said("y", session="s2", time=ago(hours=1)))
     with app.tenant(TENANT) as tx:
         for session in ("s1", "s2"):
-            working.put(tx, TENANT, session, "k", 1)
+            working_memory.put(tx, TENANT, session, "k", 1)
     close(app)
     with app.tenant(TENANT) as tx:
-        assert (working.of_session(tx, "s1"), len(working.of_session(tx, "s2"))) == ([], 1)
+        assert (working_memory.of_session(tx, "s1"), len(working_memory.of_session(tx, "s2"))) == ([], 1)
 
 
 def test_two_who_close_at_once_end_each_session_once(app: Database) -> None:

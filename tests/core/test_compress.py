@@ -10,14 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import compress, condense, events, memories, undo
-from core.change import Add, Derive, Dispute, Pin
-from core.compress import Asked, Compressed, Core
-from core.db import Database
-from core.embed import HashEmbedder
 from core.errors import Conflict, Never
-from core.identity import Known
+from core.events import log
+from core.inference.embedders import HashEmbedder
+from core.memory import memories
+from core.memory.changes import Add, Derive, Dispute, Pin
+from core.memory.identity import Known
+from core.reflection import compression
+from core.reflection.compression import Asked, Compressed, Core
+from core.statements import condense
+from core.storage.db import Database
 from core.types import Category, Json
+from core.undo import undo
 from tests.core.test_upkeep import ADA, NOW, PERSON, a_memory, carry_out, history, row, set_back
 from tests.samples import TENANT
 
@@ -31,7 +35,7 @@ RUNS = [f"Ada ran {n} km along the river with {name} in the morning." for n, nam
 def planned(app: Database, days: float, user: str = "ada", **fields: Any) -> Compressed:
     """What one pass would do so many days from now."""
     asked = Asked(user, UNUSED, USES, memories.now() + timedelta(days=days), **fields)
-    return compress.plan(app, TENANT, EMBEDDER, asked, fields.pop("condenser", compress.extractive))
+    return compression.plan(app, TENANT, EMBEDDER, asked, fields.pop("condenser", compression.extractive))
 
 
 def compressed(app: Database, days: float, **fields: Any) -> Json:
@@ -89,7 +93,7 @@ def test_a_core_rests_on_all_evidence_and_counts_as_unused_since_its_parts(app: 
     assert core.structured["compressed"]["memories"] == 4
     with app.tenant(TENANT) as tx:
         assert {e.message_id for e in memories.evidence(tx, [core.id])[core.id]} == set(RUNS[:4])
-        told = [event.event_type for event in events.since(tx, 0, 100)]
+        told = [event.event_type for event in log.since(tx, 0, 100)]
     assert told.count("memory.compressed") == 1
     assert told.count("memory.archived") == 4
     assert history(app, mine[0].id) == ["add", "archive"]
@@ -178,7 +182,7 @@ def test_what_does_not_fit_into_one_statement_becomes_several_or_stays(app: Data
 
 
 def test_a_page_ends_where_the_next_begins(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compress, "PAGE", 4)
+    monkeypatch.setattr(compression, "PAGE", 4)
     carry_out(app, *runs(10))
     first = planned(app, 100)
     assert (first.looked_at, first.after is not None) == (4, True)
@@ -196,9 +200,9 @@ def test_users_follow_one_another(app: Database) -> None:
         carry_out(app, *runs(count), owner=replace(ADA, user_id=user))
     asked = Asked("", UNUSED, USES, memories.now() + timedelta(days=40))
     with app.tenant(TENANT) as tx:
-        assert compress.next_user(tx, asked) == "ada"
-        assert compress.next_user(tx, replace(asked, user_id="ada")) == "cem"
-        assert compress.next_user(tx, replace(asked, user_id="cem")) is None
+        assert compression.next_user(tx, asked) == "ada"
+        assert compression.next_user(tx, replace(asked, user_id="ada")) == "cem"
+        assert compression.next_user(tx, replace(asked, user_id="cem")) is None
 
 
 def test_what_was_put_away_is_drawn_together_without_coming_back(app: Database) -> None:
@@ -272,7 +276,7 @@ def test_a_models_words_are_taken_where_they_keep_what_counts(app: Database, ans
     carry_out(app, *runs(3))
     client = Asking(answer)
     asked = Asked("ada", UNUSED, USES, memories.now() + timedelta(days=100))
-    found = compress.plan(app, TENANT, EMBEDDER, asked, compress.by_model(client, lambda _: None))  # type: ignore[arg-type]
+    found = compression.plan(app, TENANT, EMBEDDER, asked, compression.by_model(client, lambda _: None))  # type: ignore[arg-type]
     with app.tenant(TENANT) as tx:
         found.write(tx, PERSON)
     (core,) = active(app)
@@ -285,7 +289,7 @@ def test_chinese_is_never_left_to_a_models_words(app: Database) -> None:
     carry_out(app, *(replace(a_memory(one), vector=EMBEDDER.embed(["跑步"])[0]) for one in said))
     client = Asking(in_words("小明经常跑步。"))
     asked = Asked("ada", UNUSED, USES, memories.now() + timedelta(days=100))
-    found = compress.plan(app, TENANT, EMBEDDER, asked, compress.by_model(client, lambda _: None))  # type: ignore[arg-type]
+    found = compression.plan(app, TENANT, EMBEDDER, asked, compression.by_model(client, lambda _: None))  # type: ignore[arg-type]
     with app.tenant(TENANT) as tx:
         found.write(tx, PERSON)
     assert [one.content for one in active(app)] == ["".join(said)]
@@ -311,9 +315,9 @@ texts = st.builds(
 @given(st.lists(texts, min_size=2, max_size=40), st.integers(1, 3), st.randoms())
 def test_all_that_counts_of_what_is_taken_stands_in_the_core(said: list[str], count: int, chance: Any) -> None:
     rows = [Row(one, f"[{chance.random()},{chance.random()}]") for one in said]
-    cores: list[Core] = compress.extractive(rows, range(len(rows)), count)
+    cores: list[Core] = compression.extractive(rows, range(len(rows)), count)
     taken = [place for core in cores for place in core.parts]
     assert len(taken) == len(set(taken))
-    assert len(cores) <= compress.CORES
+    assert len(cores) <= compression.CORES
     for core in cores:
         assert frozenset[str]().union(*(condense.marks(said[p]) for p in core.parts)) == condense.marks(core.content)

@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import condense
-from core.condense import condensed, details, marks, words_of
+from core.statements import condense
+from core.statements.condense import condensed, details, marks, words_of
 
 NAMES = ["Ada", "Bob", "Dr. Chen", "Lisbon", "Initech", "O'Neill", "ticket A-17"]
 PLAIN = ["walks", "likes tea", "met a friend", "bought bread", "was late again"]

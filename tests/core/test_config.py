@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core import config, config_faults
+from core import config
 from core.config import Settings
 from core.errors import Misconfigured
+from core.settings import faults
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +109,7 @@ def test_names_that_no_setting_has_are_warned_of(monkeypatch: pytest.MonkeyPatch
 
 def test_the_names_of_the_compose_file_are_known(root: Path) -> None:
     written = (root / "docker-compose.yml").read_text()
-    assert all(f"${{{name}:?" in written for name in config_faults.COMPOSE_NAMES)
+    assert all(f"${{{name}:?" in written for name in faults.COMPOSE_NAMES)
 
 
 def test_a_broken_file_of_the_stack_is_one_sentence(tmp_path: Path) -> None:

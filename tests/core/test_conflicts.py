@@ -7,8 +7,8 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import conflicts
-from core.conflicts import Side
+from core.consolidation import dispute_rules
+from core.consolidation.dispute_rules import Side
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DOG = Side(UUID(int=1), 1, "Ada has a dog.", False, 1, NOON, NOON, 0.6)
@@ -16,14 +16,14 @@ NO_DOG = replace(DOG, id=UUID(int=2), content="Ada has no dog.")
 
 
 def winner(one: Side, other: Side) -> UUID | None:
-    ruling = conflicts.settle(one, other)
+    ruling = dispute_rules.settle(one, other)
     return ruling.winner.id if ruling.winner else None
 
 
 def test_a_persons_word_holds_against_all_that_was_extracted() -> None:
     said = replace(NO_DOG, by_person=True, confidence=0.1)
     told_often = replace(DOG, sources=9, said_at=NOON + timedelta(days=9), confidence=0.99)
-    ruling = conflicts.settle(told_often, said)
+    ruling = dispute_rules.settle(told_often, said)
     assert ruling.winner == said
     assert "person" in ruling.reason
 
@@ -44,14 +44,14 @@ def test_confidence_decides_where_it_differs_by_more_than_chance() -> None:
 
 
 def test_without_anything_that_tells_them_apart_it_stays_undecided_and_says_so() -> None:
-    ruling = conflicts.settle(DOG, NO_DOG)
+    ruling = dispute_rules.settle(DOG, NO_DOG)
     assert ruling.as_json() == {"resolved": False, "reason": ruling.reason}
     assert ruling.reason.startswith("Undecided")
 
 
 def test_whoever_names_a_side_forces_it_against_all_rules() -> None:
     strong = replace(DOG, by_person=True, sources=9)
-    ruling = conflicts.kept(strong, NO_DOG, NO_DOG.id)
+    ruling = dispute_rules.kept(strong, NO_DOG, NO_DOG.id)
     assert (ruling.winner, ruling.loser) == (NO_DOG, strong)
 
 
@@ -69,4 +69,4 @@ sides = st.builds(
 def test_the_order_of_the_sides_does_not_matter(one: Side, other: Side) -> None:
     one, other = replace(one, id=DOG.id), replace(other, id=NO_DOG.id)
     assert winner(one, other) == winner(other, one)
-    assert conflicts.settle(one, other).reason == conflicts.settle(other, one).reason
+    assert dispute_rules.settle(one, other).reason == dispute_rules.settle(other, one).reason

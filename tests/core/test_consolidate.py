@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import consolidate, judge
-from core import identity as core_identity
-from core.change import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
-from core.embed import HashEmbedder
-from core.identity import Known
-from core.judge import Thresholds, Word
+from core.consolidation import batch as consolidation_batch
+from core.consolidation import judge
+from core.consolidation.judge import Thresholds, Word
+from core.inference.embedders import HashEmbedder
+from core.memory import identity as core_identity
+from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
+from core.memory.identity import Known
 from core.types import Candidate, Category, Evidence, Relation, Topic
 
 ASKS_ALL = Thresholds(unclear=0.35)
@@ -37,11 +38,11 @@ def decided(
     candidates: Sequence[Candidate], store: dict[object, Known] | None = None, word: Word | None = None
 ) -> list[Change]:
     """What becomes of a batch beside what is known, where a model says one word of every pair it is asked about."""
-    merged = consolidate.merged(candidates)
+    merged = consolidation_batch.merged(candidates)
     vectors = EMBEDDER.embed([c.content for c in merged])
     known = list((store or {}).values())
     near = [[replace(k, similarity=cosine(c.content, k.content)) for k in known] for c in merged]
-    return consolidate.decide(merged, vectors, near, ASKS_ALL, lambda _pair: word)
+    return consolidation_batch.decide(merged, vectors, near, ASKS_ALL, lambda _pair: word)
 
 
 def cosine(one: str, other: str) -> float:
@@ -131,8 +132,8 @@ def test_a_statement_near_one_of_the_same_subject_refines_it() -> None:
     (known,) = store.values()
     fresh = [said("Ada has a cat at home now."), said("Bob plays chess.", subject="bob")]
     near = [[replace(known, similarity=0.8)], [replace(known, similarity=0.8)]]
-    changes = consolidate.decide(fresh, EMBEDDER.embed([c.content for c in fresh]), near)
-    (link,) = consolidate.links(changes, fresh, near)
+    changes = consolidation_batch.decide(fresh, EMBEDDER.embed([c.content for c in fresh]), near)
+    (link,) = consolidation_batch.links(changes, fresh, near)
     assert (link.relation, link.to_id) == (Relation.REFINES, known.id)
 
 
@@ -280,7 +281,7 @@ def test_every_statement_of_a_batch_has_one_change_or_verdict(
 ) -> None:
     store = kept({}, decided(first, word=word))
     changes = decided(second, store, word)
-    changes += consolidate.joined(second, consolidate.merged(second), changes)
+    changes += consolidation_batch.joined(second, consolidation_batch.merged(second), changes)
     judged = [one for one in changes if not isinstance(one, Dispute | Link)]
     for c in second:
         mine = [one for one in judged if identity(one.candidate) == identity(c)]  # type: ignore[union-attr]
@@ -308,21 +309,21 @@ def test_a_batch_is_asked_about_once_with_what_it_says_itself() -> None:
     fresh = [said(f"Ada gives violin lessons to {who} in town.", 1) for who in ("adults", "everyone")]
     vectors = EMBEDDER.embed([c.content for c in fresh])
     near = [[replace(k, similarity=cosine(c.content, k.content)) for k in store.values()] for c in fresh]
-    pairs = consolidate.unclear(fresh, vectors, near)
+    pairs = consolidation_batch.unclear(fresh, vectors, near)
     assert [(pair.candidate.content, pair.known.content) for pair in pairs] == [
         (fresh[0].content, known.content),
         (fresh[1].content, fresh[0].content),
         (fresh[1].content, known.content),
     ]
-    changes = consolidate.decide(fresh, vectors, near, said=lambda _pair: Word.CONTRADICTS)
+    changes = consolidation_batch.decide(fresh, vectors, near, said=lambda _pair: Word.CONTRADICTS)
     assert [type(c) for c in changes] == [Add, Add, Dispute, Dispute]
 
 
 def test_what_is_asked_for_is_kept_whatever_it_says() -> None:
     junk = [said("Hello!")]
     vectors = EMBEDDER.embed(["Hello!"])
-    assert [type(c) for c in consolidate.decide(junk, vectors, [[]])] == [Ignore]
-    assert [type(c) for c in consolidate.decide(junk, vectors, [[]], explicit=True)] == [Add]
+    assert [type(c) for c in consolidation_batch.decide(junk, vectors, [[]])] == [Ignore]
+    assert [type(c) for c in consolidation_batch.decide(junk, vectors, [[]], explicit=True)] == [Add]
 
 
 def test_what_is_known_and_replaced_later_in_the_same_batch_is_confirmed_before_it_goes() -> None:
@@ -336,9 +337,9 @@ def test_what_is_known_and_replaced_later_in_the_same_batch_is_confirmed_before_
 def test_a_long_batch_is_judged_by_the_nearest_of_its_own_alone() -> None:
     many = [said(f"Ada likes tea number {n}.", n) for n in range(40)]
     vectors = EMBEDDER.embed([c.content for c in many])
-    batch = consolidate._Batch(ASKS_ALL, vectors)
+    batch = consolidation_batch._Batch(ASKS_ALL, vectors)
     for place, candidate in enumerate(many):
         batch.adds[place] = Add(candidate, "new", vectors[place])
     near = batch.near(many[0], vectors[0])
-    assert len(near) == consolidate.NEAREST
+    assert len(near) == consolidation_batch.NEAREST
     assert near[0].content == many[0].content

@@ -11,11 +11,12 @@ import pytest
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from core import costs, events
 from core.config import Settings
-from core.db import Database
+from core.events import log
+from core.inference import costs
+from core.storage.db import Database
 from core.types import Json
-from rules import lookups
+from rules.engine import lookups
 from tests.databases import analyzed
 from tests.samples import TENANT, accept, event
 from tests.workers.test_ledger import owe
@@ -123,7 +124,7 @@ def test_today_is_what_conditions_of_rules_take_it_for(app: Database) -> None:
     seq = accept(app, event()).last_seq
     with app.tenant(TENANT) as tx:
         spent = costs.spent_today(tx)
-        asked = events.at(tx, seq)
+        asked = log.at(tx, seq)
         answers = lookups.ask(tx, [(asked, names)])
     look = lookups.lookup_of(answers, asked)
     assert (spent.tokens, spent.cost) == (look("budget.tokens_today"), look("budget.cost_today")) == (220, 0.5)

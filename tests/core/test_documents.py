@@ -10,18 +10,20 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from core import documents, drafts
-from core.asof import Moment
 from core.config import Settings
-from core.db import Database
-from core.documents import Saved
-from core.drafts import Sent
-from core.embed import HashEmbedder
+from core.documents import documents, preparation
+from core.documents.chunking import MARKDOWN, PLAIN
+from core.documents.documents import Saved
+from core.documents.preparation import Sent
 from core.errors import Invalid, NotFound
-from core.passages import MARKDOWN, PLAIN
-from core.publishing import Author
-from core.search import index, knowledge, query
+from core.events.publishing import Author
+from core.index import search_index
+from core.inference.embedders import HashEmbedder
+from core.memory.as_of import Moment
+from core.search import passages as search_passages
+from core.search import query
 from core.search.query import Found, Question
+from core.storage.db import Database
 from core.types import Json
 from tests.core.erasing import a_word, holding, lived_in, names_forgotten, picture, rows, told, user_erased
 from tests.databases import analyzed, carried_out, looked_at
@@ -45,7 +47,7 @@ A dinner may cost thirty euros. Keep the receipt.
 
 
 def kept(app: Database, settings: Settings, content: str = RULES, tenant: str = TENANT, **fields: Any) -> Saved:
-    draft = drafts.drafted(Sent(content, **fields), settings)
+    draft = preparation.drafted(Sent(content, **fields), settings)
     with app.tenant(tenant) as tx:
         return documents.save(tx, tenant, draft, AUTHOR)
 
@@ -70,7 +72,7 @@ def term_counts(app: Database) -> dict[tuple[str, int], int]:
 
 def counted_anew(app: Database) -> dict[tuple[str, int], int]:
     """What the counts of passages ought to be, by the rows that there are."""
-    return dict(index.counted(rows(app, "SELECT * FROM search_index WHERE type = 'document'")))
+    return dict(search_index.counted(rows(app, "SELECT * FROM search_index WHERE type = 'document'")))
 
 
 def test_a_document_is_found_by_its_words_from_its_commit_on(app: Database, settings: Settings) -> None:
@@ -209,7 +211,7 @@ def test_a_user_is_erased_with_their_documents(app: Database, settings: Settings
     assert [t for t in holding(app, word) if t in {"documents", "passages", "search_index", "dispatches"}] == []
     assert [t for t, found in picture(app, name).items() if found and t in {"documents", "term_counts", "events"}] == []
     assert {r.id for r in rows(app, "SELECT id FROM documents")} == {saved.document.id for saved in others}
-    passages = {key: n for key, n in term_counts(app).items() if key[0].startswith(index.EVERYONES)}
+    passages = {key: n for key, n in term_counts(app).items() if key[0].startswith(search_index.EVERYONES)}
     assert passages == counted_anew(app)
     assert contents(asked(app, "dinner", "bob", group_id="crew")) == ["A dinner."] * 3
 
@@ -259,14 +261,14 @@ def test_secrets_are_replaced_by_what_they_are(app: Database, settings: Settings
         strict = settings.model_copy(update={"secrets": "refuse"})
         (place_, *_) = fields
         with pytest.raises(Invalid) as refused:
-            drafts.drafted(Sent(**{"content": "Fine.", **fields}), strict)  # type: ignore[arg-type]
+            preparation.drafted(Sent(**{"content": "Fine.", **fields}), strict)  # type: ignore[arg-type]
         assert [p.pointer for p in refused.value.problems] == [f"/{place_}"]
         assert secret not in str(refused.value)
 
 
 def test_an_address_with_a_password_in_it_is_refused(settings: Settings) -> None:
     with pytest.raises(Invalid) as refused:
-        drafts.drafted(Sent("Fine.", uri="https://ada:hunter2hunter2@example.com/x"), settings)
+        preparation.drafted(Sent("Fine.", uri="https://ada:hunter2hunter2@example.com/x"), settings)
     assert [p.pointer for p in refused.value.problems] == ["/uri"]
     assert "hunter2" not in str(refused.value)
 
@@ -285,17 +287,17 @@ def test_what_cannot_be_kept_is_refused_with_its_place(
     settings: Settings, sent: Sent, pointer: str, words: str
 ) -> None:
     with pytest.raises(Invalid) as refused:
-        drafts.drafted(sent, settings.model_copy(update={"document_bytes": 1000}))
+        preparation.drafted(sent, settings.model_copy(update={"document_bytes": 1000}))
     ((problem),) = refused.value.problems
     assert problem.pointer == pointer
     assert words in problem.detail
 
 
 def test_a_document_of_too_many_passages_is_refused(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drafts, "MOST_PASSAGES", 3)
-    assert len(drafts.drafted(Sent("# a\nx\n" * 3), settings).pieces) == 3
+    monkeypatch.setattr(preparation, "MOST_PASSAGES", 3)
+    assert len(preparation.drafted(Sent("# a\nx\n" * 3), settings).pieces) == 3
     with pytest.raises(Invalid, match="4 passages; at most 3"):
-        drafts.drafted(Sent("# a\nx\n" * 4), settings)
+        preparation.drafted(Sent("# a\nx\n" * 4), settings)
 
 
 def test_ends_of_lines_marks_and_emoji_stay_as_they_were_sent(app: Database, settings: Settings) -> None:
@@ -365,14 +367,14 @@ def test_a_vector_made_for_a_passage_is_not_given_to_the_one_in_its_place(app: D
     saved = kept(app, settings, "A dinner.", uri="x")
     name, embedder = str(saved.document.id), HashEmbedder()
     with app.tenant(TENANT) as tx:
-        read = index.unembedded(tx, [name], "salt")
+        read = search_index.unembedded(tx, [name], "salt")
     assert [row.text for row in read] == ["A dinner.\nA dinner."]
     kept(app, settings, "A ship.", uri="x")
     with app.tenant(TENANT) as tx:
-        index.put_vectors(tx, read, embedder.embed([row.text for row in read]))
-        (row,) = index.unembedded(tx, [name], "salt")
-        index.put_vectors(tx, [row], embedder.embed([row.text]))
-        assert index.unembedded(tx, [name], "salt") == []
+        search_index.put_vectors(tx, read, embedder.embed([row.text for row in read]))
+        (row,) = search_index.unembedded(tx, [name], "salt")
+        search_index.put_vectors(tx, [row], embedder.embed([row.text]))
+        assert search_index.unembedded(tx, [name], "salt") == []
     (found,) = asked(app, "ship", method="vector")
     assert (found.ranked.hit.cosine or 0) > 0.3
     assert [one.text for one in read] != [row.text]
@@ -381,7 +383,7 @@ def test_a_vector_made_for_a_passage_is_not_given_to_the_one_in_its_place(app: D
 def test_what_lacks_a_vector_for_another_model_is_listed_with_messages(app: Database, settings: Settings) -> None:
     kept(app, settings, "# H\n\nA dinner.", title="T")
     with app.tenant(TENANT) as tx:
-        (row,) = index.lacking(tx, ("", "", ""), 10)
+        (row,) = search_index.lacking(tx, ("", "", ""), 10)
     assert (row.type, row.text) == ("document", "T › H\n# H\n\nA dinner.")
 
 
@@ -393,7 +395,7 @@ def test_a_search_of_passages_stays_on_its_indexes(app: Database, settings: Sett
         tx.execute(CROWD, {"tenant": TENANT})
     analyzed(settings, "search_index")
     with app.tenant(TENANT) as tx:
-        plan = carried_out(tx, knowledge._HITS.text, values)
+        plan = carried_out(tx, search_passages._HITS.text, values)
     assert looked_at(plan, "search_index") == [3, 4, 5], plan
 
 

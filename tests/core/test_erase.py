@@ -8,10 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from core import tombstones, upkeep
-from core.change import Archive, Confirm, Derive, Edit, Ignore, Link, Merge, Part, Replace
-from core.db import Database
 from core.errors import Conflict, NotFound
+from core.maintenance import sweeps
+from core.memory import tombstones
+from core.memory.changes import Archive, Confirm, Derive, Edit, Ignore, Link, Merge, Part, Replace
+from core.storage.db import Database
 from core.types import Category, Evidence, Relation
 from tests.core.changing import EMBEDDER, PERSON, Bench, a_candidate, an_add
 from tests.core.erasing import a_word, erased, holding, rows, told
@@ -145,7 +146,7 @@ def test_what_was_dropped_because_another_stands_for_it_leaves_the_log_with_that
     one, other, whole = _drawn(bench, retires=True, unique=unique)
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE memories SET updated_at = now() - interval '9 days' WHERE status = 'archived'"))
-        assert upkeep.dropped(tx, TENANT, PERSON, days=1, page=10) == 2
+        assert sweeps.dropped(tx, TENANT, PERSON, days=1, page=10) == 2
     assert "events" in holding(app, unique)
     assert erased(app, whole).memory_ids == [whole]
     assert holding(app, unique) == []

@@ -9,14 +9,17 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from core import erase_session, events, hiding, sessions, tables, working
-from core.change import Confirm
 from core.config import Settings
-from core.db import Database
+from core.erasure import session as erasure_session
 from core.errors import NotFound
-from core.publishing import Author
+from core.events import log
+from core.events.publishing import Author
+from core.memory.changes import Confirm
+from core.sessions import hidden_messages, sessions, working_memory
+from core.storage import tables as storage_tables
+from core.storage.db import Database
 from core.types import Category, Evidence
-from rules import store
+from rules.registry import store
 from tests.core.changing import Bench, a_candidate, an_add
 from tests.core.erasing import ECHOES, a_word, holding, rows, told
 from tests.doors import OTHER, key_of
@@ -34,7 +37,7 @@ def unique() -> str:
 
 def erased(app: Database, session: str = "s1") -> Counter[str]:
     with app.tenant(TENANT) as tx:
-        return erase_session.session(tx, TENANT, session, AUTHOR)
+        return erasure_session.session(tx, TENANT, session, AUTHOR)
 
 
 def lived(app: Database, works: Works, word: str, session: str = "s1") -> None:
@@ -53,8 +56,8 @@ def lived(app: Database, works: Works, word: str, session: str = "s1") -> None:
     ]
     accept_all(app, talk)
     with app.tenant(TENANT) as tx:
-        working.put(tx, TENANT, session, "k", {"note": word})
-        hiding.hide(tx, TENANT, session, "m1", AUTHOR, reason=f"too much {word}")
+        working_memory.put(tx, TENANT, session, "k", {"note": word})
+        hidden_messages.hide(tx, TENANT, session, "m1", AUTHOR, reason=f"too much {word}")
     works.settle()
 
 
@@ -101,8 +104,8 @@ ELSEWHERE = {"events", "evidence", "search_index", "memories"}
 
 
 def test_every_table_with_a_session_in_it_is_treated() -> None:
-    named = {table.name for table in tables.TENANT_TABLES if "session_id" in table.c}
-    assert {*erase_session._OWN, "messages", *ELSEWHERE} == named
+    named = {table.name for table in storage_tables.TENANT_TABLES if "session_id" in table.c}
+    assert {*erasure_session._OWN, "messages", *ELSEWHERE} == named
 
 
 def test_no_word_of_it_is_in_any_table_any_more(app: Database, works: Works, unique: str) -> None:
@@ -224,7 +227,7 @@ def test_what_is_said_under_its_name_again_is_a_new_session(app: Database, works
     works.settle()
     with app.tenant(TENANT) as tx:
         assert [(m.position, m.content) for m in sessions.transcript(tx, "s1")] == [(1, "hello again")]
-        assert hiding.hidden(tx, "s1") == frozenset()
+        assert hidden_messages.hidden(tx, "s1") == frozenset()
         assert sessions.get(tx, "s1").state == {}
 
 
@@ -235,7 +238,7 @@ def test_events_keep_their_place_so_that_a_repeat_is_one(app: Database, works: W
     assert accept_all(app, batch).duplicates == 2
     assert holding(app, unique) == []
     with app.tenant(TENANT) as tx:
-        assert events.get(tx, "e1").payload == {"session_id": "s1", "user_id": "ada", "erased": True}
+        assert log.get(tx, "e1").payload == {"session_id": "s1", "user_id": "ada", "erased": True}
         with pytest.raises(NotFound):
             sessions.get(tx, "s1")
 

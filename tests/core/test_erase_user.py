@@ -9,19 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import erase_user, tables, tombstones
-from core.change import Confirm, Derive, Part
 from core.config import Settings
-from core.db import Database
+from core.erasure import user as erasure_user
+from core.erasure.user_steps import KEPT, STEPS
 from core.errors import Conflict
-from core.treatment import KEPT, STEPS
+from core.memory import tombstones
+from core.memory.changes import Confirm, Derive, Part
+from core.storage import tables
+from core.storage.db import Database
 from core.types import Category, Evidence
 from tests.core.changing import Bench, a_candidate, an_add
 from tests.core.erasing import a_word, holding, lived_in, names_forgotten, picture, rows, told, user_erased
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
-from workers.dispatch_model import Job, Outcome
-from workers.relay import Owed
+from workers.dispatch.model import Job, Outcome
+from workers.dispatch.relay import Owed
 
 
 @pytest.fixture
@@ -221,14 +223,14 @@ def test_what_others_tell_of_a_conversation_with_the_user_goes(
 def test_a_statement_rests_on_what_nobody_else_says(
     content: str, gone: list[str], left: list[str], *, rests: bool
 ) -> None:
-    assert erase_user.rests_on(content, "Bob", gone, left) is rests
+    assert erasure_user.rests_on(content, "Bob", gone, left) is rests
 
 
 @given(content=st.text(max_size=40), left=st.text(max_size=40), gone=st.lists(st.text(max_size=40), max_size=3))
 def test_what_the_quotes_that_stay_say_word_for_word_never_rests_on_those_that_go(
     content: str, left: str, gone: list[str]
 ) -> None:
-    assert not erase_user.rests_on(content, "", gone, [content, left])
+    assert not erasure_user.rests_on(content, "", gone, [content, left])
 
 
 # Against workers that have read before

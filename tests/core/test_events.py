@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 
-from core import db, events, ingest, intake, sessions
 from core.config import Settings
-from core.db import Database
 from core.errors import Invalid, NotFound
-from core.events import Announcement, Cause, Emission
+from core.events import log, parsing
+from core.events.log import Announcement, Cause, Emission
+from core.sessions import ingest, sessions
+from core.storage import db
+from core.storage.db import Database
 from core.types import Event
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
@@ -23,7 +25,7 @@ TURNS = 8
 
 def log_of(app: Database) -> list[Event]:
     with app.tenant(TENANT) as tx:
-        return events.since(tx, 0, 10_000)
+        return log.since(tx, 0, 10_000)
 
 
 def positions(app: Database, session: str) -> list[int]:
@@ -130,7 +132,7 @@ def test_batches_that_name_the_same_sessions_in_opposite_order_do_not_deadlock(s
     def write(step: int) -> None:
         for turn in range(TURNS):
             names = [f"{turn}-{n:03}" for n in range(300)][::step]
-            batch = intake.check([said(name, session=name, id=name) for name in names])
+            batch = parsing.check([said(name, session=name, id=name) for name in names])
             together.wait()
             with app.tenant(TENANT) as tx:
                 ingest.accept(tx, TENANT, batch)
@@ -157,11 +159,11 @@ def test_an_emitted_event_stands_in_the_chain_of_its_cause(app: Database) -> Non
     accept(app, event(id="root", correlation_id="c"))
     (root,) = log_of(app)
     with app.tenant(TENANT) as tx:
-        events.emit(tx, TENANT, Cause(root), [Emission("memory.created", {"user_id": "ada"})])
+        log.emit(tx, TENANT, Cause(root), [Emission("memory.created", {"user_id": "ada"})])
     child = log_of(app)[-1]
     with app.tenant(TENANT) as tx:
-        events.emit(tx, TENANT, Cause(child), [Emission("memory.updated", {})])
-        assert [e.event_type for e in events.followers(tx, root)] == ["memory.created"]
+        log.emit(tx, TENANT, Cause(child), [Emission("memory.updated", {})])
+        assert [e.event_type for e in log.followers(tx, root)] == ["memory.created"]
     grandchild = log_of(app)[-1]
     assert (child.correlation_id, child.causation_id, child.hop, child.root_seq) == ("c", "root", 1, root.seq)
     assert (grandchild.causation_id, grandchild.hop, grandchild.root_seq) == (child.id, 2, root.seq)
@@ -172,70 +174,70 @@ def test_events_are_found_by_type_wildcard_session_and_user_newest_first(app: Da
         app, said("a", id="1"), said("b", id="2", session="s2", user="bob"), ended(user="ada"), event("message_added")
     )
     with app.tenant(TENANT) as tx:
-        assert [e.id for e in events.find(tx, event_type="message.added")] == ["2", "1"]
-        assert len(events.find(tx, event_type="message.*")) == 2
-        assert len(events.find(tx, event_type="*")) == 4
-        assert len(events.find(tx, event_type="message_added")) == 1  # `_` is no wildcard …
-        assert events.find(tx, event_type="%") == []  # … and neither is `%`,
-        assert events.find(tx, event_type="message\\") == []  # nor does a backslash break anything.
-        assert [e.id for e in events.find(tx, user_id="bob")] == ["2"]
-        assert len(events.find(tx, session_id="s1")) == 2
-        newest = events.find(tx, limit=2)
-        assert [e.id for e in events.find(tx, before=newest[-1].seq, limit=5)] == ["2", "1"]
+        assert [e.id for e in log.find(tx, event_type="message.added")] == ["2", "1"]
+        assert len(log.find(tx, event_type="message.*")) == 2
+        assert len(log.find(tx, event_type="*")) == 4
+        assert len(log.find(tx, event_type="message_added")) == 1  # `_` is no wildcard …
+        assert log.find(tx, event_type="%") == []  # … and neither is `%`,
+        assert log.find(tx, event_type="message\\") == []  # nor does a backslash break anything.
+        assert [e.id for e in log.find(tx, user_id="bob")] == ["2"]
+        assert len(log.find(tx, session_id="s1")) == 2
+        newest = log.find(tx, limit=2)
+        assert [e.id for e in log.find(tx, before=newest[-1].seq, limit=5)] == ["2", "1"]
 
 
 def test_an_event_that_is_not_there_is_not_found(app: Database) -> None:
     with app.tenant(TENANT) as tx, pytest.raises(NotFound):
-        events.get(tx, "nothing")
+        log.get(tx, "nothing")
 
 
 def test_a_token_covers_its_batch_and_nothing_later(app: Database, works: Works) -> None:
     early = accept(app, event())
     accept(app, event(), event())
     with app.tenant(TENANT) as tx:
-        assert events.pending(tx, early.last_seq) == 1
+        assert log.pending(tx, early.last_seq) == 1
     works.settle()
     with app.tenant(TENANT) as tx:
-        assert events.pending(tx, early.last_seq) == 0
+        assert log.pending(tx, early.last_seq) == 0
 
 
 def test_the_token_of_a_batch_of_repeats_covers_what_the_first_sending_set_off(app: Database) -> None:
     accept(app, event(id="a"))
     again = accept(app, event(id="a"))
     with app.tenant(TENANT) as tx:
-        assert events.pending(tx, again.last_seq) == 1
+        assert log.pending(tx, again.last_seq) == 1
 
 
 def test_what_waits_in_a_debounce_is_pending_until_flushed(app: Database, works: Works) -> None:
     done = accept(app, said("I live in Lisbon."))
     works.settle(flush=False)
     with app.tenant(TENANT) as tx:
-        assert events.pending(tx, done.last_seq) == 2  # To be extracted, and to be cut into units.
-        assert events.flush(tx, done.last_seq) == 2
+        assert log.pending(tx, done.last_seq) == 2  # To be extracted, and to be cut into units.
+        assert log.flush(tx, done.last_seq) == 2
     time.sleep(0.01)
     works.settle(flush=False)
     with app.tenant(TENANT) as tx:
-        assert events.flush(tx, done.last_seq) == 3  # The memory that came of it waits for sweep, profile and mirror.
+        assert log.flush(tx, done.last_seq) == 3  # The memory that came of it waits for sweep, profile and mirror.
     time.sleep(0.01)
     works.settle(flush=False)
     with app.tenant(TENANT) as tx:
-        assert (events.flush(tx, done.last_seq), events.pending(tx, done.last_seq)) == (0, 0)
+        assert (log.flush(tx, done.last_seq), log.pending(tx, done.last_seq)) == (0, 0)
 
 
 def test_the_backlog_is_counted_up_to_its_bound_and_per_tenant(app: Database, works: Works) -> None:
     accept_all(app, [event() for _ in range(5)])
     accept(app, event(), tenant="globex")
     with app.tenant(TENANT) as tx:
-        assert events.backlog(tx, 3) == 3
-        assert events.backlog(tx, 100) == 5
+        assert log.backlog(tx, 3) == 3
+        assert log.backlog(tx, 100) == 5
     works.settle()
     with app.tenant(TENANT) as tx:
-        assert events.backlog(tx, 100) == 0
+        assert log.backlog(tx, 100) == 0
 
 
 def test_every_event_that_passes_the_door_can_be_stored_and_read_back(app: Database) -> None:
     awkward = {"a": [5e-324, -0.0, 10**4000, True, None, "\u2028\ufffe🎉"], "'; DROP TABLE events;--": "\\u0000"}
-    (checked,) = intake.check([event(payload=awkward)])
+    (checked,) = parsing.check([event(payload=awkward)])
     with app.tenant(TENANT) as tx:
         ingest.accept(tx, TENANT, [checked])
     assert log_of(app)[-1].payload == awkward
@@ -245,8 +247,8 @@ def test_what_the_service_announces_begins_a_chain_of_its_own(app: Database) -> 
     noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
     payload = {"rule": "tick", "user_id": "ada"}
     with app.tenant(TENANT) as tx:
-        fresh = events.announce(tx, TENANT, [Announcement("tick@noon", "clock.ticked", noon, payload, "rule:tick")])
-        found = events.get(tx, "tick@noon")
+        fresh = log.announce(tx, TENANT, [Announcement("tick@noon", "clock.ticked", noon, payload, "rule:tick")])
+        found = log.get(tx, "tick@noon")
     assert fresh == 1
     assert (found.source, found.event_type, found.time, found.subject) == ("imprint", "clock.ticked", noon, "rule:tick")
     assert (found.payload, found.user_id) == (payload, "ada")
@@ -257,5 +259,5 @@ def test_what_was_announced_before_is_not_announced_again(app: Database) -> None
     noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
     first, second = (Announcement(name, "clock.ticked", noon, {}) for name in ("a", "b"))
     with app.tenant(TENANT) as tx:
-        fresh = [events.announce(tx, TENANT, batch) for batch in ([], [first], [first, second], [second])]
+        fresh = [log.announce(tx, TENANT, batch) for batch in ([], [first], [first, second], [second])]
     assert fresh == [0, 1, 1, 0]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import forget
-from core.forget import FORMULAS, HALF_LIFE_DAYS, Facts
+from core.memory import decay
+from core.memory.decay import FORMULAS, HALF_LIFE_DAYS, Facts
 from core.types import Category
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -58,9 +58,9 @@ def test_strength_is_a_number_whatever_was_stored(known: Facts, formula: str, pa
 
 @given(facts, days)
 def test_what_strengthens_makes_a_memory_last_and_never_more_than_it_weighs(known: Facts, passed: float) -> None:
-    plain = forget.fading(known).strength(NOON, after(passed))
+    plain = decay.fading(known).strength(NOON, after(passed))
     for more in ({"uses": known.uses + 1}, {"evidence": known.evidence + 1}, {"relations": known.relations + 1}):
-        assert plain <= forget.fading(replace(known, **more)).strength(NOON, after(passed)) <= known.importance
+        assert plain <= decay.fading(replace(known, **more)).strength(NOON, after(passed)) <= known.importance
 
 
 @given(facts, formulas, st.floats(0.001, 0.999))
@@ -88,17 +88,17 @@ def test_pinned_memories_and_instructions_never_fade(formula: str, lasting: Fact
 
 @pytest.mark.parametrize(("category", "half_life"), HALF_LIFE_DAYS.items())
 def test_an_unused_memory_counts_half_after_the_half_life_of_its_category(category: str, half_life: float) -> None:
-    assert forget.fading(Facts(0.8, category)).strength(NOON, after(half_life)) == pytest.approx(0.4)
-    given = forget.fading(Facts(0.8, category, half_life_days=7))
+    assert decay.fading(Facts(0.8, category)).strength(NOON, after(half_life)) == pytest.approx(0.4)
+    given = decay.fading(Facts(0.8, category, half_life_days=7))
     assert given.strength(NOON, after(7)) == pytest.approx(0.4)
 
 
 def test_every_category_either_fades_or_is_said_to_last() -> None:
-    assert {c.value for c in Category} == {*HALF_LIFE_DAYS, *forget.LASTING}
+    assert {c.value for c in Category} == {*HALF_LIFE_DAYS, *decay.LASTING}
 
 
 def test_three_uses_double_the_half_life() -> None:
-    assert forget.fading(Facts(0.8, "fact", uses=3)).half_life_days == pytest.approx(360)
+    assert decay.fading(Facts(0.8, "fact", uses=3)).half_life_days == pytest.approx(360)
 
 
 @pytest.mark.parametrize("passed", [0.0, 3.0, 30.0, 365.0])
@@ -107,11 +107,11 @@ def test_the_formulas_of_others_are_what_they_say(passed: float) -> None:
     alive = {name: FORMULAS[name](known).strength(NOON, after(passed)) for name in FORMULAS}
     even = 0.6 * 0.9 + 0.2 * math.exp(-passed / 30) + 0.2 * 0.7
     recent = 0.6 * 0.9 + 0.25 * 0.7 + 0.15 * 0.5 ** (passed / 30)
-    assert forget.relevance("even_blend", 0.9, alive["even_blend"]) == pytest.approx(even)
-    assert forget.relevance("recent_blend", 0.9, alive["recent_blend"]) == pytest.approx(recent)
+    assert decay.relevance("even_blend", 0.9, alive["even_blend"]) == pytest.approx(even)
+    assert decay.relevance("recent_blend", 0.9, alive["recent_blend"]) == pytest.approx(recent)
     assert alive["weekly"] == pytest.approx(0.7 * math.exp(-passed / 7) + math.log(5) / 10)
-    assert forget.relevance("weekly", 0.9, alive["weekly"]) == alive["weekly"]
+    assert decay.relevance("weekly", 0.9, alive["weekly"]) == alive["weekly"]
 
 
 def test_what_is_beyond_the_calendar_never_fades() -> None:
-    assert forget.fading(Facts(1, "fact", half_life_days=1e9)).fade_at(NOON, 0.05) is None
+    assert decay.fading(Facts(1, "fact", half_life_days=1e9)).fade_at(NOON, 0.05) is None

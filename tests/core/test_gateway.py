@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import changes, echo, gateway, memories, merge, remember, tombstones, undo
-from core.change import Add, Change, Confirm, Edit, Ignore, Merge, Owner
 from core.config import Settings
-from core.db import Database
-from core.echo import Served
-from core.embed import HashEmbedder
-from core.gateway import Gateway
-from core.judge import Pair, Word
-from core.publishing import Author
+from core.consolidation import dedup_sweep, echo, pipeline
+from core.consolidation.echo import Served
+from core.consolidation.judge import Pair, Word
+from core.consolidation.pipeline import Gateway
+from core.events.publishing import Author
+from core.extraction import requests
+from core.inference.embedders import HashEmbedder
+from core.memory import memories, tombstones, writer
+from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner
+from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic, Trust
+from core.undo import undo
 from tests.samples import TENANT
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -42,14 +45,14 @@ def lives_in(city: str, day: int, **fields: Any) -> Candidate:
 
 
 def judged(gate: Gateway, *candidates: Candidate, **how: Any) -> Sequence[Change]:
-    return gateway.judged(gate, TENANT, ADA, candidates, **how)
+    return pipeline.judged(gate, TENANT, ADA, candidates, **how)
 
 
 def learn(gate: Gateway, *candidates: Candidate, **how: Any) -> Sequence[Change]:
     """Judge and write, as a door does."""
     decided = judged(gate, *candidates, **how)
     with gate.db.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, ADA, decided, PERSON)
+        writer.apply(tx, TENANT, ADA, decided, PERSON)
     return decided
 
 
@@ -97,7 +100,7 @@ def test_what_would_command_the_agent_is_set_apart_and_says_why(gate: Gateway) -
     (add,) = learn(gate, stated(STEERS, importance=1, pinned=True))
     (row,) = kept(gate)
     assert isinstance(add, Add)
-    assert (row.trust, row.importance, row.pinned) == ("quarantined", gateway.MOST_OF_QUARANTINED, False)
+    assert (row.trust, row.importance, row.pinned) == ("quarantined", pipeline.MOST_OF_QUARANTINED, False)
     assert add.vector is None
     assert add.reason.startswith("Set apart until someone has looked at it: ")
     assert "previous" not in add.reason, "reasons are passed on, and must not carry what they warn of"
@@ -141,7 +144,7 @@ def test_what_someone_has_looked_at_and_let_pass_is_not_set_apart_anew(gate: Gat
     learn(gate, stated(STEERS))
     (row,) = kept(gate)
     with gate.db.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, ADA, [Edit(row.id, row.version, {"trust": "confirmed"}, "harmless")], PERSON)
+        writer.apply(tx, TENANT, ADA, [Edit(row.id, row.version, {"trust": "confirmed"}, "harmless")], PERSON)
     (again,) = judged(gate, stated(STEERS, 1))
     assert isinstance(again, Ignore)
 
@@ -171,7 +174,7 @@ def test_what_was_erased_does_not_come_back_unless_someone_asks_for_it(gate: Gat
     wanted = judged(gate, cat, explicit=True)
     assert [type(c) for c in wanted] == [Add]
     with gate.db.tenant(TENANT) as tx:
-        remember.keep(tx, TENANT, ADA, wanted, PERSON)
+        requests.keep(tx, TENANT, ADA, wanted, PERSON)
     assert isinstance(judged(gate, cat)[0], Confirm), "asked for again, it may be learnt again"
 
 
@@ -180,7 +183,7 @@ def test_what_someone_has_rejected_is_not_learnt_again_unless_someone_asks_for_i
     (row,) = kept(gate)
     with gate.db.tenant(TENANT) as tx:
         rejection = Edit(row.id, row.version, {"trust": "rejected"}, "she never had one")
-        changes.apply(tx, TENANT, Owner("ada"), [rejection], Author("key:1"))
+        writer.apply(tx, TENANT, Owner("ada"), [rejection], Author("key:1"))
     (again,) = learn(gate, stated("Ada has a cat.", 3))
     assert isinstance(again, Ignore)
     assert "rejected" in again.reason
@@ -192,7 +195,7 @@ def test_a_hostile_statement_that_is_asked_for_stays_buried(gate: Gateway) -> No
     erased(gate, stated(STEERS))
     decided = judged(gate, stated(STEERS), explicit=True)
     with gate.db.tenant(TENANT) as tx:
-        remember.keep(tx, TENANT, ADA, decided, PERSON)
+        requests.keep(tx, TENANT, ADA, decided, PERSON)
         assert tombstones.buried(tx, TENANT, "ada", [stated(STEERS)]) == [True]
 
 
@@ -301,14 +304,14 @@ def test_a_model_that_says_nothing_leaves_the_judgement_as_it_is(gate: Gateway) 
 
 def test_a_model_is_asked_only_where_the_settings_say_so(gate: Gateway, settings: Settings) -> None:
     _, ask = asking(gate, Word.SAME)[0], asking(gate, Word.SAME)[0].opinion
-    assert gateway.usual(gate.db, gate.embedder, settings, ask).opinion is ask
+    assert pipeline.usual(gate.db, gate.embedder, settings, ask).opinion is ask
     without = settings.model_copy(update={"judge_with_model": False})
-    assert gateway.usual(gate.db, gate.embedder, without, ask).opinion is None
+    assert pipeline.usual(gate.db, gate.embedder, without, ask).opinion is None
 
 
 def test_the_gate_is_as_the_settings_say(gate: Gateway, settings: Settings) -> None:
     moved = settings.model_copy(update={"secrets": "refuse", "echo_seconds": 5, "near_similarity": 0.8})
-    made = gateway.usual(gate.db, gate.embedder, moved)
+    made = pipeline.usual(gate.db, gate.embedder, moved)
     assert (made.secrets, made.echo_seconds, made.thresholds.near, made.opinion) == ("refuse", 5, 0.8, None)
 
 
@@ -336,7 +339,7 @@ def test_what_was_rejected_and_asked_for_again_since_is_confirmed_when_it_is_sai
     learn(gate, stated("Ada has a cat."))
     (row,) = kept(gate)
     with gate.db.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, ADA, [Edit(row.id, row.version, {"trust": "rejected"}, "no")], PERSON)
+        writer.apply(tx, TENANT, ADA, [Edit(row.id, row.version, {"trust": "rejected"}, "no")], PERSON)
     learn(gate, stated("Ada has a cat.", 1), explicit=True)
     (again,) = learn(gate, stated("Ada has a cat.", 2))
     assert isinstance(again, Confirm)
@@ -363,9 +366,9 @@ def test_what_is_taken_back_and_said_again_within_one_batch_is_no_conflict(gate:
 
 def in_group(gate: Gateway, group: str | None, *candidates: Candidate) -> None:
     owner = Owner("ada", group)
-    decided = gateway.judged(gate, TENANT, owner, list(candidates))
+    decided = pipeline.judged(gate, TENANT, owner, list(candidates))
     with gate.db.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, owner, decided, PERSON)
+        writer.apply(tx, TENANT, owner, decided, PERSON)
 
 
 def test_what_is_said_in_a_group_is_judged_by_what_was_said_there_and_nothing_leaves_it(gate: Gateway) -> None:
@@ -387,5 +390,5 @@ def test_what_is_said_in_a_group_is_judged_by_what_was_said_there_and_nothing_le
 def test_the_sweep_merges_nothing_across_groups(gate: Gateway) -> None:
     in_group(gate, "g1", stated("Ada likes coffee."))
     in_group(gate, None, stated("Ada likes coffee.", 1))
-    swept = merge.sweep(gate.db, TENANT, "ada", gate.thresholds)
+    swept = dedup_sweep.sweep(gate.db, TENANT, "ada", gate.thresholds)
     assert (swept.compared, list(swept.merges)) == (2, [])

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from core import events, hiding, sessions
 from core.config import Settings
-from core.db import Database
 from core.errors import NotFound
-from core.publishing import Author
+from core.events import log
+from core.events.publishing import Author
+from core.sessions import hidden_messages, sessions
+from core.storage.db import Database
 from core.types import Event
 from tests.core.erasing import user_erased
 from tests.doors import OTHER, key_of
@@ -23,24 +24,24 @@ def talk(app: Database) -> Database:
     return app
 
 
-def hide(app: Database, message: str = "m1", author: Author = ADA, reason: str | None = None) -> hiding.Mark:
+def hide(app: Database, message: str = "m1", author: Author = ADA, reason: str | None = None) -> hidden_messages.Mark:
     with app.tenant(TENANT) as tx:
-        return hiding.hide(tx, TENANT, "s1", message, author, reason)
+        return hidden_messages.hide(tx, TENANT, "s1", message, author, reason)
 
 
 def restore(app: Database, message: str = "m1", author: Author = ADA) -> bool:
     with app.tenant(TENANT) as tx:
-        return hiding.restore(tx, TENANT, "s1", message, author)
+        return hidden_messages.restore(tx, TENANT, "s1", message, author)
 
 
 def hidden(app: Database, session: str = "s1", tenant: str = TENANT) -> frozenset[str]:
     with app.tenant(tenant) as tx:
-        return hiding.hidden(tx, session)
+        return hidden_messages.hidden(tx, session)
 
 
 def told(app: Database) -> list[Event]:
     with app.tenant(TENANT) as tx:
-        return [e for e in events.since(tx, 0, 100) if e.event_type in {hiding.HIDDEN, hiding.RESTORED}]
+        return [e for e in log.since(tx, 0, 100) if e.event_type in {hidden_messages.HIDDEN, hidden_messages.RESTORED}]
 
 
 def test_a_message_is_hidden_and_shown_again_and_stays_where_it_is(talk: Database) -> None:
@@ -69,8 +70,8 @@ def test_each_hiding_and_restoring_stands_in_the_log_once(talk: Database) -> Non
         hide(talk, reason="wrong")
     assert [restore(talk, author=BOB) for _ in range(2)] == [True, False]
     assert [(e.event_type, e.payload) for e in told(talk)] == [
-        (hiding.HIDDEN, {"session_id": "s1", "message_id": "m1", "by": "key:ada", "reason": "wrong"}),
-        (hiding.RESTORED, {"session_id": "s1", "message_id": "m1", "by": "key:bob"}),
+        (hidden_messages.HIDDEN, {"session_id": "s1", "message_id": "m1", "by": "key:ada", "reason": "wrong"}),
+        (hidden_messages.RESTORED, {"session_id": "s1", "message_id": "m1", "by": "key:bob"}),
     ]
     assert {e.session_id for e in told(talk)} == {"s1"}
 
@@ -87,7 +88,7 @@ def test_what_is_not_there_cannot_be_hidden_or_restored(talk: Database) -> None:
 def test_another_tenant_hides_nothing_of_this_one(talk: Database, settings: Settings) -> None:
     key_of(settings, OTHER)
     with talk.tenant(OTHER) as tx, pytest.raises(NotFound):
-        hiding.hide(tx, OTHER, "s1", "m1", BOB)
+        hidden_messages.hide(tx, OTHER, "s1", "m1", BOB)
     accept(talk, said("theirs", message_id="m1"), tenant=OTHER)
     hide(talk)
     assert hidden(talk, tenant=OTHER) == frozenset()

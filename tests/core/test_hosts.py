@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core import hosts
+from core.settings import hosts
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import intake
 from core.errors import Invalid
-from core.intake import Incoming
+from core.events import parsing
+from core.events.parsing import Incoming
 from core.types import Json
 from tests.samples import event, said
 
@@ -20,7 +20,7 @@ EVENT_BYTES = 4096
 
 def parse(body: bytes | object, headers: Mapping[str, str] | None = None) -> list[Incoming]:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return intake.parse(raw, headers or {}, batch=BATCH, event_bytes=EVENT_BYTES)
+    return parsing.parse(raw, headers or {}, batch=BATCH, event_bytes=EVENT_BYTES)
 
 
 def pointers(body: bytes | object, headers: Mapping[str, str] | None = None) -> list[str]:
@@ -231,7 +231,7 @@ def test_an_escaped_backslash_before_u0000_is_ordinary_text() -> None:
 @pytest.mark.parametrize("depth", [90, 330, 480, 490, 900, 960, 980, 990, 995])
 def test_nesting_that_a_reader_might_not_stand_is_refused_at_the_door(depth: int) -> None:
     raw = b'{"event_type": "a", "source": "b", "payload": {"x": ' + b"[" * depth + b"]" * depth + b"}}"
-    if depth < intake.NESTING - 1:
+    if depth < parsing.NESTING - 1:
         assert len(parse(raw)) == 1
     else:
         with pytest.raises(Invalid, match="nested"):
@@ -253,7 +253,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from(FIELDS) | st.text(), JSON, max_size=
 VALID = st.builds(lambda payload: event(payload=payload), st.dictionaries(st.text(), JSON, max_size=4))
 MESSAGES = st.builds(
     lambda payload: event("message.added", {**said("x")["payload"], **payload}),
-    st.dictionaries(st.sampled_from(sorted(intake.MessageAdded.model_fields)), JSON, max_size=3),
+    st.dictionaries(st.sampled_from(sorted(parsing.MessageAdded.model_fields)), JSON, max_size=3),
 )
 HEADERS = st.dictionaries(
     st.sampled_from(["content-type", "ce-specversion", "ce-type", "ce-id", "ce-source", "ce-time"]),

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.identity import Known, statement_key
-from core.judge import QUESTIONS, Kind, Thresholds, Word, conflicting, judge, opined, unclear
+from core.consolidation.judge import QUESTIONS, Kind, Thresholds, Word, conflicting, judge, opined, unclear
+from core.memory.identity import Known, statement_key
+from core.statements.comparison import read
 from core.types import Candidate, Category, Topic
-from core.wording import read
 
 MERGED = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

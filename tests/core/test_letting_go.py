@@ -9,16 +9,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import letting_go, nearest, remembered
-from core.db import Database
-from core.letting_go import Sweeper
-from core.remembered import Kept
+from core import memoize
+from core.maintenance import cache_sweeper
+from core.maintenance.cache_sweeper import Sweeper
+from core.memoize import Kept
+from core.memory import nearest_vectors
+from core.storage.db import Database
 from tests.samples import TENANT
 
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letting_go, "EVERY_SECONDS", 0.001)
+    monkeypatch.setattr(cache_sweeper, "EVERY_SECONDS", 0.001)
 
 
 @pytest.mark.usefixtures("hurried")
@@ -33,7 +35,7 @@ def test_it_goes_on_when_one_of_them_fails_and_ends_when_it_is_closed(monkeypatc
         if len(swept) > 1:
             again.set()
 
-    monkeypatch.setattr(letting_go, "SWEEPS", (broken, sweep))
+    monkeypatch.setattr(cache_sweeper, "SWEEPS", (broken, sweep))
     sweeper = Sweeper()
     assert again.wait(30)
     sweeper.close()
@@ -44,8 +46,8 @@ def test_it_goes_on_when_one_of_them_fails_and_ends_when_it_is_closed(monkeypatc
 def test_what_was_worked_out_of_texts_is_among_what_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     kept, gone = Kept[int](10), threading.Event()
     kept.put(b"a", 1)
-    monkeypatch.setattr(remembered, "time", SimpleNamespace(monotonic=lambda: math.inf))
-    monkeypatch.setattr(letting_go, "SWEEPS", (*letting_go.SWEEPS, gone.set))
+    monkeypatch.setattr(memoize, "time", SimpleNamespace(monotonic=lambda: math.inf))
+    monkeypatch.setattr(cache_sweeper, "SWEEPS", (*cache_sweeper.SWEEPS, gone.set))
     sweeper = Sweeper()
     assert gone.wait(30)
     sweeper.close()
@@ -54,11 +56,11 @@ def test_what_was_worked_out_of_texts_is_among_what_goes(monkeypatch: pytest.Mon
 
 def test_so_are_the_vectors_of_users_for_whom_nothing_is_judged(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with app.tenant(TENANT) as tx:
-        nearest.nearest(tx, "ada", np.ones((1, 8), dtype=np.float32), 5)
-        there = nearest._of(tx.engine)._shelves
-    nearest.sweep()
+        nearest_vectors.nearest(tx, "ada", np.ones((1, 8), dtype=np.float32), 5)
+        there = nearest_vectors._of(tx.engine)._shelves
+    nearest_vectors.sweep()
     assert list(there) == [(TENANT, "ada")]
-    monkeypatch.setattr(nearest, "KEPT_SECONDS", -1)
-    for sweep in letting_go.SWEEPS:
+    monkeypatch.setattr(nearest_vectors, "KEPT_SECONDS", -1)
+    for sweep in cache_sweeper.SWEEPS:
         sweep()
     assert not there

@@ -18,12 +18,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from core import structured
-from core.db import Database
 from core.errors import Later, Never
-from core.llm import Call, Client
-from core.providers import BreakerOpen, Grant, Meter, Provider
-from core.remote import LONGEST_PAUSE, retry_after
+from core.inference import structured_output
+from core.inference.api_errors import LONGEST_PAUSE, retry_after
+from core.inference.client import Call, Client
+from core.inference.quota import BreakerOpen, Grant, Meter, Provider
+from core.storage.db import Database
 from tests.core.test_providers import FREE, NAME, a_provider, put, row
 
 
@@ -169,7 +169,7 @@ HOSTILE = {
 def test_a_page_of_braces_is_given_up_soon(written: str) -> None:
     began = datetime.now(UTC)
     with pytest.raises(ValidationError):
-        structured.read(written, Facts)
+        structured_output.read(written, Facts)
     assert datetime.now(UTC) - began < timedelta(seconds=5)
 
 
@@ -177,7 +177,7 @@ def test_a_page_of_braces_is_given_up_soon(written: str) -> None:
 @given(st.text(), st.text())
 def test_whatever_stands_around_it_does_not_fail_otherwise_than_as_expected(before: str, after: str) -> None:
     try:
-        found = structured.read(before + json.dumps(GOOD) + after, Facts)
+        found = structured_output.read(before + json.dumps(GOOD) + after, Facts)
     except ValidationError:
         assert "{" in before or '"' in before
     else:
@@ -334,8 +334,8 @@ def keywords(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def test_the_schema_is_one_that_strict_mode_takes() -> None:
-    schema = structured.schema(Facts)
-    assert {name for name, _ in keywords(schema)} <= structured.KEPT
+    schema = structured_output.schema(Facts)
+    assert {name for name, _ in keywords(schema)} <= structured_output.KEPT
     assert {value for name, value in keywords(schema) if name == "format"} == {"date-time", "date"}
     fact, place = schema["$defs"]["Fact"], schema["$defs"]["Place"]
     assert fact["required"] == list(Fact.model_fields), "optional ones too: they may be null"

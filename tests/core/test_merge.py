@@ -11,16 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import changes, events, identity, memories, merge
-from core.change import Add, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
-from core.db import Database
-from core.embed import HashEmbedder
+from core.consolidation import dedup_sweep
+from core.consolidation.dedup_sweep import Stored
+from core.consolidation.judge import Thresholds
 from core.errors import Conflict
-from core.events import Cause
-from core.identity import Known
-from core.judge import Thresholds
-from core.merge import Stored
-from core.publishing import Author
+from core.events import log
+from core.events.log import Cause
+from core.events.publishing import Author
+from core.inference.embedders import HashEmbedder
+from core.memory import identity, memories, writer
+from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
+from core.memory.identity import Known
+from core.storage.db import Database
 from core.types import Candidate, Category, Event, Evidence, Topic
 from tests.samples import TENANT, accept, event
 
@@ -48,14 +50,14 @@ def an_add(content: str, day: int = 0, **fields: Any) -> Add:
 def the_author(app: Database) -> Author:
     accept(app, event(id="cause"))
     with app.tenant(TENANT) as tx:
-        cause: Event = events.get(tx, "cause")
+        cause: Event = log.get(tx, "cause")
     return Author("tester", Cause(cause), "a_rule", 3)
 
 
 def carry_out(app: Database, *wanted: Change, owner: Owner = ADA) -> dict[str, int]:
     author = the_author(app)
     with app.tenant(TENANT) as tx:
-        return changes.apply(tx, TENANT, owner, wanted, author)
+        return writer.apply(tx, TENANT, owner, wanted, author)
 
 
 def stored(app: Database, memory_id: UUID) -> Known:
@@ -76,12 +78,12 @@ def changes_of(app: Database, memory_id: UUID) -> list[str]:
 
 def emitted(app: Database, event_type: str) -> list[Any]:
     with app.tenant(TENANT) as tx:
-        return [e for e in events.since(tx, 0, 500) if e.event_type == event_type]
+        return [e for e in log.since(tx, 0, 500) if e.event_type == event_type]
 
 
 def swept(app: Database, user: str = "ada", thresholds: Thresholds = LOOSE) -> dict[str, Any]:
     author = the_author(app)
-    found = merge.sweep(app, TENANT, user, thresholds)
+    found = dedup_sweep.sweep(app, TENANT, user, thresholds)
     with app.tenant(TENANT) as tx:
         return found.write(tx, author)
 
@@ -219,7 +221,7 @@ def test_two_sweeps_at_once_merge_once(app: Database) -> None:
     for day, content in enumerate(["Ada likes coffee.", "Ada likes coffee, black."]):
         carry_out(app, an_add(content, day))
     author = the_author(app)
-    first, second = (merge.sweep(app, TENANT, "ada", LOOSE) for _ in range(2))
+    first, second = (dedup_sweep.sweep(app, TENANT, "ada", LOOSE) for _ in range(2))
     with app.tenant(TENANT) as tx:
         first.write(tx, author)
     with pytest.raises(Conflict), app.tenant(TENANT) as tx:
@@ -228,7 +230,7 @@ def test_two_sweeps_at_once_merge_once(app: Database) -> None:
 
 
 def test_a_sweep_goes_on_where_the_batch_ended(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "BATCH", 2)
+    monkeypatch.setattr(dedup_sweep, "BATCH", 2)
     carry_out(app, *(an_add(f"Ada has {n} cats.", n) for n in range(5)))
     assert [swept(app)["compared"] for _ in range(4)] == [2, 2, 1, 0]
 
@@ -262,11 +264,11 @@ STATEMENTS = st.lists(
 @given(STATEMENTS)
 def test_nothing_is_merged_twice_nor_into_what_is_gone_and_a_second_sweep_finds_nothing(contents: list[str]) -> None:
     stored_ones = as_stored(contents)
-    found = merge.merges(stored_ones, LOOSE)
+    found = dedup_sweep.merges(stored_ones, LOOSE)
     gone = [m.absorbs.id for m in found if m.absorbs]
     assert len(gone) == len(set(gone))
     into = {m.known.id for m in found}
     assert not into & set(gone)
     worded = {m.known.id: m.candidate.content for m in found if m.vector is not None}
     left = [worded.get(s.known.id, s.known.content) for s in stored_ones if s.known.id not in gone]
-    assert merge.merges(as_stored(left), LOOSE) == []
+    assert dedup_sweep.merges(as_stored(left), LOOSE) == []

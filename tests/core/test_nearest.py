@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from core import changes, memories, nearest
-from core.change import Add, Archive, Edit
 from core.config import Settings
-from core.db import Database, Tx
-from core.nearest import Near
-from core.search.index import vector_literal
+from core.index.search_index import vector_literal
+from core.memory import memories, nearest_vectors, writer
+from core.memory.changes import Add, Archive, Edit
+from core.memory.nearest_vectors import Near
+from core.storage.db import Database, Tx
 from tests.core.test_upkeep import ADA, EMBEDDER, PERSON, a_memory, carry_out
 from tests.databases import analyzed
 from tests.samples import TENANT
@@ -41,7 +41,7 @@ def asked(*texts: str) -> Any:
 
 
 def near(tx: Tx, vectors: Any, user: str = "ada") -> list[Near]:
-    return nearest.nearest(tx, user, vectors, 5)
+    return nearest_vectors.nearest(tx, user, vectors, 5)
 
 
 def by_scan(tx: Tx, vectors: Any, user: str = "ada") -> list[Near]:
@@ -96,9 +96,9 @@ def test_only_changes_are_read_again(app: Database) -> None:
         near(tx, asked("Ada met Bob."))
     carry_out(app, *some(3, seed=2))
     with app.tenant(TENANT) as tx:
-        shelf = nearest._of(tx.engine).shelf(TENANT, "ada")
+        shelf = nearest_vectors._of(tx.engine).shelf(TENANT, "ada")
         values = {"user": "ada", "dimension": EMBEDDER.dimension, "horizon": shelf._horizon}
-        assert len(tx.execute(nearest.CHANGED, values).one().refs) == 3
+        assert len(tx.execute(nearest_vectors.CHANGED, values).one().refs) == 3
 
 
 def test_what_is_rolled_back_was_never_there(app: Database) -> None:
@@ -109,9 +109,9 @@ def test_what_is_rolled_back_was_never_there(app: Database) -> None:
     def write_and_give_up() -> None:
         with app.tenant(TENANT) as tx:
             near(tx, vectors)
-            changes.apply(tx, TENANT, ADA, [a_memory("Ada is a welder.")], PERSON)
+            writer.apply(tx, TENANT, ADA, [a_memory("Ada is a welder.")], PERSON)
             said = Edit(mine[0].id, 1, {"content": "Ada was a welder."}, "because", asked("Ada was a welder.")[0])
-            changes.apply(tx, TENANT, ADA, [said], PERSON)
+            writer.apply(tx, TENANT, ADA, [said], PERSON)
             assert near(tx, vectors)[0][0][1] == pytest.approx(1, abs=1e-3)
             raise InterruptedError
 
@@ -126,7 +126,7 @@ def test_a_transaction_that_commits_after_a_later_one_is_seen(app: Database) -> 
     vectors = asked(*QUESTIONS)
     carry_out(app, *some(5))
     with app.tenant(TENANT) as slow:
-        changes.apply(slow, TENANT, replace(ADA, user_id="bob"), some(1, seed=7), PERSON)
+        writer.apply(slow, TENANT, replace(ADA, user_id="bob"), some(1, seed=7), PERSON)
         slow.execute(text("UPDATE search_index SET user_id = 'ada' WHERE user_id = 'bob'"))
         carry_out(app, *some(2, seed=8))
         assert_same(app, vectors)
@@ -156,20 +156,20 @@ def test_what_nobody_asks_for_is_let_go(app: Database, monkeypatch: pytest.Monke
     for user in ("ada", "bob"):
         with app.tenant(TENANT) as tx:
             near(tx, asked("Ada met Bob."), user)
-    monkeypatch.setattr(nearest, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(nearest_vectors, "KEPT_SECONDS", -1)
     with app.tenant(TENANT) as tx:
         near(tx, asked("Ada met Bob."), "bob")
-        assert list(nearest._of(tx.engine)._shelves) == [(TENANT, "bob")]
+        assert list(nearest_vectors._of(tx.engine)._shelves) == [(TENANT, "bob")]
 
 
 def test_the_longest_unused_goes_where_there_is_no_room(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     carry_out(app, *some(3))
     carry_out(app, *some(3, seed=2), owner=replace(ADA, user_id="bob"))
-    monkeypatch.setattr(nearest, "KEPT_BYTES", 5 * EMBEDDER.dimension * 4)
+    monkeypatch.setattr(nearest_vectors, "KEPT_BYTES", 5 * EMBEDDER.dimension * 4)
     for user in ("ada", "bob", "ada"):
         assert_same(app, asked("Ada met Bob."), user)
     with app.tenant(TENANT) as tx:
-        assert len(nearest._of(tx.engine)._shelves) == 1
+        assert len(nearest_vectors._of(tx.engine)._shelves) == 1
 
 
 def test_changes_are_looked_for_among_the_rows_of_the_user(settings: Settings, app: Database) -> None:
@@ -179,7 +179,7 @@ def test_changes_are_looked_for_among_the_rows_of_the_user(settings: Settings, a
         tx.execute(OTHERS)
     analyzed(settings, "search_index")
     with app.tenant(TENANT) as tx:
-        plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest.CHANGED.text}"), values).scalars())
+        plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest_vectors.CHANGED.text}"), values).scalars())
     assert "search_index_of_user" in plan
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core import passages
-from core.passages import MARKDOWN, PLAIN, MediaType, Passage
-from core.text import token_estimate
+from core.documents import chunking
+from core.documents.chunking import MARKDOWN, PLAIN, MediaType, Passage
+from core.language.terms import token_estimate
 
 TOKENS = 300
 BLANK = " \t\r\n\f\v\ufeff\u3000\xa0\x85\u2028"
@@ -51,16 +51,16 @@ leave = "granted"
 
 
 def texts(content: str, media_type: MediaType = MARKDOWN, tokens: int = TOKENS) -> list[str]:
-    return [content[p.start : p.end] for p in passages.split(content, media_type, tokens)]
+    return [content[p.start : p.end] for p in chunking.split(content, media_type, tokens)]
 
 
 def headings(content: str, tokens: int = TOKENS) -> list[tuple[str, ...]]:
-    return [p.headings for p in passages.split(content, MARKDOWN, tokens)]
+    return [p.headings for p in chunking.split(content, MARKDOWN, tokens)]
 
 
 def holding(content: str, words: str, tokens: int = TOKENS) -> Passage:
     """The one passage in which words stand."""
-    (found,) = [p for p in passages.split(content, MARKDOWN, tokens) if words in content[p.start : p.end]]
+    (found,) = [p for p in chunking.split(content, MARKDOWN, tokens) if words in content[p.start : p.end]]
     return found
 
 
@@ -164,7 +164,7 @@ def test_what_is_seen_as_one_character_is_not_cut() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_all_ends_of_lines_are_read_alike(end: str) -> None:
-    found = passages.split(HANDBOOK.replace("\n", end), MARKDOWN, TOKENS)
+    found = chunking.split(HANDBOOK.replace("\n", end), MARKDOWN, TOKENS)
     assert [p.headings for p in found] == [(), ("Ship",), ("Shore",)]
     assert [text.replace(end, "\n") for text in texts(HANDBOOK.replace("\n", end))] == texts(HANDBOOK)
 
@@ -178,7 +178,7 @@ def test_a_mark_of_byte_order_is_no_text() -> None:
 def test_a_document_without_text_has_no_passages() -> None:
     for media_type in get_args(MediaType):
         for content in ("", "\n", " \r\n\t ", "\ufeff", "\u3000\n"):
-            assert passages.split(content, media_type, TOKENS) == []
+            assert chunking.split(content, media_type, TOKENS) == []
 
 
 pieces = st.sampled_from(
@@ -199,7 +199,7 @@ documents = st.lists(pieces | st.text(max_size=12), max_size=60).map("".join)
 def test_passages_are_ranges_in_order_that_cover_all_that_is_not_blank(
     content: str, media_type: MediaType, tokens: int
 ) -> None:
-    found = passages.split(content, media_type, tokens)
+    found = chunking.split(content, media_type, tokens)
     assert [p.position for p in found] == list(range(1, len(found) + 1))
     assert all(p.start < p.end <= len(content) for p in found)
     assert all(before.end <= after.start for before, after in pairwise(found))
@@ -213,9 +213,9 @@ def test_passages_are_ranges_in_order_that_cover_all_that_is_not_blank(
 
 @given(documents, st.integers(5, 60))
 def test_no_passage_holds_two_headings_of_the_top_level(content: str, tokens: int) -> None:
-    blocks = passages._blocks(content, MARKDOWN)
+    blocks = chunking._blocks(content, MARKDOWN)
     top = [block.start for block in blocks if block.heading and len(block.path) == 1]
-    for p in passages.split(content, MARKDOWN, tokens):
+    for p in chunking.split(content, MARKDOWN, tokens):
         assert all(not p.start < start < p.end for start in top)
 
 
@@ -238,10 +238,10 @@ def test_no_passage_holds_two_headings_of_the_top_level(content: str, tokens: in
 )
 def test_four_mebibytes_of_anything_are_split_in_seconds(content: str) -> None:
     began = time.process_time()
-    found = passages.split(content, MARKDOWN, TOKENS)
+    found = chunking.split(content, MARKDOWN, TOKENS)
     assert time.process_time() - began < 20  # It takes 2 s at the most; the rest is for a machine that is busy.
     assert max(token_estimate(content[p.start : p.end]) for p in found) <= TOKENS
-    passages.titled(content, MARKDOWN)
+    chunking.titled(content, MARKDOWN)
     assert time.process_time() - began < 40
 
 
@@ -258,14 +258,14 @@ def test_four_mebibytes_of_anything_are_split_in_seconds(content: str) -> None:
     ],
 )
 def test_a_document_says_what_it_is_called(content: str, media_type: MediaType, title: str) -> None:
-    assert passages.titled(content, media_type) == title
+    assert chunking.titled(content, media_type) == title
 
 
 @pytest.mark.parametrize("content", ["# A\n", "text\n\n## B", "```\nx\n```", "| a |\n|---|---|", "see [x](http://y)"])
 def test_markdown_is_told_by_its_signs(content: str) -> None:
-    assert passages.guessed(content) == MARKDOWN
+    assert chunking.guessed(content) == MARKDOWN
 
 
 @pytest.mark.parametrize("content", ["Just text.", "#hashtag and #other", "a - b - c", "[1] a note", "价格 100 元"])
 def test_everything_else_is_plain_text(content: str) -> None:
-    assert passages.guessed(content) == PLAIN
+    assert chunking.guessed(content) == PLAIN

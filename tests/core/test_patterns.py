@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import erase, memories, patterns, recurring, shown, undo
-from core.change import Add, Archive, Edit
-from core.db import Database
-from core.embed import HashEmbedder
+from core.erasure import memory as erasure_memory
 from core.errors import Never
+from core.inference.embedders import HashEmbedder
+from core.memory import memories
+from core.memory.changes import Add, Archive, Edit
+from core.reflection import generalization, patterns, recurrence
+from core.storage.db import Database
 from core.types import Category, Evidence, Json, Topic
+from core.undo import undo
 from tests.core.test_upkeep import ADA, NOW, PERSON, a_memory, carry_out, history, row
 from tests.samples import TENANT, accept
 from tests.samples import said as said_message
@@ -38,7 +41,7 @@ def in_turn(contents: Sequence[str], first: int = 0, **fields: Any) -> list[Add]
     return [said(content, place, **fields) for place, content in enumerate(contents, first)]
 
 
-def found(app: Database, wording: Any = shown.plain, since: str | None = None, user: str = "ada") -> Json:
+def found(app: Database, wording: Any = generalization.plain, since: str | None = None, user: str = "ada") -> Json:
     looked = patterns.find(app, TENANT, user, EMBEDDER, wording, since)
     with app.tenant(TENANT) as tx:
         return looked.write(tx, PERSON)
@@ -79,7 +82,7 @@ def test_of_many_memories_a_pattern_cites_few_spread_over_its_days(app: Database
     carry_out(app, *in_turn(mine))
     found(app)
     (one,) = drawn(app)
-    assert len(quotes(app, one)) == recurring.CITED
+    assert len(quotes(app, one)) == recurrence.CITED
     assert quotes(app, one) >= {mine[0], mine[-1]}
     assert parts_of(app, one) == len(mine)
 
@@ -91,7 +94,7 @@ def test_a_pattern_that_grew_still_cites_few(app: Database) -> None:
     carry_out(app, *in_turn(mine[6:], first=6))
     assert found(app) == {"looked_at": 4, "replaced": 1}
     (one,) = drawn(app)
-    assert len(quotes(app, one)) == recurring.CITED
+    assert len(quotes(app, one)) == recurrence.CITED
     assert "on 10 days" in one.content
 
 
@@ -224,7 +227,7 @@ def test_all_since_a_time_is_looked_at_page_by_page(app: Database, monkeypatch: 
     since: str | None = "1900-01-01T00:00:00+00:00"
     looked = []
     while since:
-        page = patterns.find(app, TENANT, "ada", EMBEDDER, shown.plain, since)
+        page = patterns.find(app, TENANT, "ada", EMBEDDER, generalization.plain, since)
         looked.append(page.looked_at)
         since = page.since
     assert looked == [4, 3]
@@ -243,7 +246,7 @@ class Asking:
 
 
 def by_model(category: str, statement: str) -> Any:
-    return shown.by_model(Asking({"category": category, "statement": statement}), lambda _: None)  # type: ignore[arg-type]
+    return generalization.by_model(Asking({"category": category, "statement": statement}), lambda _: None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -269,7 +272,7 @@ def test_where_a_model_sees_nothing_nothing_is_drawn(app: Database) -> None:
 
 def test_a_model_that_misses_the_shape_is_done_without(app: Database) -> None:
     carry_out(app, *in_turn(RUNS[:4]))
-    found(app, shown.by_model(Asking(None), lambda _: None))  # type: ignore[arg-type]
+    found(app, generalization.by_model(Asking(None), lambda _: None))  # type: ignore[arg-type]
     assert "often goes running" in drawn(app)[0].content
 
 
@@ -333,16 +336,16 @@ def test_a_pattern_goes_with_each_memory_that_it_counts(app: Database) -> None:
     assert "on 70 days" in one.content
     assert parts_of(app, one) == 70
     with app.tenant(TENANT) as tx:
-        erase.memory(tx, TENANT, mine[40].id, PERSON)
+        erasure_memory.memory(tx, TENANT, mine[40].id, PERSON)
     assert drawn(app) == []
 
 
 def test_no_words_are_asked_for_what_is_known_and_has_not_grown(app: Database) -> None:
-    asked: list[shown.Group] = []
+    asked: list[generalization.Group] = []
 
-    def wording(group: shown.Group) -> shown.Finding | None:
+    def wording(group: generalization.Group) -> generalization.Finding | None:
         asked.append(group)
-        return shown.plain(group)
+        return generalization.plain(group)
 
     for thing in ("pottery", "violin", "badminton", "sculpture", "karate", "chess"):
         names = ("Bob", "Carla", "Ines", "Tom", "Olga")

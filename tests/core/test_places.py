@@ -8,16 +8,19 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import create_engine, text
 
-from core import changes, db, memories, places, reembedding, schema, tenants
-from core.change import Add
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
 from core.errors import Misconfigured
-from core.places import Model
-from core.publishing import Author
+from core.events.publishing import Author
+from core.index import reembedding
+from core.inference.embedders import HashEmbedder
+from core.memory import memories, writer
+from core.memory.changes import Add
 from core.search import query
 from core.search.query import Question
+from core.storage import db, schema, vector_spaces
+from core.storage.db import Database
+from core.storage.vector_spaces import Model
+from core.tenancy import tenants
 from tests.core.test_changes import ADA, a_candidate
 from tests.databases import beside
 from tests.samples import TENANT, accept, said
@@ -46,8 +49,8 @@ def both(upgraded: Settings) -> Iterator[Both]:
         old = db.connect(db.app_url(own), 2)
         with old.tenant(TENANT) as tx:
             tenants.ensure(tx, TENANT)
-        assert taken(own, model(NEW)) == places.SECOND
-        new = db.connect(db.app_url(own), 2, places.SCHEMAS[places.SECOND])
+        assert taken(own, model(NEW)) == vector_spaces.SECOND
+        new = db.connect(db.app_url(own), 2, vector_spaces.SCHEMAS[vector_spaces.SECOND])
         yield Both(own, old, new)
         old.close()
         new.close()
@@ -57,7 +60,7 @@ def taken(settings: Settings, wanted: Model) -> str:
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
-            return places.take(tx, wanted)
+            return vector_spaces.take(tx, wanted)
     finally:
         owner.dispose()
 
@@ -65,7 +68,7 @@ def taken(settings: Settings, wanted: Model) -> str:
 def left(settings: Settings, place: str) -> Model | None:
     owner = create_engine(db.owner_url(settings))
     with owner.begin() as tx:
-        model_left = places.leave(tx, place)
+        model_left = vector_spaces.leave(tx, place)
     owner.dispose()
     return model_left
 
@@ -73,7 +76,7 @@ def left(settings: Settings, place: str) -> Model | None:
 def learn(database: Database, content: str, embedder: HashEmbedder) -> None:
     add = Add(a_candidate(content), "because", embedder.embed([content])[0])
     with database.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, ADA, [add], Author("test"))
+        writer.apply(tx, TENANT, ADA, [add], Author("test"))
 
 
 def found(database: Database, asked: str, embedder: HashEmbedder) -> dict[str, float | None]:
@@ -134,10 +137,10 @@ def test_a_process_is_led_to_its_own_place_and_refused_where_it_has_none(both: B
 def test_when_it_is_finished_the_old_vectors_go_and_their_place_is_free_again(both: Both) -> None:
     learn(both.old, "Ada has a cat.", OLD)
     reembedding.fill(both.new, TENANT, NEW, lambda _: None)
-    assert left(both.settings, places.FIRST) == model(OLD)
+    assert left(both.settings, vector_spaces.FIRST) == model(OLD)
     assert reembedding.clear(both.old, TENANT) == 1
     assert found(both.new, "Ada has a cat.", NEW)["Ada has a cat."] == pytest.approx(1, abs=1e-3)
     with pytest.raises(Misconfigured):
         schema.require_current(both.new, model(OLD))
-    assert left(both.settings, places.SECOND) is None, "the only ones are not given up"
-    assert taken(both.settings, Model("hash", 7)) == places.FIRST
+    assert left(both.settings, vector_spaces.SECOND) is None, "the only ones are not given up"
+    assert taken(both.settings, Model("hash", 7)) == vector_spaces.FIRST

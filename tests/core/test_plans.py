@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import events, plan_lines, plan_shapes, plan_texts, plan_trees, plans
-from core.db import Database
 from core.errors import Conflict, Never
-from core.plan_trees import Step, Tree
-from core.plans import Plan
-from core.tokens import counter
+from core.events import log
+from core.inference.token_counting import counter
+from core.plans import checklists, parsing, rendering, tracker
+from core.plans import tree as plans_tree
+from core.plans.tracker import Plan
+from core.plans.tree import Step, Tree
+from core.storage.db import Database
 from core.types import Event, Json
 from tests.samples import TENANT, accept, event, said
 
@@ -29,14 +31,14 @@ def updated(plan: Any, session: str = "s1", **more: Any) -> Json:
 
 def published(app: Database, document: Json) -> Event:
     with app.tenant(TENANT) as tx:
-        last = events.since(tx, 0, 1000)[-1].seq if events.since(tx, 0, 1000) else 0
+        last = log.since(tx, 0, 1000)[-1].seq if log.since(tx, 0, 1000) else 0
     accept(app, document)
     with app.tenant(TENANT) as tx:
-        return events.since(tx, last, 1000)[0]
+        return log.since(tx, last, 1000)[0]
 
 
 def tracked(app: Database, one: Event) -> Json:
-    found = plans.read(app, TENANT, "s1", one)
+    found = tracker.read(app, TENANT, "s1", one)
     with app.tenant(TENANT) as tx:
         return found.write(tx)
 
@@ -48,7 +50,7 @@ def told(app: Database, *documents: Json) -> list[Json]:
 
 def stored(app: Database) -> list[Plan]:
     with app.tenant(TENANT) as tx:
-        return plans.find(tx, "s1")
+        return tracker.find(tx, "s1")
 
 
 def the_plan(app: Database) -> Plan:
@@ -62,7 +64,7 @@ def statuses(plan: Plan | Tree) -> dict[str, str | None]:
 
 
 def parsed(plan: object) -> Tree:
-    return plan_trees.updated(None, plan_shapes.parse(plan))
+    return plans_tree.updated(None, parsing.parse(plan))
 
 
 # Shapes
@@ -145,10 +147,10 @@ def nested(depth: int) -> list[Any]:
         ([{"status": "done"}], "needs a `title`"),
         ([["a"]], "a text or an object"),
         ([True], "a text or an object"),
-        (nested(plan_shapes.DEPTH + 1), "more than 8 levels"),
+        (nested(parsing.DEPTH + 1), "more than 8 levels"),
         (nested(60), "more than 8 levels"),
         ("\n".join(f"{' ' * 4 * n}- level {n}" for n in range(12)), "more than 8 levels"),
-        ([f"step {n}" for n in range(plan_shapes.STEPS + 1)], "more than 500 steps"),
+        ([f"step {n}" for n in range(parsing.STEPS + 1)], "more than 500 steps"),
         ([{"title": f"p{n}", "steps": ["x"] * 100} for n in range(6)], "more than 500 steps"),
         (["x" * 1001], "1000 are allowed"),
         ([{"id": "i" * 201, "title": "x"}], "200 are allowed"),
@@ -156,7 +158,7 @@ def nested(depth: int) -> list[Any]:
 )
 def test_what_is_no_plan_or_too_much_of_one_is_refused_with_the_reason(plan: object, says: str) -> None:
     with pytest.raises(Never, match=says):
-        plan_shapes.parse(plan)
+        parsing.parse(plan)
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -174,17 +176,17 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 @given(JSON)
 def test_whatever_is_sent_it_is_a_tree_or_refused_and_a_tree_is_whole(plan: Any) -> None:
     try:
-        tree = plan_trees.updated(None, plan_shapes.parse(plan))
+        tree = plans_tree.updated(None, parsing.parse(plan))
     except Never:
         return
     ids = [step.id for step in tree.walk()]
     assert len(ids) == len(set(ids))
-    assert all(step.status in plan_lines.BOXES for step in tree.walk())
+    assert all(step.status in rendering.BOXES for step in tree.walk())
     assert tree.current is None or tree.current in ids
     stored_steps = [step.as_json() for step in tree.steps]
-    again = plan_trees.from_json(tree.goal, str(tree.status), stored_steps, tree.current)
+    again = plans_tree.from_json(tree.goal, str(tree.status), stored_steps, tree.current)
     assert again == tree
-    assert plan_trees.updated(tree, replace(tree, current=None)) == tree
+    assert plans_tree.updated(tree, replace(tree, current=None)) == tree
 
 
 # How it goes on
@@ -192,7 +194,7 @@ def test_whatever_is_sent_it_is_a_tree_or_refused_and_a_tree_is_whole(plan: Any)
 
 def test_what_an_update_leaves_unsaid_stays_as_it_was() -> None:
     first = parsed({"goal": "Trip", "steps": [{"title": "Book", "status": "done"}, "Pack"]})
-    second = plan_trees.updated(first, plan_shapes.parse(["Pack", "Book", "Go"]))
+    second = plans_tree.updated(first, parsing.parse(["Pack", "Book", "Go"]))
     assert (second.goal, statuses(second)) == ("Trip", {"Pack": "pending", "Book": "done", "Go": "pending"})
     assert second.current == "1"
 
@@ -200,13 +202,13 @@ def test_what_an_update_leaves_unsaid_stays_as_it_was() -> None:
 def test_a_step_that_takes_others_stands_as_they_do() -> None:
     tree = parsed(PLAN)
     for place in ("2.1", "2.2"):
-        marked = plan_trees.marked(tree, place, "done")
+        marked = plans_tree.marked(tree, place, "done")
         assert marked is not None
         tree = marked
     assert statuses(tree) == {
         "Build": "pending", "Test": "done", "Unit": "done", "End to end": "done", "Deploy": "pending",
     }  # fmt: skip
-    whole = plan_trees.marked(parsed(PLAN), "2", "done")
+    whole = plans_tree.marked(parsed(PLAN), "2", "done")
     assert whole is not None
     assert statuses(whole)["Unit"] == "done"
     assert (whole.status, whole.current) == ("in_progress", "1")
@@ -214,10 +216,10 @@ def test_a_step_that_takes_others_stands_as_they_do() -> None:
 
 def test_which_step_is_meant_must_be_clear() -> None:
     tree = parsed([{"id": "2", "title": "a"}, {"id": "x", "title": "b"}])
-    assert plan_trees.marked(tree, "2", "done") is None
-    assert plan_trees.marked(tree, "9", "done") is None
-    assert plan_trees.marked(tree, "x", "pending") is None
-    marked = plan_trees.marked(tree, "x", "failed")
+    assert plans_tree.marked(tree, "2", "done") is None
+    assert plans_tree.marked(tree, "9", "done") is None
+    assert plans_tree.marked(tree, "x", "pending") is None
+    marked = plans_tree.marked(tree, "x", "failed")
     assert marked is not None
     assert statuses(marked) == {"a": "pending", "b": "failed"}
 
@@ -235,7 +237,7 @@ def test_which_step_is_meant_must_be_clear() -> None:
     ],
 )
 def test_a_plan_stands_as_its_steps_do(steps: list[str], status: str) -> None:
-    assert plan_trees.overall([Step(str(n), "x", one) for n, one in enumerate(steps)]) == status
+    assert plans_tree.overall([Step(str(n), "x", one) for n, one in enumerate(steps)]) == status
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ def test_a_plan_stands_as_its_steps_do(steps: list[str], status: str) -> None:
     ],
 )
 def test_what_messages_say_of_steps(content: str, found: list[tuple[str, str]]) -> None:
-    assert plan_texts.mentions(content) == found
+    assert checklists.mentions(content) == found
 
 
 @pytest.mark.parametrize(
@@ -288,16 +290,16 @@ def test_what_messages_say_of_steps(content: str, found: list[tuple[str, str]]) 
     ],
 )
 def test_which_messages_hold_a_plan(content: str, role: str, asked: str | None, steps: list[str] | None) -> None:
-    found = plan_texts.of_message(content, role, asked)
-    assert (found and [step.title for step in plan_shapes.parse(found).walk()]) == steps
+    found = checklists.of_message(content, role, asked)
+    assert (found and [step.title for step in parsing.parse(found).walk()]) == steps
 
 
 @given(st.text(max_size=500))
 def test_no_message_is_too_odd_to_be_read(content: str) -> None:
-    found = plan_texts.of_message(content, "assistant", "A plan, please")
+    found = checklists.of_message(content, "assistant", "A plan, please")
     if found is not None:
-        plan_shapes.parse(found)
-    plan_texts.mentions(content)
+        parsing.parse(found)
+    checklists.mentions(content)
 
 
 # By the log
@@ -313,7 +315,7 @@ def test_a_published_plan_is_kept_and_brought_up_to_date_by_what_is_said(app: Da
     assert (plan.status, plan.current, plan.version) == ("in_progress", "2.1", 3)
     told(app, said("Step 2 is done."))
     with app.tenant(TENANT) as tx:
-        assert plans.current(tx, "s1") == []
+        assert tracker.current(tx, "s1") == []
     assert the_plan(app).status == "done"
 
 
@@ -330,8 +332,8 @@ def test_however_often_and_in_whatever_order_it_is_told_the_log_decides(app: Dat
 
 def test_an_older_event_that_comes_late_changes_nothing(app: Database) -> None:
     old, new = published(app, updated(["old"])), published(app, updated(["new"]))
-    both = plans.read(app, TENANT, "s1", new)
-    alone = plans.read(app, TENANT, "s1", old)
+    both = tracker.read(app, TENANT, "s1", new)
+    alone = tracker.read(app, TENANT, "s1", old)
     with app.tenant(TENANT) as tx:
         both.write(tx)
     with pytest.raises(Conflict), app.tenant(TENANT) as tx:
@@ -357,10 +359,10 @@ def test_a_plan_belongs_to_who_said_last_what_is_to_be_done(app: Database) -> No
 
 def test_two_at_once_write_one_version(app: Database) -> None:
     one = published(app, updated(PLAN))
-    found = [plans.read(app, TENANT, "s1", one) for _ in range(2)]
+    found = [tracker.read(app, TENANT, "s1", one) for _ in range(2)]
     together, outcomes = threading.Barrier(2), list[str]()
 
-    def work(mine: plans.Tracked) -> None:
+    def work(mine: tracker.Tracked) -> None:
         together.wait(10)
         try:
             with app.tenant(TENANT) as tx:
@@ -422,7 +424,7 @@ def test_a_cleared_list_is_a_plan_that_is_done(app: Database) -> None:
 def test_when_messages_lose_their_text_the_plan_goes_and_what_remains_makes_it_anew(app: Database) -> None:
     told(app, said("- [ ] Book\n- [ ] Pack"), said("Step 1 is done."))
     with app.tenant(TENANT) as tx:
-        assert plans.forget_messages(tx, ["s1", "s2"]) == 1
+        assert tracker.forget_messages(tx, ["s1", "s2"]) == 1
     assert stored(app) == []
     told(app, said("Step 2 is done."))
     assert the_plan(app).status == "done"
@@ -431,7 +433,7 @@ def test_when_messages_lose_their_text_the_plan_goes_and_what_remains_makes_it_a
 def test_another_tenant_sees_none(app: Database) -> None:
     told(app, updated(PLAN))
     with app.tenant("globex") as tx:
-        assert plans.find(tx, "s1") == []
+        assert tracker.find(tx, "s1") == []
 
 
 # In words
@@ -439,7 +441,7 @@ def test_another_tenant_sees_none(app: Database) -> None:
 
 def test_a_plan_is_written_out_with_where_it_stands_first(app: Database) -> None:
     told(app, updated(PLAN), said("Step 1 is done."))
-    assert plans.rendered(the_plan(app), 1000, counter()).splitlines() == [
+    assert tracker.rendered(the_plan(app), 1000, counter()).splitlines() == [
         "Plan: Ship it (1 of 4 steps ended)",
         "Current step: Unit",
         "1. [x] Build",
@@ -453,19 +455,19 @@ def test_a_plan_is_written_out_with_where_it_stands_first(app: Database) -> None
 def test_where_there_is_little_room_the_current_step_stays() -> None:
     count: Callable[[str], int] = counter().count
     tree = parsed({"goal": "Ship it", "steps": ["Build", *(f"Step number {n}" for n in range(50))]})
-    assert plan_lines.rendered(tree, 10, count) == "Current step: Build"
-    assert plan_lines.rendered(tree, 3, count) == ""
-    short = plan_lines.rendered(tree, 60, count).splitlines()
+    assert rendering.rendered(tree, 10, count) == "Current step: Build"
+    assert rendering.rendered(tree, 3, count) == ""
+    short = rendering.rendered(tree, 60, count).splitlines()
     assert short[2] == "1. [ ] Build"
     assert short[-1] == f"(and {51 - len(short) + 3} more)"
     chinese = parsed({"goal": "搬家", "steps": ["打包", "搬运"]})
-    assert plan_lines.rendered(chinese, 200, count).startswith("计划：搬家（2步中已结束0步）\n当前步骤：打包\n")
+    assert rendering.rendered(chinese, 200, count).startswith("计划：搬家（2步中已结束0步）\n当前步骤：打包\n")
 
 
 @given(JSON, st.integers(min_value=0, max_value=200))
 def test_it_never_takes_more_than_it_may(plan: Any, tokens: int) -> None:
     try:
-        tree = plan_trees.updated(None, plan_shapes.parse(plan))
+        tree = plans_tree.updated(None, parsing.parse(plan))
     except Never:
         return
-    assert counter().count(plan_lines.rendered(tree, tokens, counter().count)) <= tokens
+    assert counter().count(rendering.rendered(tree, tokens, counter().count)) <= tokens

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
-from core import embedders, plugins, retrievers
+from core import plugins
 from core.config import Settings
-from core.embed import HashEmbedder
+from core.context import retrievers
+from core.context.retrievers import Found, Question
 from core.errors import Misconfigured, Never
-from core.retrievers import Found, Question
-from workers import agents
+from core.inference import configured_embedder
+from core.inference.embedders import HashEmbedder
+from workers.agents import table
 
 Publish = Callable[..., None]
 QUESTION = Question("acme", "ada", None, "Where is my parcel?", 3)
@@ -93,14 +95,14 @@ def test_what_cannot_be_loaded_is_named_with_its_error(publish: Publish, code: s
 
 
 def test_every_agent_and_setting_of_the_service_keeps_its_name() -> None:
-    assert set(agents.AGENTS) <= plugins.OWN[plugins.AGENTS]
+    assert set(table.AGENTS) <= plugins.OWN[plugins.AGENTS]
     for name in plugins.OWN[plugins.EMBEDDERS]:
-        embedders.embedder(with_embedding(name))
+        configured_embedder.embedder(with_embedding(name))
 
 
 EMBEDDER = """
 import numpy as np
-from core.embed import HashEmbedder
+from core.inference.embedders import HashEmbedder
 
 class Short(HashEmbedder):
     def __init__(self, settings):
@@ -131,25 +133,27 @@ class Unknown(Short):
 def test_an_embedder_of_a_package_is_chosen_by_its_name(publish: Publish) -> None:
     publish("vectors", plugins.EMBEDDERS, "short = vectors:Short", code=EMBEDDER)
     chosen = with_embedding("short")
-    assert embedders.identity(chosen) == ("hash", 16)
-    np.testing.assert_array_equal(embedders.embedder(chosen).embed(["a", "b"]), HashEmbedder(16).embed(["a", "b"]))
-    assert embedders.embedder(chosen).embed([]).shape == (0, 16)
+    assert configured_embedder.identity(chosen) == ("hash", 16)
+    np.testing.assert_array_equal(
+        configured_embedder.embedder(chosen).embed(["a", "b"]), HashEmbedder(16).embed(["a", "b"])
+    )
+    assert configured_embedder.embedder(chosen).embed([]).shape == (0, 16)
 
 
 @pytest.mark.parametrize("kind", ["Wide", "Fewer", "Long", "Unknown"])
 def test_vectors_that_would_spoil_the_store_are_refused(publish: Publish, kind: str, unique: str) -> None:
     publish(f"v{unique}", plugins.EMBEDDERS, f"short = v{unique}:{kind}", code=EMBEDDER)
     with pytest.raises(Never, match="Embedder 'short' answered vectors"):
-        embedders.embedder(with_embedding("short")).embed(["one text", "two texts"])
+        configured_embedder.embedder(with_embedding("short")).embed(["one text", "two texts"])
 
 
 def test_an_embedder_that_nobody_brings_is_refused() -> None:
     with pytest.raises(Misconfigured, match="No package here brings embedders 'mystery'"):
-        embedders.embedder(with_embedding("mystery"))
+        configured_embedder.embedder(with_embedding("mystery"))
 
 
 RETRIEVER = """
-from core.retrievers import Found
+from core.context.retrievers import Found
 
 class Wiki:
     def __init__(self, settings):

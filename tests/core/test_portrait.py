@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import portrait
-from core.portrait import Trait
+from core.reflection import profile_attributes
+from core.reflection.profile_attributes import Trait
 from core.types import Category, Json, Topic
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -36,7 +36,7 @@ NUTS = replace(PLAIN, id="m3", content="Ada is allergic to nuts.", gathered=("al
 
 
 def of_ada(*traits: Trait) -> Json:
-    return portrait.of_user(traits, {"ada"})
+    return profile_attributes.of_user(traits, {"ada"})
 
 
 def test_a_slot_names_its_value_its_memories_its_confidence_and_since_when() -> None:
@@ -121,22 +121,22 @@ def test_what_is_known_of_others_stands_under_their_names() -> None:
 def test_the_names_of_changed_attributes_are_those_that_differ() -> None:
     before = of_ada(LISBON, NUTS, PLAIN)
     after = of_ada(replace(LISBON, value="Porto"), NUTS, replace(PLAIN, category=Category.PLAN))
-    assert portrait.changed(before, after) == ["goals", "home.city", "topics.work"]
-    assert portrait.changed(before, before) == []
+    assert profile_attributes.changed(before, after) == ["goals", "home.city", "topics.work"]
+    assert profile_attributes.changed(before, before) == []
 
 
 def test_an_attribute_may_be_called_as_the_parts_of_an_entry_are() -> None:
     odd = [replace(LISBON, attribute="memories"), replace(NUTS, gathered=("memories", ("nuts",)))]
     odd += [replace(PLAIN, id="m9", subject="memories"), replace(LISBON, id="m8", attribute="confidence")]
     found = of_ada(*odd)
-    assert portrait.named(found) == {"m2", "m3", "m8", "m9"}
-    assert portrait.confident(found, 0.5) == found
+    assert profile_attributes.named(found) == {"m2", "m3", "m8", "m9"}
+    assert profile_attributes.confident(found, 0.5) == found
 
 
 def test_what_is_not_sure_enough_can_be_left_out() -> None:
     unsure = replace(LISBON, id="m9", attribute="employer", value="Initech", confidence=0.3)
     porto = replace(LISBON, id="m8", value="Porto", disputed=True, confidence=0.2)
-    found = portrait.confident(of_ada(LISBON, porto, unsure), 0.5)
+    found = profile_attributes.confident(of_ada(LISBON, porto, unsure), 0.5)
     assert found == of_ada(LISBON)
 
 
@@ -144,7 +144,7 @@ def test_a_group_shows_who_spoke_what_they_share_decided_and_lived() -> None:
     bob = replace(PLAIN, id="m4", user_id="bob", subject="bob", content="Bob works at Initech.")
     plan = replace(PLAIN, id="m5", category=Category.PLAN, topic=Topic.GOAL, content="They will meet in May.")
     party = replace(bob, id="m6", category=Category.EVENT, topic=Topic.HISTORY, content="Bob gave a party.")
-    found = portrait.of_group([PLAIN, bob, plan, party])
+    found = profile_attributes.of_group([PLAIN, bob, plan, party])
     assert [one["user_id"] for one in found["members"]] == ["ada", "bob"]
     assert found["shared_topics"]["work"]["members"] == ["ada", "bob"]
     assert [(one["content"], one["by"]) for one in found["decisions"]] == [("They will meet in May.", "ada")]
@@ -154,8 +154,11 @@ def test_a_group_shows_who_spoke_what_they_share_decided_and_lived() -> None:
 
 def test_it_lapses_when_the_first_of_its_memories_does() -> None:
     soon = NOON + timedelta(days=1)
-    assert portrait.lapses([PLAIN, replace(PLAIN, until=soon), replace(PLAIN, until=soon + timedelta(days=1))]) == soon
-    assert portrait.lapses([PLAIN]) is None
+    assert (
+        profile_attributes.lapses([PLAIN, replace(PLAIN, until=soon), replace(PLAIN, until=soon + timedelta(days=1))])
+        == soon
+    )
+    assert profile_attributes.lapses([PLAIN]) is None
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=8)
@@ -218,7 +221,7 @@ def holds(row: Any, entry: Json) -> bool:
 
 def assert_never_invented(found: Json, given_rows: Sequence[Any]) -> None:
     by_id = {str(row.id): row for row in given_rows}
-    assert portrait.named(found) <= by_id.keys()
+    assert profile_attributes.named(found) <= by_id.keys()
     for entry in entries(found):
         assert entry["memories"]
         assert any(holds(by_id[one], entry) for one in entry["memories"])
@@ -226,14 +229,14 @@ def assert_never_invented(found: Json, given_rows: Sequence[Any]) -> None:
 
 @given(st.lists(rows(), max_size=12, unique_by=lambda row: row.id))
 def test_every_value_stands_word_for_word_in_a_memory_that_is_named_beside_it(given_rows: list[Any]) -> None:
-    traits = [portrait.trait(row, NOON) for row in given_rows]
-    for found in (portrait.of_user(traits, {"ada", "Ada"}), portrait.of_group(traits)):
+    traits = [profile_attributes.trait(row, NOON) for row in given_rows]
+    for found in (profile_attributes.of_user(traits, {"ada", "Ada"}), profile_attributes.of_group(traits)):
         assert_never_invented(found, given_rows)
 
 
 @given(st.lists(rows(), max_size=12, unique_by=lambda row: row.id), st.randoms())
 def test_the_order_in_which_memories_are_read_does_not_matter(given_rows: list[Any], random: Any) -> None:
-    traits = [portrait.trait(row, NOON) for row in given_rows]
+    traits = [profile_attributes.trait(row, NOON) for row in given_rows]
     shuffled = random.sample(traits, len(traits))
-    for of in (lambda ones: portrait.of_user(ones, {"ada"}), portrait.of_group):
+    for of in (lambda ones: profile_attributes.of_user(ones, {"ada"}), profile_attributes.of_group):
         assert of(traits) == of(shuffled)

@@ -10,14 +10,15 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core import events, portrait, profile
-from core.change import Add, Archive, Change, Confirm, Merge, Owner
 from core.config import Settings
-from core.db import Database
 from core.errors import Conflict
-from core.identity import Known
-from core.profile import Profile
-from core.publishing import Author
+from core.events import log
+from core.events.publishing import Author
+from core.memory.changes import Add, Archive, Change, Confirm, Merge, Owner
+from core.memory.identity import Known
+from core.reflection import profile, profile_attributes
+from core.reflection.profile import Profile
+from core.storage.db import Database
 from core.types import Category, Evidence, Json, Status, Topic, Trust
 from tests.core.test_upkeep import ADA, EMBEDDER, a_memory, carry_out
 from tests.databases import analyzed, carried_out
@@ -45,7 +46,7 @@ def kept(app: Database, owner: profile.Owner = OF_ADA) -> Profile:
 
 def told(app: Database) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in events.since(tx, 0, 1000) if e.event_type == "profile.updated"]
+        return [e.payload for e in log.since(tx, 0, 1000) if e.event_type == "profile.updated"]
 
 
 def home(city: str, **fields: Any) -> Add:
@@ -110,7 +111,7 @@ def test_of_memories_in_every_state_only_those_that_stand_are_in_it(app: Databas
         if status is Status.ACTIVE and trust not in {Trust.REJECTED, Trust.QUARANTINED} and past not in (expires, until)
     }
     built(app)
-    named = portrait.named(kept(app).attributes)
+    named = profile_attributes.named(kept(app).attributes)
     assert named
     assert named <= stands
 
@@ -293,4 +294,4 @@ def test_it_rests_on_nobody_elses_memories(app: Database) -> None:
     carry_out(app, mine, owner=ADA)
     carry_out(app, theirs, owner=Owner("bob"))
     built(app)
-    assert {UUID(one) for one in portrait.named(kept(app).attributes)} == {mine.id}
+    assert {UUID(one) for one in profile_attributes.named(kept(app).attributes)} == {mine.id}

@@ -15,12 +15,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import bucket, providers
-from core.bucket import Answer, Level, Limits, Need
 from core.config import Settings
-from core.db import Database
 from core.errors import Later
-from core.providers import BreakerOpen, Grant, Meter, Provider
+from core.inference import quota, token_bucket
+from core.inference.quota import BreakerOpen, Grant, Meter, Provider
+from core.inference.token_bucket import Answer, Level, Limits, Need
+from core.storage.db import Database
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LIMITS = Limits(60, 6_000, 3, timedelta(seconds=30), timedelta(seconds=90))
@@ -48,16 +48,16 @@ def put(db: Database, changes: str) -> None:
 
 def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Answer:
     with db.queue() as tx:
-        return providers.admit(tx, provider, need)
+        return quota.admit(tx, provider, need)
 
 
 # The arithmetic, with the time given.
 
 
 def test_a_full_bucket_gives_a_minute_s_worth_and_then_as_much_as_flows_in() -> None:
-    level, granted = bucket.full(LIMITS, NOW), 0
+    level, granted = token_bucket.full(LIMITS, NOW), 0
     for tick in range(1_200):  # two minutes, in tenths of a second
-        level, answer = bucket.admit(level, LIMITS, later(tick / 10), Need(1, 0))
+        level, answer = token_bucket.admit(level, LIMITS, later(tick / 10), Need(1, 0))
         granted += answer.granted
     assert granted == 60 + 119  # what was there, and one a second
 
@@ -72,10 +72,10 @@ def test_nobody_gets_more_than_was_there_and_has_flown_in(
     asked: list[tuple[float, float, float]], requests: float, tokens: float
 ) -> None:
     limits = replace(LIMITS, requests=requests, tokens=tokens)
-    level, now, got = bucket.full(limits, NOW), NOW, Need(0, 0)
+    level, now, got = token_bucket.full(limits, NOW), NOW, Need(0, 0)
     for pause, wanted, size in asked:
         now += timedelta(seconds=pause)
-        level, answer = bucket.admit(level, limits, now, Need(wanted, size))
+        level, answer = token_bucket.admit(level, limits, now, Need(wanted, size))
         if answer.granted:
             got = Need(got.requests + wanted, got.tokens + size)
             # What is larger than the bucket goes in once it is full, and is owed afterwards.
@@ -92,97 +92,97 @@ def test_who_waits_as_long_as_was_said_is_let_in_and_a_moment_before_is_not(
     requests: float, tokens: float, wanted: float, size: float
 ) -> None:
     level = Level(requests, tokens, NOW)
-    _, answer = bucket.admit(level, LIMITS, NOW, Need(wanted, size))
+    _, answer = token_bucket.admit(level, LIMITS, NOW, Need(wanted, size))
     if answer.granted:
         return
-    assert bucket.admit(level, LIMITS, NOW + answer.wait, Need(wanted, size))[1].granted
+    assert token_bucket.admit(level, LIMITS, NOW + answer.wait, Need(wanted, size))[1].granted
     early = NOW + answer.wait - timedelta(seconds=0.01)
-    assert early <= NOW or not bucket.admit(level, LIMITS, early, Need(wanted, size))[1].granted
+    assert early <= NOW or not token_bucket.admit(level, LIMITS, early, Need(wanted, size))[1].granted
 
 
 def test_what_is_larger_than_the_bucket_is_let_in_when_it_is_full_and_owed_afterwards() -> None:
-    level, answer = bucket.admit(bucket.full(LIMITS, NOW), LIMITS, NOW, Need(1, 15_000))
+    level, answer = token_bucket.admit(token_bucket.full(LIMITS, NOW), LIMITS, NOW, Need(1, 15_000))
     assert (answer.verdict, level.tokens) == ("admitted", -9_000)
-    _, answer = bucket.admit(level, LIMITS, NOW, Need(1, 100))
+    _, answer = token_bucket.admit(level, LIMITS, NOW, Need(1, 100))
     assert (answer.verdict, answer.wait.total_seconds()) == ("tokens", pytest.approx(91, abs=0.01))
 
 
 def test_what_is_scarcer_is_named() -> None:
-    assert bucket.admit(Level(0, 6_000, NOW), LIMITS, NOW, Need(1, 1))[1].verdict == "requests"
-    assert bucket.admit(Level(60, 0, NOW), LIMITS, NOW, Need(1, 1))[1].verdict == "tokens"
+    assert token_bucket.admit(Level(0, 6_000, NOW), LIMITS, NOW, Need(1, 1))[1].verdict == "requests"
+    assert token_bucket.admit(Level(60, 0, NOW), LIMITS, NOW, Need(1, 1))[1].verdict == "tokens"
 
 
 def test_where_nothing_is_limited_nothing_is_counted() -> None:
-    level = bucket.full(FREE, NOW)
-    after, answer = bucket.admit(level, FREE, NOW, Need(1_000, 1e9))
+    level = token_bucket.full(FREE, NOW)
+    after, answer = token_bucket.admit(level, FREE, NOW, Need(1_000, 1e9))
     assert (after, answer) == (level, Answer("admitted"))
 
 
 def test_a_clock_that_goes_back_gives_nothing() -> None:
     level = Level(0, 0, NOW)
-    assert bucket.filled(level, LIMITS, later(-3_600)) == level
+    assert token_bucket.filled(level, LIMITS, later(-3_600)) == level
 
 
 def test_what_is_put_back_does_not_overflow() -> None:
-    assert bucket.give(bucket.full(LIMITS, NOW), LIMITS, Need(5, 500)) == bucket.full(LIMITS, NOW)
+    assert token_bucket.give(token_bucket.full(LIMITS, NOW), LIMITS, Need(5, 500)) == token_bucket.full(LIMITS, NOW)
 
 
 def opened() -> Level:
     """A provider that has just refused for the third time."""
-    level = bucket.full(LIMITS, NOW)
+    level = token_bucket.full(LIMITS, NOW)
     for _ in range(3):
         assert level.open_until is None
-        level = bucket.refused(level, LIMITS, NOW)
+        level = token_bucket.refused(level, LIMITS, NOW)
     return level
 
 
 def test_refusals_in_a_row_open_the_breaker_and_an_answer_between_them_does_not_count() -> None:
     assert opened().open_until == later(30)
-    level = bucket.full(LIMITS, NOW)
+    level = token_bucket.full(LIMITS, NOW)
     for _ in range(10):
-        level = bucket.answered(bucket.refused(bucket.refused(level, LIMITS, NOW), LIMITS, NOW))
+        level = token_bucket.answered(token_bucket.refused(token_bucket.refused(level, LIMITS, NOW), LIMITS, NOW))
     assert (level.failures, level.open_until) == (0, None)
 
 
 def test_while_it_is_open_nobody_asks_then_one_and_the_others_look_again_soon() -> None:
-    level, answer = bucket.enter(opened(), LIMITS, later(29))
+    level, answer = token_bucket.enter(opened(), LIMITS, later(29))
     assert answer == Answer("breaker", timedelta(seconds=1))
-    level, answer = bucket.enter(level, LIMITS, later(30))
+    level, answer = token_bucket.enter(level, LIMITS, later(30))
     assert answer.verdict == "probe"
-    level, answer = bucket.enter(level, LIMITS, later(31))
-    assert answer == Answer("breaker", bucket.LOOK_AGAIN)
-    assert bucket.enter(bucket.answered(level), LIMITS, later(31))[1].verdict == "admitted"
+    level, answer = token_bucket.enter(level, LIMITS, later(31))
+    assert answer == Answer("breaker", token_bucket.LOOK_AGAIN)
+    assert token_bucket.enter(token_bucket.answered(level), LIMITS, later(31))[1].verdict == "admitted"
 
 
 def test_one_refusal_of_the_one_that_tries_opens_it_again() -> None:
-    level, _ = bucket.enter(opened(), LIMITS, later(30))
-    assert bucket.refused(level, LIMITS, later(32)).open_until == later(62)
+    level, _ = token_bucket.enter(opened(), LIMITS, later(30))
+    assert token_bucket.refused(level, LIMITS, later(32)).open_until == later(62)
 
 
 def test_who_tried_and_never_came_back_is_followed_by_another() -> None:
-    level, _ = bucket.enter(opened(), LIMITS, later(30))
-    assert not bucket.enter(level, LIMITS, later(119))[1].granted
-    assert bucket.enter(level, LIMITS, later(120))[1].verdict == "probe"
+    level, _ = token_bucket.enter(opened(), LIMITS, later(30))
+    assert not token_bucket.enter(level, LIMITS, later(119))[1].granted
+    assert token_bucket.enter(level, LIMITS, later(120))[1].verdict == "probe"
 
 
 def test_a_single_refusal_may_be_enough() -> None:
     strict = replace(LIMITS, failures=1)
-    level = bucket.refused(bucket.full(strict, NOW), strict, NOW)
-    assert not bucket.enter(level, strict, NOW)[1].granted
-    level, answer = bucket.enter(level, strict, later(30))
+    level = token_bucket.refused(token_bucket.full(strict, NOW), strict, NOW)
+    assert not token_bucket.enter(level, strict, NOW)[1].granted
+    level, answer = token_bucket.enter(level, strict, later(30))
     assert answer.verdict == "probe"
-    assert bucket.enter(level, strict, later(30))[1] == Answer("breaker", bucket.LOOK_AGAIN)
+    assert token_bucket.enter(level, strict, later(30))[1] == Answer("breaker", token_bucket.LOOK_AGAIN)
 
 
 def test_who_asks_to_be_left_alone_for_longer_is_but_not_for_ever() -> None:
-    level = replace(bucket.full(LIMITS, NOW), failures=2)
-    assert bucket.refused(level, LIMITS, NOW, timedelta(seconds=200)).open_until == later(200)
-    assert bucket.refused(level, LIMITS, NOW, timedelta(days=9)).open_until == NOW + bucket.LONGEST_BREAK
+    level = replace(token_bucket.full(LIMITS, NOW), failures=2)
+    assert token_bucket.refused(level, LIMITS, NOW, timedelta(seconds=200)).open_until == later(200)
+    assert token_bucket.refused(level, LIMITS, NOW, timedelta(days=9)).open_until == NOW + token_bucket.LONGEST_BREAK
 
 
 def test_the_one_that_tries_goes_even_where_the_bucket_is_empty() -> None:
     level = replace(opened(), requests=0.0, tokens=0.0)
-    level, answer = bucket.admit(level, replace(LIMITS, requests=1), later(30), Need(1, 9_000))
+    level, answer = token_bucket.admit(level, replace(LIMITS, requests=1), later(30), Need(1, 9_000))
     assert (answer.verdict, level.requests, level.tokens) == ("probe", -0.5, -6_000)
 
 
@@ -191,8 +191,8 @@ def test_the_one_that_tries_goes_even_where_the_bucket_is_empty() -> None:
 
 def test_the_provider_is_named_by_host_and_model_and_no_key_stands_in_it(settings: Settings) -> None:
     there = {"llm_base_url": "http://user:secret@10.0.0.1:11434/v1", "llm_model": "qwen3:8b"}
-    assert providers.provider(settings.model_copy(update=there)).name == "10.0.0.1:11434/qwen3:8b"
-    assert providers.provider(settings).name == "api.openai.com/gpt-5-mini"
+    assert quota.provider(settings.model_copy(update=there)).name == "10.0.0.1:11434/qwen3:8b"
+    assert quota.provider(settings).name == "api.openai.com/gpt-5-mini"
 
 
 def test_twenty_at_once_never_get_more_than_the_bucket_holds(settings: Settings, app: Database) -> None:
@@ -260,7 +260,7 @@ def test_calls_are_paid_from_the_grant_and_what_is_beyond_it_is_owed(app: Databa
     meter.answered(grant, 600)
     assert (row(app).requests, row(app).tokens) == (before.requests - 1, before.tokens - 800)
     with app.queue() as tx:
-        providers.give_back(tx, provider, grant)
+        quota.give_back(tx, provider, grant)
     assert row(app).tokens == before.tokens - 800, "nothing was left"
 
 
@@ -271,7 +271,7 @@ def test_what_a_job_did_not_use_is_put_back_once(app: Database) -> None:
     Meter(app, provider).answered(grant, 500)
     for _ in range(2):
         with app.queue() as tx:
-            providers.give_back(tx, provider, grant)
+            quota.give_back(tx, provider, grant)
     assert (row(app).requests, row(app).tokens) == (59, pytest.approx(5_500, abs=1))
 
 
@@ -282,7 +282,7 @@ def test_who_was_to_try_and_did_not_ask_lets_the_next_one_try(app: Database) -> 
     assert admitted(app, provider).verdict == "probe"
     assert admitted(app, provider).verdict == "breaker"
     with app.queue() as tx:
-        providers.give_back(tx, provider, Grant(probe=True))
+        quota.give_back(tx, provider, Grant(probe=True))
     assert admitted(app, provider).verdict == "probe"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core import quotation
+from core.statements import quotation
 
 AROUND = [
     {},

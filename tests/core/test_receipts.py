@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from core import receipts
 from core.config import Settings
-from core.db import Database
 from core.errors import Misconfigured
-from core.receipts import Receipt, Signer
+from core.memory import receipts
+from core.memory.receipts import Receipt, Signer
+from core.storage.db import Database
 from tests.samples import TENANT
 
 SIGNER = Signer(Ed25519PrivateKey.generate())

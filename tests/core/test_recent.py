@@ -15,11 +15,11 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from api.stack.broker import Broker
-from core import recent, sessions
-from core.bell import broker_url
 from core.config import Settings
-from core.db import Database
-from core.recent import EMPTY, Recent, Window
+from core.events.doorbell import broker_url
+from core.sessions import recent_messages, sessions
+from core.sessions.recent_messages import EMPTY, Recent, Window
+from core.storage.db import Database
 from core.types import Message
 from tests.core.erasing import user_erased
 from tests.doors import OTHER, key_of
@@ -31,7 +31,7 @@ LIMIT = 5
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine that is busy with other tests Redis may well take longer than a caller would wait."""
-    monkeypatch.setattr(recent, "PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr(recent_messages, "PATIENCE_SECONDS", 30.0)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def store(settings: Settings) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def kept(here: Settings, store: redis.Redis) -> Iterator[Recent]:
-    found = recent.usual(here)
+    found = recent_messages.usual(here)
     yield found
     found.close()
 
@@ -73,7 +73,7 @@ def is_from_cache(kept: Recent, app: Database, session: str = "s1") -> bool:
     """Whether no message is read that was there when the window was kept: they are the very ones that Redis held."""
     held = kept.ask(TENANT, session)
     with app.tenant(TENANT) as tx:
-        found = recent.read(tx, session, held, LIMIT)
+        found = recent_messages.read(tx, session, held, LIMIT)
     return any(one is other for one in found.messages for other in held.messages)
 
 
@@ -166,7 +166,7 @@ def test_a_larger_window_is_not_cut_to_what_was_kept_for_a_smaller_one(
 ) -> None:
     accept_all(app, [said(f"line {n}") for n in range(12)])
     shown(kept, app)
-    large, small = (recent.usual(settings.model_copy(update={"recent_messages": n})) for n in (9, 3))
+    large, small = (recent_messages.usual(settings.model_copy(update={"recent_messages": n})) for n in (9, 3))
     assert [m.position for m in shown(large, app)] == list(range(4, 13))
     assert [m.position for m in shown(small, app)] == [10, 11, 12]
     assert [m.position for m in shown(kept, app)] == list(range(8, 13))
@@ -227,7 +227,7 @@ def test_what_another_version_has_kept_is_read_anew(
     app: Database, kept: Recent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accept(app, said("hello"))
-    monkeypatch.setattr(recent, "FIELDS", recent.FIELDS[:-1])
+    monkeypatch.setattr(recent_messages, "FIELDS", recent_messages.FIELDS[:-1])
     shown(kept, app)
     monkeypatch.undo()
     assert kept.ask(TENANT, "s1") is EMPTY
@@ -244,7 +244,7 @@ def test_what_is_kept_goes_by_itself_and_when_it_is_forgotten(app: Database, kep
     accept(app, said("hello"))
     shown(kept, app)
     (key,) = store.scan_iter("imprint:recent:*")
-    assert 0 < store.ttl(key) <= recent.KEEP_SECONDS
+    assert 0 < store.ttl(key) <= recent_messages.KEEP_SECONDS
     kept.forget(TENANT, ["s1"])
     assert list(store.scan_iter("imprint:recent:*")) == []
 
@@ -254,7 +254,7 @@ def test_a_broker_that_stops_is_not_asked_for_a_while_and_costs_nothing_but_the_
 ) -> None:
     broker = Broker(tmp_path, durable=False)
     own = here.model_copy(update={"broker_url": SecretStr(broker.start())})
-    kept = recent.usual(own)
+    kept = recent_messages.usual(own)
     accept_all(app, [said(f"line {n}") for n in range(8)])
     shown(kept, app)
     assert is_from_cache(kept, app)
@@ -268,11 +268,11 @@ def test_a_broker_that_stops_is_not_asked_for_a_while_and_costs_nothing_but_the_
 def test_a_redis_that_never_answers_is_not_waited_for(
     app: Database, here: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recent, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(recent_messages, "PATIENCE_SECONDS", 0.05)
     accept_all(app, [said(f"line {n}") for n in range(8)])
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"redis://127.0.0.1:{mute.getsockname()[1]}/0"
-        kept = recent.usual(here.model_copy(update={"broker_url": SecretStr(url)}))
+        kept = recent_messages.usual(here.model_copy(update={"broker_url": SecretStr(url)}))
         with capture_logs() as logs:
             assert [shown(kept, app) for _ in range(2)] == [truth(app)] * 2
         kept.close()
@@ -280,7 +280,7 @@ def test_a_redis_that_never_answers_is_not_waited_for(
 
 
 def test_with_rabbitmq_there_is_no_cache_and_all_is_read(app: Database, here: Settings) -> None:
-    kept = recent.usual(here.model_copy(update={"broker_url": SecretStr("amqp://guest:guest@127.0.0.1:1//")}))
+    kept = recent_messages.usual(here.model_copy(update={"broker_url": SecretStr("amqp://guest:guest@127.0.0.1:1//")}))
     accept_all(app, [said(f"line {n}") for n in range(8)])
     with capture_logs() as logs:
         assert shown(kept, app) == truth(app)

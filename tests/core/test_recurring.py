@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import recurring, themes
-from core.recurring import Occasion, Recurrence, Statement
-from core.text import _segmenter, terms
+from core.language.terms import _segmenter, terms
+from core.reflection import recurrence, themes
+from core.reflection.recurrence import Occasion, Recurrence, Statement
 from tests.spent import spent
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -30,7 +30,7 @@ def each(contents: Sequence[str], every: float = 4, first: int = 0, role: str = 
 
 
 def found(statements: Sequence[Statement], subject: str = "Ada", names: Sequence[str] = ()) -> list[Recurrence]:
-    return recurring.recurrences(statements, subject, names)
+    return recurrence.recurrences(statements, subject, names)
 
 
 def said(statements: Sequence[Statement], subject: str = "Ada", names: Sequence[str] = ()) -> list[str]:
@@ -214,13 +214,13 @@ def test_two_themes_of_the_same_statements_are_one() -> None:
 
 def test_a_theme_that_is_known_keeps_its_place() -> None:
     both = each(["Ada went camping in the forest."] * 5)
-    (one,) = recurring.recurrences(both, "Ada", known={"forest"})
+    (one,) = recurrence.recurrences(both, "Ada", known={"forest"})
     assert one.theme == "forest"
 
 
 def test_few_are_cited_from_the_first_day_to_the_last() -> None:
     (one,) = found(each([f"Ada went camping near {'x' * at}." for at in range(30)]))
-    assert one.cited == recurring.CITED
+    assert one.cited == recurrence.CITED
     assert one.members[0] == UUID(int=0)
     assert one.members[one.cited - 1] == UUID(int=29)
     assert len(set(one.members)) == 30
@@ -246,9 +246,9 @@ def test_order_does_not_matter_and_every_pattern_rests_on_days(rows: list[tuple[
     once = found(statements)
     assert found(turned) == once
     for one in once:
-        assert len(one.days) >= recurring.DAYS
-        assert one.days[-1] - one.days[0] >= recurring.SPAN
-        assert 0 < one.cited <= min(recurring.CITED, len(one.members))
+        assert len(one.days) >= recurrence.DAYS
+        assert one.days[-1] - one.days[0] >= recurrence.SPAN
+        assert 0 < one.cited <= min(recurrence.CITED, len(one.members))
 
 
 @pytest.mark.parametrize(

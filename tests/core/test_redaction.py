@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.redaction import Told, told, without
-from core.succession import Gathered
+from core.statements.redaction import Told, told, without
+from core.statements.succession import Gathered
 
 PEANUTS = Told("Ada is allergic to peanuts.", "Ada", Gathered("allergy", ("peanuts",)))
 TEA = Told("Ada likes tea.", "Ada", Gathered("likes", ("tea",)))

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from core import changes, related
-from core.change import Add, Archive, Edit, Link, Owner
 from core.config import Settings
-from core.db import Database
 from core.errors import NotFound
-from core.related import FAN, REACH, Reached, spread
+from core.memory import writer
+from core.memory.changes import Add, Archive, Edit, Link, Owner
+from core.search import related
+from core.search.related import FAN, REACH, Reached, spread
+from core.storage.db import Database
 from core.types import Evidence, Relation, Trust
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
 from tests.databases import analyzed, looked_at, nodes_of
@@ -109,7 +110,7 @@ def test_nothing_of_another_user_is_related_whatever_they_share(ada: Bench, app:
     ada.apply(mine)
     bob.apply(theirs)
     with app.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, Owner("ada"), [Link(mine.id, Relation.ABOUT, theirs.id)], PERSON)
+        writer.apply(tx, TENANT, Owner("ada"), [Link(mine.id, Relation.ABOUT, theirs.id)], PERSON)
     assert reached(app, mine.id, depth=2) == []
 
 

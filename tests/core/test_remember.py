@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from core import remember
-from core.change import Owner
 from core.errors import Invalid, Never
-from core.remember import Wish
+from core.extraction import requests
+from core.extraction.requests import Wish
+from core.memory.changes import Owner
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic, Trust
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -17,15 +17,15 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def asked(payload: Json, event_id: str = "e1") -> Event:
     user = payload.get("user_id")
-    return Event(1, "acme", event_id, "test", remember.REQUESTED, None, NOON, payload, None, user)
+    return Event(1, "acme", event_id, "test", requests.REQUESTED, None, NOON, payload, None, user)
 
 
 def wished(content: str, **fields: Any) -> Candidate:
-    return remember.requested(asked({"user_id": "ada", "content": content, **fields}))[1]
+    return requests.requested(asked({"user_id": "ada", "content": content, **fields}))[1]
 
 
 def test_what_is_asked_for_is_confirmed_and_rests_on_its_event() -> None:
-    owner, candidate = remember.requested(asked({"user_id": "ada", "content": "The project ships on Fridays."}, "e7"))
+    owner, candidate = requests.requested(asked({"user_id": "ada", "content": "The project ships on Fridays."}, "e7"))
     assert owner == Owner("ada")
     assert candidate.content == "The project ships on Fridays."
     assert candidate.evidence == (Evidence("", "e7", "e7", "The project ships on Fridays."),)
@@ -41,7 +41,7 @@ def test_all_that_is_given_is_taken() -> None:
         "valid_to": "2027-01-01T00:00:00Z", "expires_at": "2028-01-01T00:00:00Z", "half_life_days": 10,
         "group_id": "g1", "something_else": [1],
     }  # fmt: skip
-    owner, c = remember.requested(asked({"user_id": "ada", "content": "Answers in French.", **given}))
+    owner, c = requests.requested(asked({"user_id": "ada", "content": "Answers in French.", **given}))
     assert owner == Owner("ada", "g1")
     assert (c.category, c.kind, c.topic, c.subject) == (Category.INSTRUCTION, Kind.SEMANTIC, Topic.WORK, "Ada")
     assert (c.attribute, c.value, c.importance) == ("reply.language", "French", 0.95)
@@ -97,7 +97,7 @@ def test_a_slot_of_the_words_gives_way_to_what_was_given() -> None:
 
 
 def test_what_matters_by_its_words_matters_more_than_having_been_asked_for() -> None:
-    assert wished("User is allergic to peanuts.").importance > remember.IMPORTANCE
+    assert wished("User is allergic to peanuts.").importance > requests.IMPORTANCE
     assert wished("User is allergic to peanuts.", importance=0.1).importance == 0.1
 
 
@@ -129,16 +129,16 @@ def test_every_category_has_its_kind(category: Category) -> None:
 )
 def test_a_field_that_does_not_fit_is_named_with_its_place(fields: Json, fault: str) -> None:
     with pytest.raises(Never) as refused:
-        remember.requested(asked({"user_id": "ada", "content": "Ada plays chess.", **fields}))
+        requests.requested(asked({"user_id": "ada", "content": "Ada plays chess.", **fields}))
     assert fault in refused.value.detail
     assert "'e1' cannot be kept as it stands" in refused.value.detail
 
 
 def test_plain_fields_make_the_same_statement() -> None:
     wish = Wish(content="I live in Lisbon.", tags=["home"])
-    plain = remember.statement(wish, "ada", "e1", NOON)
+    plain = requests.statement(wish, "ada", "e1", NOON)
     assert plain == wished("I live in Lisbon.", tags=["home"])
     with pytest.raises(Invalid, match="lies before the request"):
-        remember.statement(Wish(content="x", expires_at=NOON - timedelta(1)), "ada", "e1", NOON)
+        requests.statement(Wish(content="x", expires_at=NOON - timedelta(1)), "ada", "e1", NOON)
     with pytest.raises(ValidationError):
         Wish(content="x" * 10_001)

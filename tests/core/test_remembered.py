@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import remembered
-from core.remembered import KEPT_SECONDS, Kept, at_work, digest, once
+from core import memoize
+from core.memoize import KEPT_SECONDS, Kept, at_work, digest, once
 
 SAID = st.one_of(st.text(), st.none(), st.booleans(), st.integers(), st.binary())
 
@@ -29,7 +29,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(remembered, "time", clock)
+    monkeypatch.setattr(memoize, "time", clock)
     return clock
 
 
@@ -45,7 +45,7 @@ def test_what_stands_beside_each_other_is_not_what_stands_together() -> None:
 
 def test_a_digest_is_another_one_in_each_process() -> None:
     """So it proves nothing of a text to whoever finds it."""
-    program = "from core.remembered import digest; print(digest('I live in Lisbon.').hex())"
+    program = "from core.memoize import digest; print(digest('I live in Lisbon.').hex())"
     told = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)}
     assert len(told) == 2
 
@@ -57,7 +57,7 @@ def test_half_a_pair_of_surrogates_has_a_digest_too() -> None:
 def test_a_function_is_asked_once_for_each_text() -> None:
     asked: list[str] = []
 
-    @remembered.remembered(10)
+    @memoize.remembered(10)
     def length(text: str, extra: int = 0) -> int:
         asked.append(text)
         return len(text) + extra
@@ -69,7 +69,7 @@ def test_a_function_is_asked_once_for_each_text() -> None:
 def test_that_it_came_to_nothing_is_remembered_too() -> None:
     asked: list[str] = []
 
-    @remembered.remembered(10)
+    @memoize.remembered(10)
     def nothing(text: str) -> None:
         asked.append(text)
 
@@ -80,7 +80,7 @@ def test_that_it_came_to_nothing_is_remembered_too() -> None:
 def test_what_failed_is_tried_again() -> None:
     asked: list[str] = []
 
-    @remembered.remembered(10)
+    @memoize.remembered(10)
     def fails(text: str) -> int:
         asked.append(text)
         raise ValueError(text)
@@ -116,20 +116,20 @@ def test_what_nobody_asks_for_goes_with_the_clock_and_what_is_asked_for_stays(cl
     clock.now += KEPT_SECONDS - 1
     assert kept.get(b"b", 0) == 2
     clock.now += 1
-    remembered.sweep()
+    memoize.sweep()
     assert [value for _, value in kept.items()] == [2]
     clock.now += KEPT_SECONDS
-    remembered.sweep()
+    memoize.sweep()
     assert len(kept) == 0
 
 
 def test_all_that_is_kept_can_be_looked_at() -> None:
     mine = Kept[int](10)
-    assert mine in remembered.everything()
+    assert mine in memoize.everything()
 
 
 def test_many_threads_get_their_own_answers() -> None:
-    @remembered.remembered(50)
+    @memoize.remembered(50)
     def doubled(text: str) -> int:
         return 2 * int(text)
 

@@ -6,9 +6,10 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from core import consolidate, revision
-from core.change import Add
-from core.judge import Kind, judge, revised
+from core.consolidation import batch
+from core.consolidation.judge import Kind, judge, revised
+from core.memory.changes import Add
+from core.statements import revision
 from tests.core.test_judge import NOON, a_candidate, a_known
 
 LATER = NOON + timedelta(days=30)
@@ -108,7 +109,7 @@ def test_one_statement_may_end_several_and_says_why_of_each() -> None:
         a_known("Ada parks the Volvo behind the school.", similarity=0.4, said_at=NOON),
     ]
     candidate = a_candidate("Ada has sold the Volvo.", said_at=LATER)
-    (add,) = consolidate.decide([candidate], np.ones((1, 4), dtype=np.float32), [several])
+    (add,) = batch.decide([candidate], np.ones((1, 4), dtype=np.float32), [several])
     assert isinstance(add, Add)
     assert [known.id for known, _ in add.retired] == [one.id for one in several]
     assert all("Volvo" in reason for _, reason in add.retired)
@@ -120,7 +121,7 @@ def test_what_one_batch_says_and_takes_back_ends_within_it() -> None:
         a_candidate("Ada parks the Volvo behind the school.", said_at=NOON),
         a_candidate("Ada has sold the Volvo.", said_at=LATER),
     ]
-    changes = consolidate.decide(told, np.eye(3, dtype=np.float32), [[], [], []])
+    changes = batch.decide(told, np.eye(3, dtype=np.float32), [[], [], []])
     adds = [one for one in changes if isinstance(one, Add)]
     assert [bool(one.past) for one in adds] == [True, True, False]
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core import revision
+from core.statements import revision
 from tests.spent import spent
 
 

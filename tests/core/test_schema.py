@@ -10,13 +10,13 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import ProgrammingError
 
-from core import db, schema
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
 from core.errors import Misconfigured
-from core.tables import TENANT_TABLES, metadata
-from core.text import TERM_IDS
+from core.inference.embedders import HashEmbedder
+from core.language.terms import TERM_IDS
+from core.storage import db, schema
+from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES, metadata
 from tests.databases import beside
 from tests.samples import TENANT
 

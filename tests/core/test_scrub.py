@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from core import scrub
 from core.config import Settings
-from core.db import Database
+from core.erasure import scrub
 from core.errors import Later
-from core.tables import TENANT_TABLES
+from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES
 from tests.core.changing import Bench, an_add
 from tests.core.erasing import holding, rows, user_erased
 from tests.works import Works

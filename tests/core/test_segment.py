@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import segment
-from core.embed import HashEmbedder
-from core.segment import FEWEST, MOST, Boundary, Mark, Slice, Turn
+from core.inference.embedders import HashEmbedder
+from core.summaries import segmentation
+from core.summaries.segmentation import FEWEST, MOST, Boundary, Mark, Slice, Turn
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 GAP = timedelta(minutes=30)
@@ -52,11 +52,11 @@ SOUP = (
 
 def turns_of(said: Sequence[str], minutes: Sequence[float] = (), quiet: Sequence[int] = ()) -> list[Turn]:
     at = [NOON + timedelta(minutes=m) for m in (minutes or range(len(said)))]
-    return [segment.turn(one, at[n], spoken=n not in quiet) for n, one in enumerate(said)]
+    return [segmentation.turn(one, at[n], spoken=n not in quiet) for n, one in enumerate(said)]
 
 
 def cut(said: Sequence[str], minutes: Sequence[float] = (), quiet: Sequence[int] = ()) -> list[Slice]:
-    return segment.cut(turns_of(said, minutes, quiet), HashEmbedder().embed(said), GAP)
+    return segmentation.cut(turns_of(said, minutes, quiet), HashEmbedder().embed(said), GAP)
 
 
 def shape(found: Sequence[Slice]) -> list[tuple[int, str]]:
@@ -78,13 +78,13 @@ def test_words_alone_tell_as_well_where_vectors_say_nothing(said: Sequence[str])
     other = TAXES if said is HIKE else SOUP
     both = turns_of([*said, *other])
     weak = np.full((len(both), 8), 8**-0.5, dtype=np.float32)
-    assert [one.start for one in segment.cut(both, weak, GAP)] == [0, 6]
+    assert [one.start for one in segmentation.cut(both, weak, GAP)] == [0, 6]
 
 
 def test_vectors_alone_tell_where_no_two_messages_share_a_word() -> None:
     both = [Turn(NOON, {f"w{n}x{k}": 1 for k in range(7)}) for n in range(12)]
     vectors = np.array([[1, 0]] * 6 + [[0, 1]] * 6, dtype=np.float32)
-    assert shape(segment.cut(both, vectors, GAP)) == [(0, "start"), (6, "shift")]
+    assert shape(segmentation.cut(both, vectors, GAP)) == [(0, "start"), (6, "shift")]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_who_says_that_it_is_about_something_else_is_believed(opening: str) -> N
     ],
 )
 def test_words_that_only_look_so_do_not_cut(opening: str) -> None:
-    assert segment.mark(opening) is None
+    assert segmentation.mark(opening) is None
 
 
 def test_a_greeting_begins_something_else_and_a_round_of_greetings_does_it_once() -> None:
@@ -170,7 +170,7 @@ MINUTES = st.sampled_from([1] * 20 + [0, 30, 31, -40])
 SHARED = st.lists(st.integers(0, 9), min_size=1, max_size=8)
 LINES = st.tuples(SHARED, MARKS, MINUTES, st.sampled_from([True] * 6 + [False]))
 RUNS = st.lists(st.tuples(st.integers(0, 2), st.lists(LINES, min_size=1, max_size=9)), max_size=9)
-Talk = tuple[list[Turn], segment.Vectors]
+Talk = tuple[list[Turn], segmentation.Vectors]
 
 
 @st.composite
@@ -191,7 +191,7 @@ def talks(draw: st.DrawFn) -> Talk:
 
 def cut_of(talk: Talk, upto: int | None = None, start: int = 0, opened: Boundary = Boundary.START) -> list[Slice]:
     turns, vectors = talk
-    found = segment.cut(turns[start:upto], vectors[start:upto], GAP, opened)
+    found = segmentation.cut(turns[start:upto], vectors[start:upto], GAP, opened)
     return [Slice(one.start + start, one.stop + start, one.boundary) for one in found]
 
 
@@ -242,11 +242,11 @@ def test_no_unit_is_too_long_and_none_crumbles(talk: Talk) -> None:
     spoken = [sum(turn.spoken for turn in talk[0][one.start : one.stop]) for one in found]
     assert max(spoken, default=0) <= MOST + LOOKED_AHEAD
     for place, one in enumerate(found[1:], 1):
-        before, least = spoken[place - 1], {Boundary.SHIFT: FEWEST, Boundary.MARKER: segment.FEWEST_MARKED}
+        before, least = spoken[place - 1], {Boundary.SHIFT: FEWEST, Boundary.MARKER: segmentation.FEWEST_MARKED}
         assert least.get(one.boundary, 0) <= before <= MOST
         if one.boundary is Boundary.SHIFT:
             assert spoken[place] >= FEWEST
 
 
-LOOKED_AHEAD = segment.REACH + segment.BLOCK_MOST
+LOOKED_AHEAD = segmentation.REACH + segmentation.BLOCK_MOST
 """Messages that an open unit may hold beyond the longest, until it is decided where it is cut."""

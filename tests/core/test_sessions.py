@@ -11,11 +11,13 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import events, intake, sessions, states, transcripts
-from core.db import Database
 from core.errors import Invalid, NotFound
-from core.extract import offline
-from core.sessions import Session
+from core.events import log, parsing
+from core.extraction import rule_extractor
+from core.sessions import sessions, transcripts
+from core.sessions import state as sessions_state
+from core.sessions.sessions import Session
+from core.storage.db import Database
 from core.types import Json, Message
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 
@@ -165,8 +167,8 @@ def test_what_a_tool_answers_is_a_message_of_the_session(app: Database) -> None:
 def test_from_what_a_tool_answers_nothing_is_learnt(app: Database) -> None:
     learnt = "I live in Lisbon. I am allergic to peanuts."
     accept(app, resulted(learnt, tool_name="web"), said(learnt, session="s2"))
-    assert offline.extract(spoken(app)) == []
-    assert offline.extract(spoken(app, "s2")) != []
+    assert rule_extractor.extract(spoken(app)) == []
+    assert rule_extractor.extract(spoken(app, "s2")) != []
 
 
 def test_a_session_begins_with_the_state_it_is_given(app: Database) -> None:
@@ -181,7 +183,7 @@ def test_a_session_begins_with_the_state_it_is_given(app: Database) -> None:
 @pytest.mark.parametrize("state", [[1], "x", 3])
 def test_a_state_that_is_no_object_is_refused(state: object) -> None:
     with pytest.raises(Invalid, match="/0/payload/state"):
-        intake.check([started(state=state)])
+        parsing.check([started(state=state)])
 
 
 def test_a_state_grows_to_its_limit_and_no_further(app: Database) -> None:
@@ -197,8 +199,8 @@ def test_a_state_grows_to_its_limit_and_no_further(app: Database) -> None:
 )
 def test_merging_twice_is_merging_once_and_leaves_no_null_at_the_places_patched(target: Json, patch: Json) -> None:
     before = deepcopy(target)
-    merged = states.merge_patch(target, patch)
-    assert states.merge_patch(merged, patch) == merged
+    merged = sessions_state.merge_patch(target, patch)
+    assert sessions_state.merge_patch(merged, patch) == merged
     assert target == before
     assert all(name in merged if value is not None else name not in merged for name, value in patch.items())
     assert {name: merged[name] for name in target.keys() - patch.keys()} == {
@@ -282,7 +284,7 @@ def test_ids_in_any_script_with_slashes_and_quotes_are_kept(app: Database) -> No
 
 def ends(app: Database, session: str = "s1") -> list[Json]:
     with app.tenant(TENANT) as tx:
-        found = events.find(tx, event_type="session.ended", session_id=session)
+        found = log.find(tx, event_type="session.ended", session_id=session)
     return [event.payload for event in reversed(found)]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.config import Settings
 from core.errors import Invalid
-from core.settle_tokens import SettleTokens, opened
+from core.events.settle_tokens import SettleTokens, opened
 
 TOKENS = SettleTokens(bytes(32))
 

@@ -6,13 +6,14 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from core import changes, shadow, tenants
-from core.change import Owner
-from core.db import Database
 from core.errors import Invalid
-from core.publishing import Author
-from core.shadow import Stand
-from core.tables import TENANT_TABLES
+from core.events.publishing import Author
+from core.memory import shadow, writer
+from core.memory.changes import Owner
+from core.memory.shadow import Stand
+from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES
+from core.tenancy import tenants
 from core.types import Candidate, Evidence
 from tests.core.test_changes import a_candidate, an_add, carry_out, lives_in
 from tests.samples import TENANT
@@ -56,7 +57,7 @@ def test_a_set_beside_is_seen_by_nobody_and_goes_without_a_trace(app: Database) 
     shadow.open_beside(app, TENANT, BESIDE)
     shadow.open_beside(app, TENANT, BESIDE)
     with app.tenant(BESIDE) as tx:
-        changes.apply(tx, BESIDE, Owner("ada"), [an_add(a_candidate("Ada has a dog."))], Author("test"))
+        writer.apply(tx, BESIDE, Owner("ada"), [an_add(a_candidate("Ada has a dog."))], Author("test"))
         assert [s.candidate.content for s in shadow.standing(tx, "ada")] == ["Ada has a dog."]
         assert tx.execute(text("SELECT salt FROM tenants")).scalar_one() == salt
         assert tx.execute(text("SELECT hash FROM tombstones")).scalars().all() == ["h"]

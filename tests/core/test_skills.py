@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import skills
 from core.errors import Never
-from core.skills import Attempt
+from core.reflection import skills
+from core.reflection.skills import Attempt
 from core.types import Event, Evidence, Json
 from tests.samples import TENANT
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.judge import Kind, judge
-from core.spelling import american
-from core.wording import difference, is_same, read
+from core.consolidation.judge import Kind, judge
+from core.language.spelling import american
+from core.statements.comparison import difference, is_same, read
 from tests.core.test_judge import a_candidate, a_known
 
 

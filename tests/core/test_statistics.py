@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from core import statistics
-from core.change import Archive
 from core.config import Settings
-from core.db import Database
+from core.maintenance import memory_stats
+from core.memory.changes import Archive
+from core.storage.db import Database
 from core.types import Category, Json, Kind, Trust
 from tests.core.test_upkeep import a_memory, carry_out, set_back
 from tests.databases import analyzed
@@ -26,7 +26,7 @@ NOW = datetime.now(UTC)
 def told(app: Database, user: str | None = None, now: datetime | None = None) -> Json:
     at = now or datetime.now(UTC)
     with app.tenant(TENANT) as tx:
-        return statistics.of(tx, user, at, statistics.counts(tx, user, at))
+        return memory_stats.of(tx, user, at, memory_stats.counts(tx, user, at))
 
 
 def kept(app: Database) -> list[UUID]:
@@ -42,7 +42,7 @@ def kept(app: Database) -> list[UUID]:
 def test_an_empty_memory_has_no_figures_but_every_day(app: Database) -> None:
     found = told(app)
     assert (found["total"], found["active"], found["by_kind"], found["mean_importance"]) == (0, 0, {}, None)
-    assert [day["added"] for day in found["growth"]] == [0] * statistics.DAYS
+    assert [day["added"] for day in found["growth"]] == [0] * memory_stats.DAYS
     assert found["fading"] == {"count": 0, "weakest": []}
     assert found["model"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0, "by_model": []}
 
@@ -79,14 +79,14 @@ def test_growth_is_by_day_and_looks_back_so_far(app: Database) -> None:
     memories = [a_memory(f"Ada owns ticket {n}.") for n in range(3)]
     carry_out(app, *memories)
     set_back(app, [memories[0].id], 2)
-    set_back(app, [memories[1].id], statistics.DAYS + 1)
+    set_back(app, [memories[1].id], memory_stats.DAYS + 1)
     days = {day["day"]: day["added"] for day in told(app)["growth"] if day["added"]}
     recorded = datetime.now(UTC).date()
     assert days == {(recorded - timedelta(days=2)).isoformat(): 1, recorded.isoformat(): 1}
 
 
 def test_growth_names_every_day_once_and_in_order() -> None:
-    days = statistics.growth({date(2026, 11, 21): 4, date(2026, 1, 1): 9}, datetime(2026, 11, 21, 1, tzinfo=UTC))
+    days = memory_stats.growth({date(2026, 11, 21): 4, date(2026, 1, 1): 9}, datetime(2026, 11, 21, 1, tzinfo=UTC))
     assert (len(days), days[-1], days[0]["day"]) == (30, {"day": "2026-11-21", "added": 4}, "2026-10-23")
     assert sum(day["added"] for day in days) == 4
 
@@ -129,7 +129,7 @@ def test_all_memories_are_looked_at_once_and_what_fades_is_found_by_its_index(
     analyzed(settings, "memories")
     with app.tenant(TENANT) as tx:
         hooks.listen(tx, "before_cursor_execute", lambda _c, _u, sql, values, *_: asked.append((sql, values)))
-        statistics.of(tx, None, NOW, statistics.counts(tx, None, NOW))
+        memory_stats.of(tx, None, NOW, memory_stats.counts(tx, None, NOW))
         plans = [tx.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {sql}", values).scalar_one() for sql, values in asked[:2]]
     counting, weakest = (json.dumps(plan) for plan in plans)
     assert counting.count('"Relation Name": "memories"') == 1
@@ -139,7 +139,7 @@ def test_all_memories_are_looked_at_once_and_what_fades_is_found_by_its_index(
 
 @given(st.lists(st.floats(0, 100), max_size=30), st.floats(0, 1))
 def test_a_percentile_lies_between_its_neighbours(seconds: list[float], share: float) -> None:
-    found = statistics.quantile(sorted(seconds), share)
+    found = memory_stats.quantile(sorted(seconds), share)
     if not seconds:
         assert found is None
         return
@@ -148,8 +148,8 @@ def test_a_percentile_lies_between_its_neighbours(seconds: list[float], share: f
 
 
 def test_percentiles_are_milliseconds_and_grow() -> None:
-    assert statistics.percentiles([]) == {"p50": None, "p95": None, "p99": None}
-    every = statistics.percentiles([0.3, 0.05, 0.15, 0.05, 0.4])
+    assert memory_stats.percentiles([]) == {"p50": None, "p95": None, "p99": None}
+    every = memory_stats.percentiles([0.3, 0.05, 0.15, 0.05, 0.4])
     assert every["p50"] == 150.0
     assert all(one <= other for one, other in pairwise(every.values()))
     assert every["p99"] <= 400.0

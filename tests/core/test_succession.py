@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from core.judge import Kind, as_held, judge
-from core.succession import Gathered, is_past, renumbered
+from core.consolidation.judge import Kind, as_held, judge
+from core.statements.succession import Gathered, is_past, renumbered
 from core.types import Category
 from tests.core.test_judge import NOON, a_candidate, a_known
 

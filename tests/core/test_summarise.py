@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import events, hiding, keys, summarise, summary_texts
-from core.db import Database
 from core.errors import Conflict, Later, Never, NotFound
-from core.keys import Key
-from core.publishing import Author
-from core.summarise import Limits, Part, Rolled, Summary, Writer, Written, plainly
-from core.text import token_estimate
+from core.events import log
+from core.events.publishing import Author
+from core.language.terms import token_estimate
+from core.sessions import hidden_messages
+from core.storage.db import Database
+from core.summaries import extractive, key_messages, rolling
+from core.summaries.key_messages import Key
+from core.summaries.rolling import Limits, Part, Rolled, Summary, Writer, Written, plainly
 from core.types import Json, Message
 from tests.samples import TENANT, accept, accept_all, said
 
@@ -26,7 +28,7 @@ SMALL = Limits(10, 1_000_000)
 
 
 def due(app: Database, session: str = "s1", limits: Limits = LIMITS, write: Writer = plainly) -> Rolled | None:
-    return summarise.session(app, TENANT, session, limits, write)
+    return rolling.session(app, TENANT, session, limits, write)
 
 
 def written(app: Database, rolled: Rolled) -> Json:
@@ -45,7 +47,7 @@ def settled(app: Database, limits: Limits = LIMITS, write: Writer = plainly, ses
 
 def last(app: Database, session: str = "s1") -> Summary | None:
     with app.tenant(TENANT) as tx:
-        return summarise.latest(tx, session)
+        return rolling.latest(tx, session)
 
 
 def the_last(app: Database, session: str = "s1") -> Summary:
@@ -61,7 +63,7 @@ def rows(app: Database) -> list[Any]:
 
 def told(app: Database) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in events.since(tx, 0, 10_000) if e.event_type == "session.summarized"]
+        return [e.payload for e in log.since(tx, 0, 10_000) if e.event_type == "session.summarized"]
 
 
 def talk(count: int, first: int = 1, **more: Any) -> list[Json]:
@@ -137,7 +139,7 @@ def test_a_long_backlog_is_worked_off_in_steps_until_it_is_short_enough(app: Dat
     assert len(results) > 2
     assert 1000 - the_last(app).to_position < 200
     assert sum(one["messages"] for one in results) == the_last(app).to_position
-    assert len(rows(app)) <= summarise.KEPT
+    assert len(rows(app)) <= rolling.KEPT
 
 
 def test_of_whom_nothing_is_known_there_is_none(app: Database) -> None:
@@ -223,7 +225,7 @@ def test_what_is_hidden_silenced_or_a_prompt_is_not_told_and_tools_only_shortly(
     )
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE messages SET content = '' WHERE id = 'secret'"))
-        hiding.hide(tx, TENANT, "s1", "hidden", AUTHOR)
+        hidden_messages.hide(tx, TENANT, "s1", "hidden", AUTHOR)
     settled(app, SMALL)
     summary = the_last(app)
     for gone in ("4711", "hidden door", "Redbeard", "Zanzibar"):
@@ -262,12 +264,12 @@ def test_what_is_taken_back_takes_the_summaries_with_it_that_stood_for_it(app: D
     before = [(row.session_id, row.to_position) for row in rows(app)]
     assert before == [("s1", 10), ("s1", 15), ("s2", 5)]
     with app.tenant(TENANT) as tx:
-        assert summarise.forget_messages(tx, TENANT, [("s1", "m12"), ("s1", "m20"), ("s2", "nobody")]) == 1
-        assert summarise.forget_messages(tx, TENANT, []) == 0
+        assert rolling.forget_messages(tx, TENANT, [("s1", "m12"), ("s1", "m20"), ("s2", "nobody")]) == 1
+        assert rolling.forget_messages(tx, TENANT, []) == 0
     assert [(row.session_id, row.to_position) for row in rows(app)] == [("s1", 10), ("s2", 5)]
     with app.tenant(TENANT) as tx:
-        hiding.hide(tx, TENANT, "s1", "m3", AUTHOR)
-        assert summarise.forget_messages(tx, TENANT, [("s1", "m3")]) == 1
+        hidden_messages.hide(tx, TENANT, "s1", "m3", AUTHOR)
+        assert rolling.forget_messages(tx, TENANT, [("s1", "m3")]) == 1
     settled(app, SMALL)
     assert the_last(app).to_position == 15
     assert "Topic 3 " not in the_last(app).text
@@ -277,8 +279,8 @@ def test_another_tenant_sees_none(app: Database) -> None:
     accept_all(app, talk(200))
     settled(app)
     with app.tenant("globex") as tx:
-        assert summarise.latest(tx, "s1") is None
-        assert summarise.forget_messages(tx, "globex", [("s1", "m1")]) == 0
+        assert rolling.latest(tx, "s1") is None
+        assert rolling.forget_messages(tx, "globex", [("s1", "m1")]) == 0
     assert last(app) is not None
 
 
@@ -296,26 +298,26 @@ def test_however_long_it_gets_it_stays_within_its_bound_and_loses_no_key_message
         accept_all(app, batch)
         settled(app)
         summary = the_last(app)
-        assert summary.token_count <= summary_texts.TOKENS
+        assert summary.token_count <= extractive.TOKENS
         assert token_estimate(summary.text) == summary.token_count
         covered = [one for one in expected if int(one[1:]) < summary.to_position]
         assert [one.message_id for one in summary.key_messages] == covered
         assert len(summary.content) > 100
-    assert len(rows(app)) <= summarise.KEPT
+    assert len(rows(app)) <= rolling.KEPT
 
 
 # With a model
 
 
 class Model:
-    """Stands where `core.llm.Client` does: it answers what it is told to, and keeps what it was asked."""
+    """Stands where `core.inference.client.Client` does: it answers what it is told to, and keeps what it was asked."""
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer
         self.asked: list[str] = []
 
     def ask(self, prompt: str, system: str, words: str, shape: type[Any], on_call: Any) -> Any:
-        assert prompt == summarise.PROMPT
+        assert prompt == rolling.PROMPT
         assert "摘要" in system
         self.asked.append(words)
         if isinstance(self.answer, Exception):
@@ -324,7 +326,7 @@ class Model:
 
 
 def by(model: Model) -> Writer:
-    return summarise.by_model(model, lambda _call: None)  # type: ignore[arg-type]
+    return rolling.by_model(model, lambda _call: None)  # type: ignore[arg-type]
 
 
 def test_a_model_is_shown_the_earlier_summary_the_keys_and_what_is_new(app: Database) -> None:
@@ -367,7 +369,7 @@ def test_what_nobody_said_and_what_cannot_be_had_is_told_without_a_model_and_the
 
 def due_content(documents: Sequence[Json]) -> str:
     messages = [a_message(one["payload"]["content"], n) for n, one in enumerate(documents, 1)]
-    return plainly(Part("", messages, [], summary_texts.LEAST)).content
+    return plainly(Part("", messages, [], extractive.LEAST)).content
 
 
 # The words
@@ -376,9 +378,9 @@ def due_content(documents: Sequence[Json]) -> str:
 def test_what_tells_more_is_told_first_and_all_in_its_order() -> None:
     contract = "The contract with Nordwind ends on 3 March 2027."
     lines = ["Hello there!", "Thank you so much!", contract, "Okay.", "好的，谢谢！"]
-    told_lines = summary_texts.extractive("", [a_message(one, n) for n, one in enumerate(lines)], [], 30).splitlines()
+    told_lines = extractive.extractive("", [a_message(one, n) for n, one in enumerate(lines)], [], 30).splitlines()
     assert told_lines == ["2026-11-21", f"ada: {contract}"]
-    both = summary_texts.extractive("2026-11-20\nBob: The old one.", [a_message(contract)], [], 100)
+    both = extractive.extractive("2026-11-20\nBob: The old one.", [a_message(contract)], [], 100)
     assert both == f"2026-11-20\nBob: The old one.\n2026-11-21\nada: {contract}"
 
 
@@ -390,36 +392,36 @@ MESSAGES = st.lists(
 @given(MESSAGES, st.text(max_size=500), st.integers(min_value=0, max_value=200))
 def test_the_words_never_take_more_tokens_than_they_may(given_: list[tuple[str, str]], old: str, tokens: int) -> None:
     messages = [a_message(content, n, role) for n, (content, role) in enumerate(given_)]
-    assert token_estimate(summary_texts.extractive(old, messages, [], tokens)) <= tokens
+    assert token_estimate(extractive.extractive(old, messages, [], tokens)) <= tokens
 
 
-KEYS = st.lists(st.tuples(st.text(min_size=1, max_size=400), st.sampled_from(summary_texts.FIRST)), max_size=60)
+KEYS = st.lists(st.tuples(st.text(min_size=1, max_size=400), st.sampled_from(extractive.FIRST)), max_size=60)
 
 
 @given(KEYS, st.integers(min_value=1, max_value=1200))
 def test_the_key_messages_fit_and_each_is_still_there(given_: list[tuple[str, str]], tokens: int) -> None:
     several = [a_key(quote, n, kind) for n, (quote, kind) in enumerate(given_)]
-    fitted = summary_texts.fitted(several, tokens)
-    assert token_estimate(summary_texts.rendered("", fitted)) <= tokens
+    fitted = extractive.fitted(several, tokens)
+    assert token_estimate(extractive.rendered("", fitted)) <= tokens
     assert [(one.message_id, one.kind) for one in fitted] == [(one.message_id, one.kind) for one in several]
 
 
 def test_where_there_are_too_many_what_binds_keeps_its_words_longest() -> None:
     several = [a_key("We decided to use supplier A.", 1), a_key("It must run on Python 3.11.", 2, "constraint")]
     several += [a_key(f"I'll send you the part number {n} of it.", n, "commitment") for n in range(3, 9)]
-    fitted = summary_texts.fitted(several, 40)
+    fitted = extractive.fitted(several, 40)
     assert [one.quote for one in fitted if one.quote][:2] == [one.quote for one in several[:2]]
     assert any(not one.quote for one in fitted[2:])
 
 
 def test_it_is_laid_out_with_the_kinds_and_speakers() -> None:
-    assert summary_texts.rendered("Told.", [a_key("We agreed on 5.")]) == "- [decision] ada: We agreed on 5.\n\nTold."
-    assert summary_texts.rendered("Told.", []) == "Told."
-    assert summary_texts.rendered("", []) == ""
+    assert extractive.rendered("Told.", [a_key("We agreed on 5.")]) == "- [decision] ada: We agreed on 5.\n\nTold."
+    assert extractive.rendered("Told.", []) == "Told."
+    assert extractive.rendered("", []) == ""
 
 
 def test_a_written_summary_says_by_whom(app: Database) -> None:
     assert plainly(Part("", [a_message("The harbour had 5 boats.")], [], 300)) == Written(
         "2026-11-21\nada: The harbour had 5 boats."
     )
-    assert keys.speaker(a_message("x", role="assistant")) == "assistant"
+    assert key_messages.speaker(a_message("x", role="assistant")) == "assistant"

@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from core import memories
-from core.change import Add, Archive, Confirm, Dispute, Edit, Merge, Pin, Replace, Restore
 from core.config import Settings
-from core.db import Database
-from core.identity import Known
+from core.memory import memories
+from core.memory.changes import Add, Archive, Confirm, Dispute, Edit, Merge, Pin, Replace, Restore
+from core.memory.identity import Known
+from core.storage.db import Database
 from core.types import Category, Json, Trust
-from rules import store
+from rules.registry import store
 from tests.core.changing import EMBEDDER, Bench, a_candidate, an_add
 from tests.core.erasing import a_word, erased, holding, rows, told, user_erased
 from tests.rules.samples import a_document

@@ -5,10 +5,11 @@ import hashlib
 import pytest
 from sqlalchemy import text
 
-from core import db, tenants
 from core.config import Settings
-from core.db import Database
 from core.errors import Invalid, Misconfigured, NotFound, Unauthorized
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 from tests.doors import OTHER, key_of
 from tests.samples import TENANT
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text import STOPWORDS, TERM_IDS, has_han, term_id, terms, token_estimate
+from core.language.terms import STOPWORDS, TERM_IDS, has_han, term_id, terms, token_estimate
 
 
 def test_words_of_one_stem_fall_into_one_term() -> None:
@@ -75,7 +75,7 @@ def test_chinese_between_english_keeps_both() -> None:
 
 def test_the_chinese_dictionary_is_loaded_without_a_word_and_only_when_it_is_needed() -> None:
     code = (
-        "import sys; from core.text import terms; terms('hello'); assert 'jieba' not in sys.modules;"
+        "import sys; from core.language.terms import terms; terms('hello'); assert 'jieba' not in sys.modules;"
         "terms('你好世界'); assert 'jieba' in sys.modules"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)

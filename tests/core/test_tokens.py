@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import tokens
 from core.errors import Invalid
-from core.models import MODELS, vocabulary, window
-from core.tokens import ESTIMATED, Estimate, counter, cut
+from core.inference import token_counting
+from core.inference.model_catalog import MODELS, vocabulary, window
+from core.inference.token_counting import ESTIMATED, Estimate, counter, cut
 
 ANY = Estimate()
 MEASURED = json.loads(Path(__file__).with_name("measured_tokens.json").read_text())
@@ -25,7 +25,7 @@ JOINED = 40
 
 texts = st.text() | st.text(string.printable) | st.lists(st.sampled_from([t for t, _ in MEASURED])).map("".join)
 relaxed = settings(deadline=None, max_examples=60)
-estimates = st.sampled_from([tokens._estimate(name) for name in ("any", *sorted(ESTIMATED))])
+estimates = st.sampled_from([token_counting._estimate(name) for name in ("any", *sorted(ESTIMATED))])
 
 
 @pytest.mark.parametrize(("text", "counts"), MEASURED)
@@ -33,7 +33,7 @@ def test_no_vocabulary_counts_more_than_its_estimate_says(text, counts):
     for name, count in counts.items():
         assert ANY.count(text) >= count, name
         if name in ESTIMATED:
-            assert tokens._estimate(name).count(text) >= count, name
+            assert token_counting._estimate(name).count(text) >= count, name
 
 
 @relaxed
@@ -104,13 +104,13 @@ def test_a_model_of_a_published_vocabulary_has_its_own_estimate_and_any_other_on
 @pytest.fixture
 def no_vocabularies(monkeypatch, tmp_path):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    tokens._opened.cache_clear()
+    token_counting._opened.cache_clear()
     yield tmp_path
-    tokens._opened.cache_clear()
+    token_counting._opened.cache_clear()
 
 
 def test_a_file_that_is_not_the_vocabulary_is_never_opened_lest_tiktoken_fetch_another(no_vocabularies, monkeypatch):
-    file = hashlib.sha1(tokens._ORIGIN.format("o200k_base").encode(), usedforsecurity=False).hexdigest()
+    file = hashlib.sha1(token_counting._ORIGIN.format("o200k_base").encode(), usedforsecurity=False).hexdigest()
     (no_vocabularies / file).write_bytes(b"aGVsbG8= 0\n")
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
     assert counter("gpt-4o").name == "estimate of o200k_base"

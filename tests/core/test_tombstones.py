@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import memories, tombstones
-from core.db import Database
+from core.memory import memories, tombstones
+from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
 from tests.core.changing import a_candidate
 from tests.samples import TENANT, accept, said

@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import events, memories, undo
-from core.change import Archive, Change, Derive, Edit, Ignore, Part, Pin
-from core.db import Database
 from core.errors import Conflict, Invalid, NotFound
+from core.events import log
+from core.memory import memories
+from core.memory.changes import Archive, Change, Derive, Edit, Ignore, Part, Pin
+from core.storage.db import Database
 from core.types import Json, Trust
+from core.undo import undo
 from tests.core.changing import EMBEDDER, KINDS, NOON, PERSON, Bench, a_candidate, absorbed, an_add, ids_of
 from tests.samples import TENANT
 
@@ -36,7 +38,7 @@ def ada(app: Database) -> Bench:
 
 def emitted(app: Database) -> list[tuple[str, str | None]]:
     with app.tenant(TENANT) as tx:
-        return [(e.event_type, e.subject) for e in events.since(tx, 0, 500) if e.source == events.SOURCE]
+        return [(e.event_type, e.subject) for e in log.since(tx, 0, 500) if e.source == log.SOURCE]
 
 
 def undone_and_redone(ada: Bench, wanted: Sequence[Change]) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import units
-from core.db import Database
-from core.embed import HashEmbedder
 from core.errors import Conflict, NotFound
-from core.extract.protocol import Retold
+from core.extraction.protocol import Retold
+from core.inference.embedders import HashEmbedder
+from core.storage.db import Database
+from core.summaries import units
+from core.summaries.units import Planned, Unit
 from core.types import Json
-from core.units import Planned, Unit
 from tests.core.test_segment import BEIJING, HIKE, SOUP, TAXES
 from tests.samples import TENANT, accept, accept_all, said
 

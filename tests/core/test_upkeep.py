@@ -10,16 +10,34 @@ import pytest
 from alembic import command
 from sqlalchemy import create_engine, text
 
-from core import changes, db, echo, events, fading, forget, memories, schema, upkeep
-from core.change import Add, Archive, Change, Confirm, Derive, Ignore, Link, Merge, Owner, Part, Pin, Restore, Use
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
+from core.consolidation import echo
 from core.errors import Conflict
-from core.identity import Known
-from core.publishing import Author
+from core.events import log
+from core.events.publishing import Author
+from core.inference.embedders import HashEmbedder
+from core.maintenance import sweeps
+from core.memory import decay, memories, retention, writer
+from core.memory.changes import (
+    Add,
+    Archive,
+    Change,
+    Confirm,
+    Derive,
+    Ignore,
+    Link,
+    Merge,
+    Owner,
+    Part,
+    Pin,
+    Restore,
+    Use,
+)
+from core.memory.identity import Known
 from core.search import query
 from core.search.query import Question
+from core.storage import db, schema
+from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
 from tests.databases import analyzed, beside, carried_out
 from tests.samples import TENANT
@@ -38,7 +56,7 @@ def a_memory(content: str, **fields: Any) -> Add:
 
 def carry_out(app: Database, *wanted: Change, owner: Owner = ADA) -> Json:
     with app.tenant(TENANT) as tx:
-        return changes.apply(tx, TENANT, owner, wanted, PERSON)
+        return writer.apply(tx, TENANT, owner, wanted, PERSON)
 
 
 def row(app: Database, memory_id: UUID) -> Any:
@@ -58,7 +76,7 @@ def set_back(app: Database, ids: Sequence[UUID], days: float) -> None:
 
 def told(app: Database) -> list[str]:
     with app.tenant(TENANT) as tx:
-        return [e.event_type for e in events.since(tx, 0, 1000)]
+        return [e.event_type for e in log.since(tx, 0, 1000)]
 
 
 def history(app: Database, memory_id: UUID) -> list[str]:
@@ -68,13 +86,13 @@ def history(app: Database, memory_id: UUID) -> list[str]:
 
 def sweep(app: Database, page: int = 100) -> int:
     with app.tenant(TENANT) as tx:
-        return upkeep.faded(tx, TENANT, PERSON, page)
+        return sweeps.faded(tx, TENANT, PERSON, page)
 
 
 def expected(app: Database, memory_id: UUID, **facts: Any) -> datetime | None:
     stands = row(app, memory_id)
-    known = forget.Facts(stands.importance, stands.category, **facts)
-    return forget.fading(known).fade_at(stands.last_used_at or stands.recorded_at, forget.UNDER)
+    known = decay.Facts(stands.importance, stands.category, **facts)
+    return decay.fading(known).fade_at(stands.last_used_at or stands.recorded_at, decay.UNDER)
 
 
 def close(one: datetime | None, other: datetime | None) -> bool:
@@ -109,7 +127,7 @@ def test_ten_recalls_in_a_minute_are_one_use_and_make_neither_version_nor_event(
     before = told(app)
     counted = [carry_out(app, Use(cat.id)).get("used", 0) for _ in range(10)]
     assert counted == [1] + [0] * 9
-    set_back(app, [cat.id], forget.SPACING / timedelta(days=1))
+    set_back(app, [cat.id], decay.SPACING / timedelta(days=1))
     assert carry_out(app, Use(cat.id)) == {"used": 1}
     assert (row(app, cat.id).uses, row(app, cat.id).version) == (2, 1)
     assert (told(app), history(app, cat.id)) == (before, ["add"])
@@ -143,7 +161,7 @@ def test_what_someone_changes_at_the_moment_is_left_for_the_next_sweep(app: Data
     carry_out(app, cat)
     set_back(app, [cat.id], 600)
     with app.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, ADA, [Use(cat.id)], PERSON)
+        writer.apply(tx, TENANT, ADA, [Use(cat.id)], PERSON)
         assert sweep(app) == 0
     assert sweep(app) == 0
     assert row(app, cat.id).status == "active"
@@ -209,7 +227,7 @@ def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> No
     with app.tenant(TENANT) as tx:
         assert memories.count(tx, "ada") == 0
         assert memories.neighbours(tx, "ada", [cat.candidate], EMBEDDER.embed(["Ada has a cat."])) == [[]]
-        assert upkeep.expired(tx, TENANT, PERSON, 10) == 1
+        assert sweeps.expired(tx, TENANT, PERSON, 10) == 1
     assert row(app, cat.id).status == "archived"
     assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
 
@@ -221,7 +239,7 @@ def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: 
     again = a_memory("Ada has a cat.")
     assert carry_out(app, again) == {"added": 1}
     with app.tenant(TENANT) as tx:
-        upkeep.expired(tx, TENANT, PERSON, 10)
+        sweeps.expired(tx, TENANT, PERSON, 10)
     carry_out(app, Archive(again.id, 1, "twice"))
     carry_out(app, Restore(cat.id, 2, "the first one"))
     assert row(app, cat.id).expires_at is None
@@ -229,7 +247,7 @@ def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: 
 
 def overflow(app: Database, limit: int, page: int = 100) -> int:
     with app.tenant(TENANT) as tx:
-        return upkeep.overflowing(tx, TENANT, PERSON, limit, page)
+        return sweeps.overflowing(tx, TENANT, PERSON, limit, page)
 
 
 def test_above_the_limit_the_weakest_go_and_never_the_pinned(app: Database) -> None:
@@ -253,15 +271,15 @@ def test_a_new_threshold_or_formula_draws_every_curve_anew(app: Database) -> Non
     several = [a_memory(f"Ada has cat number {n}.") for n in range(5)]
     carry_out(app, *several)
     with app.tenant(TENANT) as tx:
-        assert not fading.align(tx, TENANT, "fading", forget.UNDER)
-        assert fading.align(tx, TENANT, "weekly", 0.1)
+        assert not retention.align(tx, TENANT, "fading", decay.UNDER)
+        assert retention.align(tx, TENANT, "weekly", 0.1)
         last, pages = None, 0
         while pages == 0 or last is not None:
-            last, pages = fading.redraw(tx, TENANT, last, 2), pages + 1
+            last, pages = retention.redraw(tx, TENANT, last, 2), pages + 1
     assert pages == 3
     for one in several:
         stands = row(app, one.id)
-        curve = forget.weekly(forget.Facts(stands.importance, stands.category))
+        curve = decay.weekly(decay.Facts(stands.importance, stands.category))
         assert close(stands.fade_at, curve.fade_at(stands.recorded_at, 0.1))
 
 
@@ -280,7 +298,7 @@ def many(app: Database, count: int, due: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "name"), [(upkeep.FADED, "memories_fading"), (upkeep.EXPIRED, "memories_expiring")]
+    ("statement", "name"), [(sweeps.FADED, "memories_fading"), (sweeps.EXPIRED, "memories_expiring")]
 )
 def test_a_sweep_reads_what_is_due_by_its_index_and_nothing_else(
     settings: Settings, app: Database, statement: Any, name: str
@@ -343,7 +361,7 @@ def test_the_migration_draws_the_curves_of_what_is_there_already(earlier: Settin
     app = db.connect(db.app_url(earlier), 1)
     with app.tenant(TENANT) as tx:
         migrated = tx.execute(text(DRAWN)).all()
-        fading.plan(tx, TENANT, [row.id for row in migrated])
+        retention.plan(tx, TENANT, [row.id for row in migrated])
         planned = tx.execute(text(DRAWN)).all()
     app.close()
     assert len(planned) == 12
@@ -355,7 +373,7 @@ def test_the_migration_draws_the_curves_of_what_is_there_already(earlier: Settin
 
 def drop(app: Database, days: float = 30) -> int:
     with app.tenant(TENANT) as tx:
-        return upkeep.dropped(tx, TENANT, PERSON, days, 100)
+        return sweeps.dropped(tx, TENANT, PERSON, days, 100)
 
 
 def put_back(app: Database, days: float) -> None:
@@ -426,10 +444,10 @@ def test_verdicts_that_kept_nothing_are_forgotten_after_their_days(app: Database
     known = Known(cat.id, 1, cat.candidate.content, "ada", None, None, NOW)
     carry_out(app, Confirm(known, cat.candidate, "again"))
     with app.tenant(TENANT) as tx:
-        assert upkeep.forgotten(tx, 90, 3600, 100) == 0
+        assert sweeps.forgotten(tx, 90, 3600, 100) == 0
         tx.execute(text("UPDATE verdicts SET at = at - interval '91 days'"))
-        assert upkeep.forgotten(tx, 90, 3600, 2) == 2
-        assert upkeep.forgotten(tx, 90, 3600, 2) == 1
+        assert sweeps.forgotten(tx, 90, 3600, 2) == 2
+        assert sweeps.forgotten(tx, 90, 3600, 2) == 1
         assert tx.execute(text("SELECT kind FROM verdicts")).scalars().all() == ["confirm"]
 
 
@@ -438,5 +456,5 @@ def test_what_was_handed_out_long_ago_is_forgotten(app: Database) -> None:
     with app.tenant(TENANT) as tx:
         echo.note(tx, TENANT, "ada", told_then, NOW - timedelta(days=8))
         echo.note(tx, TENANT, "bob", told_then, NOW - timedelta(days=6))
-        assert upkeep.forgotten(tx, 90, 3600, 100) == 1
+        assert sweeps.forgotten(tx, 90, 3600, 100) == 1
         assert set(tx.execute(text("SELECT user_id FROM servings")).scalars()) == {"bob"}

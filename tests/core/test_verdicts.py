@@ -9,13 +9,14 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core import merge, verdicts
-from core.change import Add, Confirm, Dispute, Edit, Ignore, Merge
-from core.db import Database
+from core.consolidation import dedup_sweep
+from core.consolidation.judge import Thresholds
 from core.errors import Conflict, Invalid
-from core.judge import Thresholds
+from core.memory import verdicts
+from core.memory.changes import Add, Confirm, Dispute, Edit, Ignore, Merge
+from core.memory.verdicts import Wanted
+from core.storage.db import Database
 from core.types import Evidence
-from core.verdicts import Wanted
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, absorbed, an_add, two
 from tests.samples import TENANT
 
@@ -163,7 +164,7 @@ def test_nothing_can_be_kept_of_what_took_nothing_in(ada: Bench) -> None:
 
 
 def sweep(app: Database) -> int:
-    found = merge.sweep(app, TENANT, "ada", Thresholds(near=0.5))
+    found = dedup_sweep.sweep(app, TENANT, "ada", Thresholds(near=0.5))
     with app.tenant(TENANT) as tx:
         return int(found.write(tx, PERSON).get("merged", 0))
 

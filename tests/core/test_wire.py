@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings, strategies
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 
-from core import db
 from core.config import Settings
-from core.db import Database, together
+from core.storage import db
+from core.storage.db import Database, together
 from tests.samples import TENANT
 
 WRITABLE = strategies.characters(exclude_characters="\x00", exclude_categories=["Cs"])

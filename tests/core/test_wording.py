@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lexicon import FORMS, HAN, HINTS
-from core.wording import _one_form
+from core.language.lexicon import FORMS, HAN, HINTS
+from core.statements.comparison import _one_form
 
 WORDS = sorted(
     {word for pattern, _ in FORMS for word in re.findall(r"[a-z]+|[\u4e00-\u9fff]+", pattern.pattern)}

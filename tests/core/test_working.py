@@ -10,21 +10,21 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core import working
-from core.db import Database
 from core.errors import Conflict, Invalid, NotFound
+from core.sessions import working_memory
+from core.storage.db import Database
 from tests.doors import OTHER, key_of
 from tests.samples import TENANT, accept, ended, event, said
 
 
-def put(app: Database, key: str, value: object, ttl: float | None = None, session: str = "s1") -> working.Kept:
+def put(app: Database, key: str, value: object, ttl: float | None = None, session: str = "s1") -> working_memory.Kept:
     with app.tenant(TENANT) as tx:
-        return working.put(tx, TENANT, session, key, value, ttl)
+        return working_memory.put(tx, TENANT, session, key, value, ttl)
 
 
 def kept(app: Database, session: str = "s1") -> dict[str, Any]:
     with app.tenant(TENANT) as tx:
-        return {one.key: one.value for one in working.of_session(tx, session)}
+        return {one.key: one.value for one in working_memory.of_session(tx, session)}
 
 
 def pass_time(app: Database, seconds: float) -> None:
@@ -82,9 +82,9 @@ def test_what_has_expired_is_gone_before_anything_sweeps_it(talk: Database) -> N
     assert kept(talk) == {"long": 2, "open": 3}
     with talk.tenant(TENANT) as tx:
         with pytest.raises(NotFound, match="expired"):
-            working.get(tx, "s1", "short")
-        assert not working.drop(tx, "s1", "short")
-        assert working.get(tx, "s1", "long").value == 2
+            working_memory.get(tx, "s1", "short")
+        assert not working_memory.drop(tx, "s1", "short")
+        assert working_memory.get(tx, "s1", "long").value == 2
 
 
 def test_a_sweep_removes_what_has_expired_and_nothing_else_a_page_at_a_time(talk: Database) -> None:
@@ -94,7 +94,7 @@ def test_a_sweep_removes_what_has_expired_and_nothing_else_a_page_at_a_time(talk
     pass_time(talk, 61)
     put(talk, "later", 4, ttl=60)
     with talk.tenant(TENANT) as tx:
-        assert [working.sweep(tx, 3) for _ in range(3)] == [3, 2, 0]
+        assert [working_memory.sweep(tx, 3) for _ in range(3)] == [3, 2, 0]
         assert tx.execute(text("SELECT count(*) FROM working")).scalar_one() == 2
 
 
@@ -134,8 +134,8 @@ def test_a_session_that_is_not_there_or_has_ended_keeps_nothing_and_says_what_to
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ("x" * working.VALUE_BYTES, "65538 bytes"),
-        ("漢" * (working.VALUE_BYTES // 3), "bytes"),
+        ("x" * working_memory.VALUE_BYTES, "65538 bytes"),
+        ("漢" * (working_memory.VALUE_BYTES // 3), "bytes"),
         (math.nan, "JSON"),
         (math.inf, "JSON"),
         ("\ud800", "JSON"),
@@ -158,8 +158,8 @@ def test_what_is_nested_too_deeply_is_refused(talk: Database) -> None:
 
 def test_a_session_has_room_for_so_many_keys(talk: Database) -> None:
     with talk.tenant(TENANT) as tx:
-        for n in range(working.KEYS):
-            working.put(tx, TENANT, "s1", f"k{n}", n, 60)
+        for n in range(working_memory.KEYS):
+            working_memory.put(tx, TENANT, "s1", f"k{n}", n, 60)
     with pytest.raises(Invalid, match="delete some"):
         put(talk, "more", 1)
     assert put(talk, "k0", "again", 60).value == "again"
@@ -172,8 +172,8 @@ def test_pages_follow_each_other_by_key(talk: Database) -> None:
     for key in keys:
         put(talk, key, key)
     with talk.tenant(TENANT) as tx:
-        first = working.of_session(tx, "s1", limit=4)
-        rest = working.of_session(tx, "s1", after=first[-1].key)
+        first = working_memory.of_session(tx, "s1", limit=4)
+        rest = working_memory.of_session(tx, "s1", after=first[-1].key)
     assert [one.key for one in [*first, *rest]] == keys
 
 
@@ -182,17 +182,17 @@ def test_another_tenant_sees_and_takes_nothing(talk: Database, settings: Any) ->
     accept(talk, event("session.started", {"session_id": "s1", "user_id": "ada"}), tenant=OTHER)
     put(talk, "k", "mine")
     with talk.tenant(OTHER) as tx:
-        assert working.of_session(tx, "s1") == []
-        assert not working.drop(tx, "s1", "k")
-        working.put(tx, OTHER, "s1", "k", "theirs")
-        assert working.clear(tx, ["s1"]) == 1
+        assert working_memory.of_session(tx, "s1") == []
+        assert not working_memory.drop(tx, "s1", "k")
+        working_memory.put(tx, OTHER, "s1", "k", "theirs")
+        assert working_memory.clear(tx, ["s1"]) == 1
     assert kept(talk) == {"k": "mine"}
 
 
 def test_an_end_waits_for_what_is_being_put_and_takes_it_along(talk: Database) -> None:
     ends = Thread(target=accept, args=(talk, ended()))
     with talk.tenant(TENANT) as tx:
-        working.put(tx, TENANT, "s1", "k", 1)
+        working_memory.put(tx, TENANT, "s1", "k", 1)
         ends.start()
         ends.join(0.3)
         assert ends.is_alive()

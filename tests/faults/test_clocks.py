@@ -18,9 +18,9 @@ from sqlalchemy import text
 
 from api.stack.broker import Broker
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
-from rules import store
+from rules.registry import store
 from tests.rules.samples import a_document
 from tests.samples import TENANT
 from tests.works import Works

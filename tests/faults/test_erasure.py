@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from core.config import Settings
-from core.db import Database
 from core.errors import Conflict
+from core.storage.db import Database
 from tests.core.erasing import holding, user_erased
 from tests.samples import accept_all, ended, said
 from tests.works import Works

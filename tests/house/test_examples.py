@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from tests.samples import accept, said
 
 EXAMPLE = Path("docs", "examples", "imprint-example")
@@ -69,7 +69,7 @@ def test_everything_that_the_package_claims_can_be_had(installed: Path, root: Pa
     code = """
 import json
 from core import plugins
-import workers.agents
+import workers.agents.table
 print(json.dumps({group: [str(plugins.named(group, name)) and name for name in plugins.names(group)]
                   for group in plugins.OWN}))
 """
@@ -87,8 +87,8 @@ def test_the_extractor_reads_orders_and_all_else(installed: Path, root: Path) ->
 import json
 from datetime import UTC, datetime
 from core.config import Settings
-from core.extract import extractors
-from core.extract.protocol import Window
+from core.extraction import extractors
+from core.extraction.protocol import Window
 from core.types import Message
 def message(place, role, text):
     return Message("s1", f"m{place}", place, f"e{place}", "Ada", role, text, datetime(2026, 5, 20, tzinfo=UTC))
@@ -111,7 +111,7 @@ def test_the_retriever_answers_from_its_file(installed: Path, root: Path, tmp_pa
 import json
 from core import retrievers
 from core.config import Settings
-from core.retrievers import Question
+from core.context.retrievers import Question
 found = retrievers.ask(retrievers.opened(Settings()), Question("acme", "ada", None, "Can parcels be returned?", 3))
 print(json.dumps([[name, one.source, one.text, one.score] for name, one in found]))
 """
@@ -157,7 +157,7 @@ def test_the_notifier_carries_what_goes_to_its_scheme_once(
 import json
 from dataclasses import replace
 from core.config import Settings
-from core.tenants import DEFAULT
+from core.tenancy.tenants import DEFAULT
 from tests.workers.test_outside import a_job, tools
 from workers import notifying
 kit, job = tools(Settings()), a_job(channel="desk", template="A parcel is lost. 包裹丢了。", subject="Parcel")
@@ -181,7 +181,7 @@ import json
 from dataclasses import replace
 from core.config import Settings
 from core.errors import Never
-from core.tenants import DEFAULT
+from core.tenancy.tenants import DEFAULT
 from tests.workers.test_outside import a_job, tools
 from workers import notifying
 try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from api.http import bodies, bounds, gate, large_json, protocol, turns
-from core.limits import Limits
+from api.http import bodies, connection_limits, fair_share, gate, large_json, route_bounds
+from core.settings.limits import Limits
 
 
 def page(root: Path, name: str = "limits.md") -> str:
@@ -22,11 +22,11 @@ def test_the_table_of_limits_is_the_model(root: Path) -> None:
 def test_the_bounds_of_every_request_are_those_of_the_code(root: Path) -> None:
     said, mib = page(root), 1024 * 1024
     assert f"{gate.HEADERS} headers of {gate.HEADER_BYTES // 1024} KiB" in said
-    assert f"| all others | {bounds.BODY_BYTES // mib} MiB |" in said
+    assert f"| all others | {route_bounds.BODY_BYTES // mib} MiB |" in said
     assert f"may hold {large_json.VALUES:,} values" in said
     assert f"A JSON body of {large_json.LARGE_BYTES // 1024} KiB" in said
     assert f"one second more for each {bodies.SLOWEST // 1024} KiB" in said
     assert f"Up to {bodies.DRAINED_BYTES // mib} MiB" in said
-    assert f"{turns.WAIT_SECONDS:.0f} seconds at the most" in said
-    assert f"after {protocol.WRITE_SECONDS:.0f} seconds" in said
+    assert f"{fair_share.WAIT_SECONDS:.0f} seconds at the most" in said
+    assert f"after {connection_limits.WRITE_SECONDS:.0f} seconds" in said
     assert f"more than {gate.HEADERS} headers, or more than {gate.HEADER_BYTES // 1024} KiB" in page(root, "http.md")

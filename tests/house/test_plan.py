@@ -17,16 +17,18 @@ from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
 from starlette.routing import Match
 
+from api.app import ROUTERS
 from api.cli import main as commands
-from api.http.app import ROUTERS
 from bench import settings as settings_table
-from core import intake, metrics
-from rules import flow, schema
-from rules.operators import OPERATORS
-from rules.paths import EVENT_FIELDS, LOOKED_UP
-from rules.stages import STAGES
-from rules.targets import EMITTED, TARGETS
-from workers import agents
+from core import metrics
+from core.events import parsing
+from rules.document import schema
+from rules.document.targets import EMITTED, TARGETS
+from rules.expressions.operators import OPERATORS
+from rules.expressions.paths import EVENT_FIELDS, LOOKED_UP
+from rules.flow import flow_rows
+from rules.flow.stages import STAGES
+from workers.agents import table
 
 PACKAGES = ("core", "rules", "workers", "api")
 LONGEST = 60
@@ -133,24 +135,24 @@ def table_rows(root: Path) -> dict[str, str]:
 
 
 def test_every_event_and_agent_is_in_the_manual_and_nothing_else(root: Path) -> None:
-    there = {*intake.PAYLOADS, *emitted(root), *agents.AGENTS}
+    there = {*parsing.PAYLOADS, *emitted(root), *table.AGENTS}
     assert set(table_rows(root)) == there
     assert "dispatch.dead" in emitted(root)
 
 
-@pytest.mark.parametrize("name", intake.PAYLOADS)
+@pytest.mark.parametrize("name", parsing.PAYLOADS)
 def test_every_checked_field_of_a_payload_is_in_the_manual(root: Path, name: str) -> None:
     row = table_rows(root)[name]
-    fields = intake.PAYLOADS[name].model_fields
+    fields = parsing.PAYLOADS[name].model_fields
     assert [field for field in fields if f"`{field}`" not in row] == []
     needed = row.split(" | ")[1]
     assert [field for field, is_ in fields.items() if is_.is_required() and f"`{field}`" not in needed] == []
 
 
-@pytest.mark.parametrize("name", agents.AGENTS)
+@pytest.mark.parametrize("name", table.AGENTS)
 def test_what_follows_from_an_agent_is_in_the_manual(root: Path, name: str) -> None:
     row = table_rows(root)[name]
-    assert f"| {agents.AGENTS[name].queue}" in row
+    assert f"| {table.AGENTS[name].queue}" in row
     assert "the same" in row or [kind for kind in TARGETS.get(name, ()) if f"`{kind}`" not in row] == []
 
 
@@ -181,7 +183,7 @@ def reasons(root: Path) -> set[str]:
         for part in ([node.value.body] if isinstance(node.value, ast.IfExp) else [node.value])
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
     }
-    return {*said, *STAGES, flow.GONE}
+    return {*said, *STAGES, flow_rows.GONE}
 
 
 def test_every_reason_of_a_decision_is_in_the_manual_and_nothing_else(root: Path, rules_page: str) -> None:

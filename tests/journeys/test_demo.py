@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from api.cli import talks
+from api.cli import conversations
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -75,7 +75,7 @@ def test_every_memory_says_why_it_is_there(run: Run) -> None:
 
 
 def test_all_that_was_published_was_worked_once(run: Run) -> None:
-    talk, counts = talks.shipped(), run.answer["counts"]
+    talk, counts = conversations.shipped(), run.answer["counts"]
     assert counts["events"]["message.added"] == len(talk.turns)
     assert counts["events"]["session.ended"] == len(talk.sessions)
     assert {row["status"] for row in counts["dispatches"]} == {"done"}

@@ -19,15 +19,15 @@ import psycopg
 import pytest
 from kombu.connection import Connection
 
-from core import receipts
 from core.config import Settings
+from core.memory import receipts
 from core.types import Json
 from tests.core.erasing import a_word
 from tests.doors import Doors, opened
 from tests.production import free_port, wait_for
 from tests.samples import ended, event, said
 from tests.works import Works, at_work
-from workers.bus import EXCHANGE
+from workers.routing.bus_consumer import EXCHANGE
 
 CITY = "Madrid"
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import profile, verdicts
-from core.db import Database
+from core.memory import verdicts
+from core.reflection import profile
+from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import TENANT, accept, said
 from tests.works import Works

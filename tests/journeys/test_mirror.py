@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from tests.samples import accept_all, ended, said
 from tests.workers.mirrors import Desk, desk, line_of
 from tests.works import at_work
-from workers.watch import Watcher
+from workers.mirror_watcher import Watcher
 
 OLD, NEW = "sister is called Anna", "sister is called Anne"
 TALK = ("I live in Lisbon.", "My sister is called Anna.", "Please always answer in short bullet points.")

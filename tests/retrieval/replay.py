@@ -10,12 +10,14 @@ from typing import Final, Protocol
 
 from sqlalchemy import text
 
-from core import db, schema, tenants
 from core.config import Settings
-from core.db import Database
-from core.embed import Embedder
+from core.inference.embedders import Embedder
 from core.search import query
-from rules import store
+from core.storage import db as storage_db
+from core.storage import schema
+from core.storage.db import Database
+from core.tenancy import tenants
+from rules.registry import store
 from tests.databases import beside
 from tests.retrieval import talks
 from tests.retrieval.rows import COMMAND, DEEPEST, Row
@@ -66,7 +68,7 @@ def told(settings: Settings, embedder: Noting, there: Sequence[Talk]) -> Iterato
     """
     with beside(settings.model_copy(update={"lease_seconds": LEASE_SECONDS})) as own:
         schema.upgrade(own, (embedder.name, embedder.dimension))
-        with closing(db.connect(db.app_url(own), 4)) as database:
+        with closing(storage_db.connect(storage_db.app_url(own), 4)) as database:
             with database.tenant(TENANT) as tx:
                 tenants.ensure(tx, TENANT)
                 store.install_defaults(tx, TENANT)

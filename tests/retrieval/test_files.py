@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.embed import HashEmbedder
 from core.errors import Never
+from core.inference.embedders import HashEmbedder
 from tests.retrieval import rows, talks, vectors
 from tests.retrieval.rows import Row
 from tests.retrieval.talks import Talk

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
-from core.embed import HashEmbedder
-from core.search import rank
+from core.inference.embedders import HashEmbedder
+from core.search import ranking
 from tests.retrieval import replay, rewrite, rows, talks, vectors
 from tests.retrieval.replay import Told
 
@@ -67,7 +67,7 @@ def test_a_ranking_that_lost_a_part_is_refused(
     served: Told, found: list[rows.Row], broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in BREAKS[broken].items():
-        monkeypatch.setattr(rank, name, value)
+        monkeypatch.setattr(ranking, name, value)
     assert rows.drops(found, served.rows())
 
 

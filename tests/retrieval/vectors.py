@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from core.embed import LOCAL_MODEL, Embedder, Floats
 from core.errors import Never
-from core.minilm import DIMENSION
+from core.inference.embedders import LOCAL_MODEL, Embedder, Floats
+from core.inference.minilm import DIMENSION
 from tests.retrieval.rows import COMMAND
 
 FILE: Final = Path(__file__).parent / "vectors.npz"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.types import Event, Json
-from rules.schema import Rule, parse
+from rules.document.schema import Rule, parse
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 RUN: Json = {"action_type": "run_agent", "target": "memory_extractor"}

@@ -12,21 +12,23 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from sqlalchemy.exc import InternalError
 
-from core import events
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
 from core.errors import Invalid
-from core.events import COLUMNS, Announcement, event_of
-from core.tables import TENANT_TABLES
+from core.events import log as event_log
+from core.events.log import COLUMNS, Announcement, event_of
+from core.inference.embedders import HashEmbedder
+from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES
 from core.types import Json
-from rules import backtest, flow, store, stretch
-from rules.backtest import Asked, Backtest, Progress, Result
-from rules.flow import Match
-from rules.meaning import Meanings
-from rules.ruleset import Ruleset, matches_type
-from rules.schema import Rule
-from rules.stages import STAGES
+from rules.backtest import backtest, log_window
+from rules.backtest.backtest import Asked, Backtest, Progress, Result
+from rules.document.schema import Rule
+from rules.engine.ruleset import Ruleset, matches_type
+from rules.engine.similarity import Meanings
+from rules.flow import flow_rows
+from rules.flow.flow_rows import Match
+from rules.flow.stages import STAGES
+from rules.registry import store
 from tests.rules.samples import NOON, RUN, a_document, a_rule
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 
@@ -153,7 +155,7 @@ def test_a_debounce_goes_on_over_the_borders_of_pages(app: Database, monkeypatch
     accept_all(app, batch)
     draft = a_rule(flow={"debounce": {"seconds": 30, "max_events": 7}, "cooldown": {"seconds": 40}})
     whole = tried(app, draft, samples=50)
-    monkeypatch.setattr(stretch, "PAGE", 4)
+    monkeypatch.setattr(log_window, "PAGE", 4)
     paged = tried(app, draft, samples=50)
     assert {**paged, "took_ms": 0} == {**whole, "took_ms": 0}
     assert whole["fired"] > 0
@@ -258,7 +260,7 @@ def test_acts_are_the_same_where_they_end_on_the_same_event_whoever_comes_first(
 
 
 def test_many_acts_of_one_side_alone_are_not_remembered(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rules.tally.SETTLED_FROM", 10)
+    monkeypatch.setattr("rules.backtest.counters.SETTLED_FROM", 10)
     install(app, a_document(name="mine", event_type="order.placed", flow={"count": {"threshold": 2}}))
     accept_all(app, [event(id=f"e{n}", time=at(n)) for n in range(200)])
     compared = tried(app, a_rule("mine", event_type="order.placed"))["compared"]
@@ -275,7 +277,7 @@ def test_concurrency_is_not_simulated_and_the_answer_says_so(app: Database) -> N
 
 def test_progress_is_told_and_ends_with_the_result(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backtest, "REPORTED", 20)
-    monkeypatch.setattr(stretch, "PAGE", 10)
+    monkeypatch.setattr(log_window, "PAGE", 10)
     install(app)
     accept_all(app, [event(id=f"e{n}") for n in range(50)])
     *told, last = steps(app, a_rule(event_type="*"))
@@ -320,7 +322,7 @@ def test_nothing_is_written(app: Database) -> None:
 
 
 def test_the_database_refuses_whatever_would_write(app: Database) -> None:
-    with pytest.raises(InternalError, match="read-only transaction"), stretch.reading(app, TENANT) as tx:
+    with pytest.raises(InternalError, match="read-only transaction"), log_window.reading(app, TENANT) as tx:
         tx.execute(text("DELETE FROM events"))
 
 
@@ -425,7 +427,7 @@ def test_ticks_in_the_log_are_not_counted_twice_and_two_time_tables_are_compared
     noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
     tick = Announcement("nightly@2026-11-21T12:00:00Z", "clock.ticked", noon, {"rule": "nightly"})
     with app.tenant(TENANT) as tx:
-        events.announce(tx, TENANT, [tick])
+        event_log.announce(tx, TENANT, [tick])
     result = tried(app, scheduled(schedule={"every_seconds": 1200}))
     assert result["fired"] == 6
     assert result["compared"] == {"version": 1, "both": 2, "only_draft": 4, "only_in_force": 0}
@@ -441,7 +443,7 @@ def test_a_flow_on_a_schedule_gathers_ticks(app: Database) -> None:
 
 
 def test_a_schedule_that_is_due_too_often_is_refused(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stretch, "MAX_TICKS", 100)
+    monkeypatch.setattr(log_window, "MAX_TICKS", 100)
     install(app)
     with pytest.raises(Invalid) as refused:
         tried(app, scheduled(schedule={"every_seconds": 60}))
@@ -491,7 +493,7 @@ def emptied(app: Database) -> Database:
 def test_it_finds_what_the_routers_own_tables_would_have_done(
     emptied: Database, queue: Database, parts: Json, taken: list[tuple[int, str, str, bool]]
 ) -> None:
-    """The same log through `rules.flow`, on a clock that is the log's own: the same acts, on the same events."""
+    """Replay the log through `rules.flow.flow_rows` on the clock of the log: the same actions on the same events."""
     with emptied.tenant(TENANT) as tx:
         for table in ("flows", "events"):
             tx.execute(text(f"DELETE FROM {table}"))
@@ -520,7 +522,7 @@ def _live(queue: Database, rule: Rule, until: datetime) -> list[list[str]]:
                 first = tx.execute(text("SELECT min(due_at) FROM flows")).scalar_one()
                 if first is None or first > now:
                     return
-                fires, _ = flow.due(tx, first, rule_of=lambda *_: rule)
+                fires, _ = flow_rows.due(tx, first, rule_of=lambda *_: rule)
                 fired.extend(fires)
 
     for one in log:
@@ -531,12 +533,12 @@ def _live(queue: Database, rule: Rule, until: datetime) -> list[list[str]]:
         found = [verdict for verdict in ruleset.decide(one) if verdict.fired]
         matches = [Match(one, rule, 1, verdict.keys) for verdict in found]
         if not any(getattr(rule.flow, stage) for stage in STAGES):
-            fired.extend(flow.Fire(TENANT, rule, 1, (one.seq,), one.seq, {}) for _ in matches)
+            fired.extend(flow_rows.Fire(TENANT, rule, 1, (one.seq,), one.seq, {}) for _ in matches)
             continue
         with queue.queue() as tx:
             ends = [(TENANT, end.name, end.key) for end in ruleset.flushed_by(one)]
-            _, fires, _ = flow.pass_on(tx, matches, clock, ends)
+            _, fires, _ = flow_rows.pass_on(tx, matches, clock, ends)
             fired.extend(fires)
         due(clock)
-    due(until - stretch.MOMENT)
+    due(until - log_window.MOMENT)
     return [[ids[seq] for seq in fire.seqs] for fire in fired]

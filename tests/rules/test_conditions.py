@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from core.types import Json
-from rules.conditions import MAX_MEANT, compile_conditions, explain, texts_compared
-from rules.facts import Facts
-from rules.schema import parse
+from rules.document.schema import parse
+from rules.engine.conditions import MAX_MEANT, compile_conditions, explain, texts_compared
+from rules.expressions.facts import Facts
 from tests.rules.samples import a_document, a_leaf, an_event
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from bench.cost import cases, event
 from core.types import Json
-from rules.cost import EVENT_BYTES, ITEMS, LOOKUP, MEANING, SCAN, Cost, bound
-from rules.ruleset import Ruleset
+from rules.engine.cost import EVENT_BYTES, ITEMS, LOOKUP, MEANING, SCAN, Cost, bound
+from rules.engine.ruleset import Ruleset
 from tests.rules.samples import RUN, a_leaf, a_rule
 from tests.spent import spent
 

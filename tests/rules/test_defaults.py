@@ -6,10 +6,10 @@ import pytest
 
 from bench import default_rules
 from core.types import Json
-from rules import defaults
-from rules.ruleset import Ruleset
-from rules.schema import parse
-from rules.targets import TARGETS as AGENTS
+from rules.document.schema import parse
+from rules.document.targets import TARGETS as AGENTS
+from rules.engine.ruleset import Ruleset
+from rules.registry import defaults
 from tests.rules.samples import an_event
 
 DOCUMENTS = {str(document["name"]): document for document in defaults.load()}

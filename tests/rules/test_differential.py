@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.types import Event, Json
-from rules.conditions import compile_conditions, explain
-from rules.facts import Facts
-from rules.operators import OPERATORS
-from rules.ruleset import Ruleset
-from rules.schema import parse
+from rules.document.schema import parse
+from rules.engine.conditions import compile_conditions, explain
+from rules.engine.ruleset import Ruleset
+from rules.expressions.facts import Facts
+from rules.expressions.operators import OPERATORS
 from tests.rules.samples import NOON, a_document, a_rule, an_event
 
 NOT_THERE = object()

@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import db, events
 from core.config import Settings
-from core.db import Database, Tx
+from core.events import log as event_log
+from core.storage import db
+from core.storage.db import Database, Tx
 from core.types import Event
-from rules import flow, store
-from rules.flow import Drop, Fire, Flushed, Match, Word
-from rules.ruleset import flow_key
-from rules.schema import Rule
-from rules.stages import STAGES
+from rules.document.schema import Rule
+from rules.engine.ruleset import flow_key
+from rules.flow import flow_rows
+from rules.flow.flow_rows import Drop, Fire, Flushed, Match, Word
+from rules.flow.stages import STAGES
+from rules.registry import store
 from tests.rules.samples import NOON, a_document, a_rule, an_event
 from tests.samples import TENANT, accept, said
 
@@ -53,7 +55,7 @@ def pass_on(
     queue: Database, *matches: Match, at: float = 0, flushed: list[Flushed] | None = None
 ) -> tuple[list[Word], list[Fire], list[Drop]]:
     with queue.queue() as tx:
-        return flow.pass_on(tx, matches, after(at), flushed or [])
+        return flow_rows.pass_on(tx, matches, after(at), flushed or [])
 
 
 def words(queue: Database, *matches: Match, at: float = 0) -> list[str]:
@@ -72,7 +74,7 @@ def rule_of(_tx: Tx, _tenant: str, name: str, _version: int) -> Rule | None:
 
 def due(queue: Database, at: float) -> tuple[list[Fire], list[Drop]]:
     with queue.queue() as tx:
-        return flow.due(tx, after(at), rule_of=rule_of)
+        return flow_rows.due(tx, after(at), rule_of=rule_of)
 
 
 def handed_on(queue: Database, at: float) -> list[tuple[int, ...]]:
@@ -126,9 +128,9 @@ def crashing(queue: Database) -> Iterator[Tx]:
 def test_a_batch_that_fails_leaves_everything_as_it_was(queue: Database) -> None:
     pass_on(queue, a_match(QUIET, 1), a_match(COOL, 1))
     with crashing(queue) as tx:
-        flow.pass_on(tx, [a_match(QUIET, 2), a_match(THREE, 2), a_match(COOL, 2)], after(100))
+        flow_rows.pass_on(tx, [a_match(QUIET, 2), a_match(THREE, 2), a_match(COOL, 2)], after(100))
     with crashing(queue) as tx:
-        flow.due(tx, after(200), rule_of=rule_of)
+        flow_rows.due(tx, after(200), rule_of=rule_of)
     assert kinds(queue) == ["cooldown", "debounce"]
     assert handed_on(queue, 200) == [(1,)]
 
@@ -187,16 +189,16 @@ def test_a_row_whose_time_has_passed_means_nothing_even_before_it_is_deleted(que
 def test_expired_rows_are_deleted_and_no_others(queue: Database) -> None:
     pass_on(queue, a_match(COOL, 1), a_match(QUIET, 1), a_match(THREE, 1))
     with queue.queue() as tx:
-        assert flow.forget_expired(tx, after(59)) == 0
-        assert flow.forget_expired(tx, after(60)) == 1
-        assert flow.forget_expired(tx, after(1e6)) == 0
+        assert flow_rows.forget_expired(tx, after(59)) == 0
+        assert flow_rows.forget_expired(tx, after(60)) == 1
+        assert flow_rows.forget_expired(tx, after(1e6)) == 0
     assert kinds(queue) == ["count", "debounce"]
 
 
 def test_no_more_rows_are_deleted_at_once_than_asked_for(queue: Database) -> None:
     pass_on(queue, *(a_match(COOL, seq, f"session:{seq}") for seq in range(5)))
     with queue.queue() as tx:
-        assert [flow.forget_expired(tx, after(60), limit=2) for _ in range(4)] == [2, 2, 1, 0]
+        assert [flow_rows.forget_expired(tx, after(60), limit=2) for _ in range(4)] == [2, 2, 1, 0]
 
 
 def test_the_counts_of_a_deleted_rule_are_forgotten(app: Database, queue: Database) -> None:
@@ -204,11 +206,11 @@ def test_the_counts_of_a_deleted_rule_are_forgotten(app: Database, queue: Databa
         store.save(tx, TENANT, a_document(name="three", flow={"count": {"threshold": 3}}), author="test")
     pass_on(queue, a_match(THREE, 1))
     with queue.queue() as tx:
-        assert flow.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 0
+        assert flow_rows.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 0
     with app.tenant(TENANT) as tx:
         store.delete(tx, TENANT, "three", author="test")
     with queue.queue() as tx:
-        assert flow.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 1
+        assert flow_rows.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 1
     assert kinds(queue) == []
 
 
@@ -253,8 +255,8 @@ def sent(app: Database, queue: Database, *names: str) -> list[Event]:
     """Messages on the log, each of a session of that name, all of one user."""
     accept(app, *(said(name, id=name, session=name) for name in names))
     with queue.queue() as tx:
-        rows = tx.execute(text(f"SELECT {events.COLUMNS} FROM events e ORDER BY seq"))
-        return [events.event_of(row) for row in rows]
+        rows = tx.execute(text(f"SELECT {event_log.COLUMNS} FROM events e ORDER BY seq"))
+        return [event_log.event_of(row) for row in rows]
 
 
 def matched(rule: Rule, event: Event) -> Match:
@@ -351,7 +353,7 @@ def test_only_where_a_new_action_changes_what_becomes_of_others_routers_wait_for
     lane = a_rule("lane", flow={"concurrency": {"limit": 1, "on_conflict": conflict}})
     with ThreadPoolExecutor(1) as pool:
         with queue.queue() as tx:
-            assert flow.pass_on(tx, [a_match(lane, 1)], NOON)[0] == [Word("fired", None)]
+            assert flow_rows.pass_on(tx, [a_match(lane, 1)], NOON)[0] == [Word("fired", None)]
             other = pool.submit(pass_on, queue, a_match(lane, 2))
             if waits:
                 until_someone_waits(queue)
@@ -454,7 +456,7 @@ def test_due_debounces_are_shared_out_and_never_handed_on_twice(queue: Database)
 
     def some() -> list[Fire]:
         with queue.queue() as tx:
-            return flow.due(tx, after(60), limit=10, rule_of=rule_of)[0]
+            return flow_rows.due(tx, after(60), limit=10, rule_of=rule_of)[0]
 
     with ThreadPoolExecutor(4) as pool:
         taken = list(chain.from_iterable(pool.map(take, range(4))))

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from core.db import Database
 from core.errors import Conflict, Invalid
+from core.storage.db import Database
 from core.types import Json
-from rules import defaults, folder, store
-from rules.folder import Step
-from rules.formatting import formatted
-from rules.standing import Allowed
-from rules.store import Edit
+from rules.document.formatting import formatted
+from rules.registry import defaults, folder, store
+from rules.registry.folder import Step
+from rules.registry.limits import Allowed
+from rules.registry.store import Edit
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
-from rules import defaults
-from rules.formatting import WIDTH, diff, formatted, same
+from rules.document.formatting import WIDTH, diff, formatted, same
+from rules.registry import defaults
 from tests.rules.test_schema import EVERYTHING, SCHEDULED, VERBATIM
 from tests.samples import TENANT
 

@@ -7,13 +7,14 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from core import db, events
 from core.config import Settings
-from core.db import Database, Tx
-from core.text import token_estimate
+from core.events import log as event_log
+from core.language.terms import token_estimate
+from core.storage import db
+from core.storage.db import Database, Tx
 from core.types import Event
-from rules import lookups
-from rules.paths import LOOKED_UP
+from rules.engine import lookups
+from rules.expressions.paths import LOOKED_UP
 from tests.databases import analyzed
 from tests.rules.samples import an_event
 from tests.samples import NOON, TENANT, accept, accept_all, ended, said
@@ -25,7 +26,7 @@ NOON_TIME = datetime.fromisoformat(NOON)
 
 def log(app: Database, tenant: str = TENANT) -> list[Event]:
     with app.tenant(tenant) as tx:
-        return events.since(tx, 0, 100_000)
+        return event_log.since(tx, 0, 100_000)
 
 
 def asked(database: Database, *pairs: tuple[Event, frozenset[str]], role: str = "router") -> list[dict[str, Any]]:

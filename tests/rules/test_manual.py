@@ -12,22 +12,27 @@ from typing import Any, Final, NamedTuple
 import pytest
 from sqlalchemy import text
 
-from core.db import Database
-from core.outlets import Outlets
+from core.storage.db import Database
+from core.tenancy.destinations import Outlets
 from core.types import Event, Json
-from rules import conditions, fields, operators, paths, schedules, schema, stages, store, tree
-from rules.conditions import compile_conditions
-from rules.facts import Facts
-from rules.operators import OPERATORS
-from rules.ruleset import Ruleset, flow_key, sampled
-from rules.schema import Flow, Leaf, Rule, Schedule
-from rules.stages import STAGES, Burst, Passage, State
-from rules.standing import Allowed
-from rules.timing import cron_fault
+from rules.document import condition_tree, fields, schema
+from rules.document.schema import Flow, Leaf, Rule, Schedule
+from rules.document.timing import cron_fault
+from rules.engine import conditions
+from rules.engine.conditions import compile_conditions
+from rules.engine.ruleset import Ruleset, flow_key, sampled
+from rules.expressions import operators, paths
+from rules.expressions.facts import Facts
+from rules.expressions.operators import OPERATORS
+from rules.flow import schedules, stages
+from rules.flow.stages import STAGES, Burst, Passage, State
+from rules.registry import store
+from rules.registry.limits import Allowed
 from tests.rules.samples import NOON, an_event
 from tests.samples import TENANT, accept, event
 from tests.works import Works
-from workers import ledger, router
+from workers.dispatch import ledger
+from workers.routing import router
 
 MANUAL: Final = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
 ALLOWED: Final = Allowed(Outlets(["crm.example.com"], ["care"], ["crm"], ["crm-token"]))
@@ -222,9 +227,9 @@ def test_a_line_is_due_across_daylight_saving_as_the_table_says(row: list[str]) 
     ("what", "most"),
     [
         ("rules of a tenant", Allowed().rules),
-        ("comparisons in a rule", tree.MAX_LEAVES),
+        ("comparisons in a rule", condition_tree.MAX_LEAVES),
         ("depth of its conditions", schema.MAX_DEPTH),
-        ("values in a list to compare with", tree.MAX_LIST),
+        ("values in a list to compare with", condition_tree.MAX_LIST),
         ("characters of a `matches` or `wildcard`", operators.MAX_PATTERN),
         ("characters of any text", fields.MAX_TEXT),
         ("steps of a path", paths.MAX_STEPS),

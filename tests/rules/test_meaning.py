@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.embed import Floats, HashEmbedder
-from rules import meaning
-from rules.meaning import MEANT_CHARACTERS, Meanings, Unknown
-from rules.ruleset import Ruleset
+from core.inference.embedders import Floats, HashEmbedder
+from rules.engine import similarity
+from rules.engine.ruleset import Ruleset
+from rules.engine.similarity import MEANT_CHARACTERS, Meanings, Unknown
 from tests.rules.samples import a_leaf, a_rule, an_event
 
 
@@ -131,4 +131,4 @@ def test_a_rule_meets_what_is_near_enough_to_what_it_means(meanings: Meanings) -
 
 
 def test_the_memory_is_large_enough_for_a_batch() -> None:
-    assert meaning.CAPACITY >= 20 * 500
+    assert similarity.CAPACITY >= 20 * 500

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.conditions import compile_conditions, explain
-from rules.facts import MISSING, Facts
-from rules.operators import OPERATORS, same
-from rules.ruleset import Ruleset
-from rules.schema import parse
+from rules.document.schema import parse
+from rules.engine.conditions import compile_conditions, explain
+from rules.engine.ruleset import Ruleset
+from rules.expressions.facts import MISSING, Facts
+from rules.expressions.operators import OPERATORS, same
 from tests.rules.samples import a_document, a_leaf, a_rule, an_event
 from tests.spent import spent
 

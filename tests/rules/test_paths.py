@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.facts import MISSING, Facts
-from rules.paths import LOOKED_UP, PATTERN, BadPath, getter, parse_path
+from rules.expressions.facts import MISSING, Facts
+from rules.expressions.paths import LOOKED_UP, PATTERN, BadPath, getter, parse_path
 from tests.rules.samples import NOON, an_event
 
 PAYLOAD = {"a": {"b": [10, {"c": None}]}, "null": None, "名前": "Ada", "list": [[1, 2]], "with space": 1}

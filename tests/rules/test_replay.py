@@ -3,14 +3,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from core.db import Database
-from core.embed import HashEmbedder
+from core.inference.embedders import HashEmbedder
+from core.storage.db import Database
 from core.types import Json
-from rules import replay
-from rules.meaning import Meanings
-from rules.replay import Reading, Stated
-from rules.schema import parse
-from rules.targets import TARGETS
+from rules.backtest import replay
+from rules.backtest.replay import Reading, Stated
+from rules.document.schema import parse
+from rules.document.targets import TARGETS
+from rules.engine.similarity import Meanings
 from tests.samples import TENANT, accept, ended, event, said
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.db import Database
+from core.storage.db import Database
 from core.types import Event, Json
-from rules import ruleset as ruleset_module
-from rules import store
-from rules.book import Book
-from rules.conditions import compile_conditions
-from rules.facts import Facts
-from rules.ruleset import Ruleset, flow_key, matches_type, sampled
-from rules.schema import Rule, parse
+from rules.document.schema import Rule, parse
+from rules.engine import ruleset as ruleset_module
+from rules.engine.conditions import compile_conditions
+from rules.engine.ruleset import Ruleset, flow_key, matches_type, sampled
+from rules.expressions.facts import Facts
+from rules.registry import store
+from rules.registry.live_rules import Book
 from tests.rules.samples import NOON, RUN, a_document, a_leaf, a_rule, an_event
 from tests.samples import TENANT
 

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database
 from core.errors import Invalid
+from core.storage.db import Database
 from core.types import Json
-from rules import schedules, store
-from rules.book import Book
-from rules.schedules import Fired, Scheduled
-from rules.schema import parse
-from rules.timing import Schedule
+from rules.document.schema import parse
+from rules.document.timing import Schedule
+from rules.flow import schedules
+from rules.flow.schedules import Fired, Scheduled
+from rules.registry import store
+from rules.registry.live_rules import Book
 from tests.databases import analyzed, carried_out, looked_at
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, said

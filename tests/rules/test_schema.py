@@ -7,12 +7,12 @@ from jsonschema import Draft202012Validator
 
 from core.errors import Invalid
 from core.types import Json
-from rules import store
-from rules.json_schema import json_schema
-from rules.operators import OPERATORS
-from rules.paths import LOOKED_UP
-from rules.schema import Leaf, document, parse
-from rules.targets import TARGETS
+from rules.document.json_schema import json_schema
+from rules.document.schema import Leaf, document, parse
+from rules.document.targets import TARGETS
+from rules.expressions.operators import OPERATORS
+from rules.expressions.paths import LOOKED_UP
+from rules.registry import store
 from tests.rules.samples import RUN, a_document, a_leaf
 
 VERBATIM: Json = {

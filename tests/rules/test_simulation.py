@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rules.simulation import PRUNED_FROM, Outcome, Simulation
-from rules.stages import STAGES, Burst, Passage, State, push, release
-from rules.timing import Flow
+from rules.document.timing import Flow
+from rules.flow.simulation import PRUNED_FROM, Outcome, Simulation
+from rules.flow.stages import STAGES, Burst, Passage, State, push, release
 from tests.rules.samples import NOON, a_rule
 
 QUIET = {"debounce": {"seconds": 30}}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules import stages
-from rules.schema import Flow
-from rules.stages import STAGES, Burst, Passage, State
+from rules.document.schema import Flow
+from rules.flow import stages
+from rules.flow.stages import STAGES, Burst, Passage, State
 from tests.rules.samples import NOON
 
 KEYS = dict.fromkeys(STAGES, "k")

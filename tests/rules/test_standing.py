@@ -8,11 +8,11 @@ import pytest
 
 from core.config import Settings
 from core.errors import Invalid
-from core.outlets import Outlets
+from core.tenancy.destinations import Outlets
 from core.types import Json
-from rules import store
-from rules.schema import parse
-from rules.standing import Allowed, refusals
+from rules.document.schema import parse
+from rules.registry import store
+from rules.registry.limits import Allowed, refusals
 from tests.rules.samples import RUN, a_document, a_leaf, a_rule
 
 OPEN = Allowed(Outlets(["hooks.example.org", "*.example.com"], ["ops"], ["billing"], ["crm"]), high_risk=True)

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from core.db import Database
 from core.errors import NotFound
+from core.storage.db import Database
 from core.types import Json
-from rules import stats, store
-from rules.ruleset import sampled
+from rules.engine.ruleset import sampled
+from rules.registry import stats, store
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works

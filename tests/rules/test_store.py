@@ -7,13 +7,14 @@ from unittest.mock import ANY
 import pytest
 from sqlalchemy import text
 
-from core import events, tenants
-from core.db import Database
 from core.errors import Conflict, Invalid, NotFound
+from core.events import log
+from core.storage.db import Database
+from core.tenancy import tenants
 from core.types import Json
-from rules import defaults, store
-from rules.book import Book
-from rules.standing import Allowed
+from rules.registry import defaults, store
+from rules.registry.limits import Allowed
+from rules.registry.live_rules import Book
 from tests.production import wait_for
 from tests.rules.samples import RUN, a_document, a_leaf, an_event
 from tests.samples import TENANT
@@ -109,7 +110,7 @@ def test_what_cannot_be_carried_out_is_refused_with_its_place(app: Database, doc
 
 def announced(app: Database) -> list[tuple[str, Json]]:
     with app.tenant(TENANT) as tx:
-        return [(e.subject or "", e.payload) for e in reversed(events.find(tx, event_type="rule.changed"))]
+        return [(e.subject or "", e.payload) for e in reversed(log.find(tx, event_type="rule.changed"))]
 
 
 def test_every_edit_is_announced_and_a_new_tenant_is_none(app: Database) -> None:

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from rules import tally
-from rules.tally import Act, Comparison, Distinct, Ends, Shift, Side, Tally
+from rules.backtest import counters
+from rules.backtest.counters import Act, Comparison, Distinct, Ends, Shift, Side, Tally
 from tests.rules.samples import NOON
 
 
@@ -23,7 +23,7 @@ def test_few_different_values_are_counted_exactly() -> None:
 def test_many_different_values_are_estimated_within_a_few_percent_in_bounded_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tally, "KEPT_HASHES", 2000)
+    monkeypatch.setattr(counters, "KEPT_HASHES", 2000)
     seen = Distinct()
     for number in range(50_000):
         seen.add(f"user {number}")
@@ -62,7 +62,7 @@ def test_the_same_act_of_both_is_found_whoever_comes_first() -> None:
 
 
 def test_what_the_other_may_still_act_on_is_waited_for_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tally, "SETTLED_FROM", 3)
+    monkeypatch.setattr(counters, "SETTLED_FROM", 3)
     compared = Comparison(_settle_at=3)
 
     def tails(side: Side) -> set[int]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.errors import Invalid
-from rules.templates import fault, render
+from rules.expressions.templates import fault, render
 from tests.rules.samples import an_event
 
 LIMIT = 1_000

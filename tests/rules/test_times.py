@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rules.times import as_time, parse_duration, parse_time
+from rules.expressions.times import as_time, parse_duration, parse_time
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
-from rules import defaults, warnings
-from rules.paths import EVENT_FIELDS, LOOKED_UP
-from rules.payloads import Payloads, payloads_of
-from rules.schema import Rule, parse
-from rules.shapes import EMITTED_SHAPES, OTHER_EVENT_FIELDS
-from rules.targets import EMITTED, TARGETS
-from rules.warnings import Neighbours
+from rules.document.schema import Rule, parse
+from rules.document.targets import EMITTED, TARGETS
+from rules.expressions.paths import EVENT_FIELDS, LOOKED_UP
+from rules.registry import defaults, lint
+from rules.registry.field_kinds import EMITTED_SHAPES, OTHER_EVENT_FIELDS
+from rules.registry.lint import Neighbours
+from rules.registry.payload_fields import Payloads, payloads_of
 from tests.rules.samples import RUN, a_leaf, a_rule
 from tests.samples import TENANT, accept, event, said
 
@@ -27,7 +27,7 @@ def emits(kind: str, **payload: Any) -> Json:
 
 
 def warned(rule: Rule, others: Sequence[Rule] = (), payloads: Payloads = NOTHING) -> dict[str, str]:
-    return {problem.pointer: problem.detail for problem in warnings.of(rule, Neighbours(others), payloads)}
+    return {problem.pointer: problem.detail for problem in lint.of(rule, Neighbours(others), payloads)}
 
 
 def loops(name: str = "r", answers: str = "a", leads_to: str = "a", **fields: Any) -> Rule:

@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 
 from core.config import Settings
-from core.db import app_url, router_url
+from core.storage.db import app_url, router_url
 from tests.production import free_port, wait_for
 
 CHUNK = b" " * (256 * 1024)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
 from tests.doors import Doors
 from tests.samples import accept_all, ended, said

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from celery.signals import worker_process_shutdown
 
-from core import db, heartbeat
-from core.bell import broker_url
 from core.config import Settings
+from core.events.doorbell import broker_url
+from core.maintenance import heartbeat
+from core.storage import db
 from tests.production import wait_for
 from workers import app as celery_app
 

@@ -15,15 +15,17 @@ from kombu import Connection
 from kombu.transport import pyamqp
 from sqlalchemy import text
 
-from core import metrics, recent, tenant_limits
+from core import metrics
 from core.config import Settings
-from core.db import Database
-from core.limits import Limits
-from core.recent import Recent
+from core.sessions import recent_messages
+from core.sessions.recent_messages import Recent
+from core.settings.limits import Limits
+from core.storage.db import Database
+from core.tenancy import limits
 from tests.conftest import Servers
 from tests.samples import TENANT, accept_all, event, said
-from workers import bus
-from workers.bus import BusConsumer, Intake
+from workers.routing import bus_consumer
+from workers.routing.bus_consumer import BusConsumer, Intake
 
 BUDGET = 100_000
 WINDOW = 20_000
@@ -40,8 +42,8 @@ def store(servers: Servers) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def kept(settings: Settings, store: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recent]:
-    monkeypatch.setattr(recent, "PATIENCE_SECONDS", 5)
-    opened = recent.usual(settings.model_copy(update={"tenant_limits": Limits(window_bytes=BUDGET)}))
+    monkeypatch.setattr(recent_messages, "PATIENCE_SECONDS", 5)
+    opened = recent_messages.usual(settings.model_copy(update={"tenant_limits": Limits(window_bytes=BUDGET)}))
     yield opened
     opened.close()
 
@@ -66,7 +68,7 @@ def test_the_windows_of_a_tenant_stay_within_its_budget_and_the_newest_are_kept(
         kept.window(app, TENANT, f"s{n}")
         assert used(store) <= BUDGET
     assert sessions_kept(store) == {"s36", "s37", "s38", "s39"}
-    assert int(store.hget(recent._registers(TENANT)[1], "total") or 0) == used(store)
+    assert int(store.hget(recent_messages._registers(TENANT)[1], "total") or 0) == used(store)
 
 
 def test_another_tenants_windows_are_not_evicted(app: Database, kept: Recent, store: redis.Redis) -> None:
@@ -80,7 +82,7 @@ def test_another_tenants_windows_are_not_evicted(app: Database, kept: Recent, st
 
 def test_the_limit_of_the_tenant_itself_counts(app: Database, kept: Recent, store: redis.Redis) -> None:
     with app.tenant(TENANT) as tx:
-        tenant_limits.choose(tx, TENANT, {"window_bytes": 50_000}, Limits(window_bytes=BUDGET))
+        limits.choose(tx, TENANT, {"window_bytes": 50_000}, Limits(window_bytes=BUDGET))
     speak(app, range(10))
     for n in range(10):
         kept.window(app, TENANT, f"s{n}")
@@ -100,14 +102,14 @@ def test_what_has_expired_or_was_forgotten_does_not_count(
     app: Database, kept: Recent, store: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     speak(app, range(8))
-    monkeypatch.setattr(recent, "KEEP_SECONDS", 1)
+    monkeypatch.setattr(recent_messages, "KEEP_SECONDS", 1)
     for n in range(3):
         kept.window(app, TENANT, f"s{n}")
     time.sleep(2.1)
     kept.window(app, TENANT, "s3")
-    assert int(store.hget(recent._registers(TENANT)[1], "total") or 0) == used(store)
+    assert int(store.hget(recent_messages._registers(TENANT)[1], "total") or 0) == used(store)
     kept.forget(TENANT, ["s3"])
-    assert used(store) == int(store.hget(recent._registers(TENANT)[1], "total") or 0) == 0
+    assert used(store) == int(store.hget(recent_messages._registers(TENANT)[1], "total") or 0) == 0
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def consumer(servers: Servers, app: Database) -> Iterator[Intake]:
     intake = Intake(app, TENANT, 100, 4096, lambda: None, 50_000)
     listening = BusConsumer(servers.broker_url, intake)
     with Connection(servers.broker_url) as connection:
-        bus.QUEUE(connection.default_channel).declare()
+        bus_consumer.QUEUE(connection.default_channel).declare()
     yield intake
     listening.close()
 
@@ -123,7 +125,7 @@ def consumer(servers: Servers, app: Database) -> Iterator[Intake]:
 def publish(url: str, body: bytes, **more: object) -> None:
     sent = {"content_type": "application/json", "content_encoding": "utf-8", "routing_key": "a.b", **more}
     with Connection(url) as connection:
-        connection.Producer().publish(body, exchange=bus.EXCHANGE, declare=[bus.EXCHANGE], **sent)
+        connection.Producer().publish(body, exchange=bus_consumer.EXCHANGE, declare=[bus_consumer.EXCHANGE], **sent)
 
 
 def until_heard(app: Database, name: str) -> None:
@@ -173,5 +175,5 @@ def test_a_message_above_the_limit_is_refused_and_those_behind_it_are_heard(serv
 def test_the_messages_of_rabbitmq_stay_as_they_came() -> None:
     raw = amqp.Message(gzip.compress(b"x" * 1000), application_headers={"compression": "application/x-gzip", "a": "b"})
     raw.delivery_info = {"delivery_tag": 1}
-    message = bus._uninflated(pyamqp.Channel.Message)(raw)
+    message = bus_consumer._uninflated(pyamqp.Channel.Message)(raw)
     assert (message.body, message.compression, message.headers) == (raw.body, "application/x-gzip", {"a": "b"})

@@ -11,13 +11,14 @@ from prometheus_client import REGISTRY
 from sqlalchemy import create_engine, text
 from structlog.testing import capture_logs
 
-from core import db, tenants
 from core.config import Settings
-from core.db import Database
-from core.tables import TENANT_TABLES
+from core.storage import db
+from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES
+from core.tenancy import tenants
 from tests.doors import OTHER, key_of
 from tests.samples import TENANT, said
-from workers.bus import Intake, take
+from workers.routing.bus_consumer import Intake, take
 
 PRIVATE = "ACMEPRIVATE diagnosis"
 

@@ -10,16 +10,16 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database
 from core.errors import Later, Never
+from core.storage.db import Database
 from core.types import Json
 from tests.doors import Doors, key_of, opened
 from tests.outlets import open_to
 from tests.samples import TENANT, accept, event
 from tests.workers.test_outside import Other, a_job, tools
 from tests.works import at_work
-from workers import outside
-from workers.relay import Owed
+from workers.agents import outbound
+from workers.dispatch.relay import Owed
 
 TOKEN = "Bearer crm-4f9a-CANARY"
 
@@ -104,7 +104,7 @@ def test_a_secret_that_is_not_there_is_named_when_the_rule_is_saved(settings: Se
 def test_and_when_it_was_deleted_meanwhile(settings: Settings, other: Other) -> None:
     job = a_job(url=other.url, headers={}, payload=None, secrets={"Authorization": "gone"})
     with pytest.raises(Never, match="'gone'"):
-        outside.send_webhook(tools(open_to(settings, other.url)), job)
+        outbound.send_webhook(tools(open_to(settings, other.url)), job)
     assert other.got == []
 
 
@@ -129,7 +129,7 @@ def test_a_receiver_that_repeats_the_secret_does_not_get_it_into_the_dead_letter
         for said in (f"unknown token: {TOKEN}", "x" * 290 + TOKEN, f"no user {TOKEN.split()[1]}"):
             other.answers.append((status, {}, said.encode()))
             with pytest.raises(kind) as refused:
-                outside.send_webhook(given, job)
+                outbound.send_webhook(given, job)
             assert "crm-4f9a" not in str(refused.value)
 
 

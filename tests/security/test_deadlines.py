@@ -13,12 +13,13 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import TENANT
 from tests.workers.test_ledger import deaths, mark, marks, owe, row_of, rush, swept
-from workers import agents, deadline, lease, ledger
-from workers.dispatch_model import Agent, Job, Ledger, Outcome, Policy
+from workers.agents import table
+from workers.dispatch import deadline, lease, ledger
+from workers.dispatch.model import Agent, Job, Ledger, Outcome, Policy
 
 POLICY = Policy(lease=3, resend=0.01, retry_base=0.01, retry_max=600, attempts=8)
 SECONDS = 0.5
@@ -182,16 +183,16 @@ def test_who_waited_for_one_that_was_called_off_is_called(door: Doors, app: Data
 
 
 def test_every_agent_has_a_limit_far_below_ten_minutes_but_the_one_that_says_why(settings: Settings) -> None:
-    limits = agents.seconds(settings)
+    limits = table.seconds(settings)
     assert {name for name, most in limits.items() if most > 180} == {"memory_rebuilder"}
     assert (limits["plan_tracker"], limits["webhook_sender"], limits["memory_deduplicator"]) == (60, 120, 180)
     with_model = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1"})
-    assert agents.seconds(with_model)["memory_extractor"] == 180
+    assert table.seconds(with_model)["memory_extractor"] == 180
 
 
 def test_limits_are_set_by_agent_or_by_queue_and_never_above_the_limit_of_all(settings: Settings) -> None:
     given = {"cpu": 10.0, "mirror_writer": 7.0, "notifier": 9_999.0}
-    limits = agents.seconds(settings.model_copy(update={"agent_seconds": given}))
+    limits = table.seconds(settings.model_copy(update={"agent_seconds": given}))
     assert (limits["plan_tracker"], limits["mirror_writer"]) == (10, 7)
     assert limits["notifier"] == settings.task_seconds
 

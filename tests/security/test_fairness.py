@@ -12,16 +12,19 @@ import pytest
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from core import heartbeat, tenant_limits, tenants
 from core.config import Settings
-from core.db import Database
-from core.limits import Limits
+from core.maintenance import heartbeat
+from core.settings.limits import Limits
+from core.storage.db import Database
+from core.tenancy import limits, tenants
 from core.types import DispatchStatus
 from tests.samples import TENANT, accept, accept_all, event
 from tests.works import Works
-from workers import dispatch_rows, ledger, router, sweep, turns, wiring
-from workers.dispatch_model import Job, Ledger, NewDispatch, Outcome, Policy
-from workers.relay import Owed
+from workers import wiring
+from workers.dispatch import fair_share, insertion, ledger, sweep
+from workers.dispatch.model import Job, Ledger, NewDispatch, Outcome, Policy
+from workers.dispatch.relay import Owed
+from workers.routing import router
 
 FLOOD = 1_000
 EVIL, QUIET = "evil", TENANT
@@ -40,7 +43,7 @@ def work_for(app: Database, tenant: str, number: int, **fields: Any) -> tuple[li
     plain = NewDispatch(tenant, "run_agent", "agent", "cpu", {}, accepted.last_seq, accepted.last_seq, "c", 0)
     made = [replace(plain, id=uuid7(), **fields) for _ in range(number)]
     with app.tenant(tenant) as tx:
-        return [one.id for one in made], dispatch_rows.insert(tx, made, PATIENT.resend)
+        return [one.id for one in made], insertion.insert(tx, made, PATIENT.resend)
 
 
 def worker(app: Database, ran: list[UUID] | None = None) -> Ledger:
@@ -80,13 +83,13 @@ def test_a_core_is_left_while_several_tenants_have_work(app: Database, monkeypat
     assert [owed.id for owed in sent] == flood[:1], "two cores, of which one is left for others"
     heartbeat.Heart(app, "router", tenants=lambda: 1).close()
     with app.tenant(EVIL) as tx:
-        owed = turns.offer(tx, PATIENT.shares, [(EVIL, "cpu")])
+        owed = fair_share.offer(tx, PATIENT.shares, [(EVIL, "cpu")])
     assert [one.id for one in owed] == flood[1:3], "alone, it may keep all processes busy but one"
 
 
 def test_a_tenant_has_work_for_a_minute_after_its_last_event() -> None:
     now = 0.0
-    at_work = turns.AtWork(lambda: now)
+    at_work = fair_share.AtWork(lambda: now)
     at_work.hear({EVIL})
     now = 40.0
     at_work.hear({QUIET, EVIL})
@@ -129,9 +132,9 @@ def test_the_limit_of_a_tenant_is_what_was_granted_and_chosen(
 ) -> None:
     with app.tenant(EVIL) as tx:
         if granted:
-            tenant_limits.grant(tx, EVIL, {"running": granted})
+            limits.grant(tx, EVIL, {"running": granted})
         if chosen:
-            tenant_limits.choose(tx, EVIL, {"running": chosen}, Limits())
+            limits.choose(tx, EVIL, {"running": chosen}, Limits())
     _, sent = work_for(app, EVIL, 100)
     assert len(sent) == expected
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.db import Database
+from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import accept_all, event, said
 

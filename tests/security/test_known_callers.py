@@ -12,11 +12,12 @@ import httpx
 import pytest
 from sqlalchemy import create_engine, text
 
-from api.http.recalls import GATHER_SECONDS
-from core import db, tenant_limits
+from api.http.recall_log import GATHER_SECONDS
 from core.config import Settings
-from core.db import Database
-from core.limits import Limits
+from core.settings.limits import Limits
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import limits as tenancy_limits
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, event, said
@@ -41,7 +42,7 @@ def served(running: Served) -> Iterator[Served]:
 
 def grant(app: Database, tenant: str = TENANT, **limits: int) -> None:
     with app.tenant(tenant) as tx:
-        tenant_limits.grant(tx, tenant, limits)
+        tenancy_limits.grant(tx, tenant, limits)
 
 
 def ask(served: Served, key: str, method: str, path: str, body: object = None) -> httpx.Response:

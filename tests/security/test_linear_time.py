@@ -12,33 +12,23 @@ from typing import Any, Final
 
 import pytest
 
-from core import (
-    credentials,
-    disguise,
-    echo,
-    ending,
-    grounding,
-    guard,
-    intake,
-    passages,
-    plan_shapes,
-    plan_texts,
-    quotation,
-    revision,
-    segment,
-    structured,
-    summary_texts,
-    tokens,
-    tombstones,
-    topics,
-    unit_texts,
-)
-from core import text as words
+from core.consolidation import echo
+from core.documents import chunking
 from core.errors import ImprintError
-from core.extract import answers, dates, density, offline, rewrite, sentences
-from core.mirror import escape, layout
+from core.events import parsing
+from core.extraction import informativeness, rule_extractor, short_answers
+from core.inference import structured_output, token_counting
+from core.language import dates, grounding, sentences, third_person, topics
+from core.language import terms as words
+from core.memory import tombstones
+from core.mirror import escaping, markdown
+from core.plans import checklists
+from core.plans import parsing as plans_parsing
+from core.screening import deobfuscation, screen, secret_scanner
+from core.statements import endings, quotation, revision
+from core.summaries import extractive, segmentation, unit_rule_text
 from core.types import Event, Message
-from rules import templates
+from rules.expressions import templates
 
 NOW: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MESSAGE: Final = 32 * 1024
@@ -133,7 +123,7 @@ def message(content: str) -> Message:
 
 
 def told(content: str, day: int) -> Any:
-    """A statement as `core.revision` reads it, no longer than it looks at."""
+    """A statement as `core.statements.revision` reads it, no longer than it looks at."""
     content = content[: revision.LONGEST]
     return SimpleNamespace(
         content=content, subject="江南", attribute=None, value=None, told_at=NOW.replace(day=day), evidence=()
@@ -145,24 +135,24 @@ def event(content: str) -> Event:
 
 
 PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
-    "plans": (plan_shapes.parse, MESSAGE),
-    "plans in messages": (lambda text: plan_texts.of_message(text, "assistant", text[:200]), MESSAGE),
-    "steps in messages": (plan_texts.mentions, MESSAGE),
-    "markdown": (lambda text: passages.split(text, "text/markdown", 300), DOCUMENT),
-    "documents": (lambda text: passages.split(text, "text/plain", 300), DOCUMENT),
-    "kinds of documents": (passages.guessed, DOCUMENT),
-    "titles": (lambda text: passages.titled(text, "text/markdown"), DOCUMENT),
+    "plans": (plans_parsing.parse, MESSAGE),
+    "plans in messages": (lambda text: checklists.of_message(text, "assistant", text[:200]), MESSAGE),
+    "steps in messages": (checklists.mentions, MESSAGE),
+    "markdown": (lambda text: chunking.split(text, "text/markdown", 300), DOCUMENT),
+    "documents": (lambda text: chunking.split(text, "text/plain", 300), DOCUMENT),
+    "kinds of documents": (chunking.guessed, DOCUMENT),
+    "titles": (lambda text: chunking.titled(text, "text/markdown"), DOCUMENT),
     "sentences": (sentences.split, MESSAGE),
     "assertions": (sentences.asserted, MESSAGE),
     "Chinese": (sentences.cleaned_zh, sentences.LONGEST),
     "dates": (lambda text: dates.find(text, NOW), MESSAGE),
     "Chinese dates": (lambda text: dates.find(text, NOW, chinese=True), MESSAGE),
-    "extraction": (lambda text: offline.extract([message(text)]), MESSAGE),
-    "answers": (lambda text: answers.read("Where do you live?", text), MESSAGE),
-    "questions": (answers.question_in, MESSAGE),
-    "density": (density.states, MESSAGE),
-    "third person": (lambda text: rewrite.third_person(text, "Ada"), sentences.LONGEST),
-    "credentials": (credentials.found, MESSAGE),
+    "extraction": (lambda text: rule_extractor.extract([message(text)]), MESSAGE),
+    "answers": (lambda text: short_answers.read("Where do you live?", text), MESSAGE),
+    "questions": (short_answers.question_in, MESSAGE),
+    "density": (informativeness.states, MESSAGE),
+    "third person": (lambda text: third_person.third_person(text, "Ada"), sentences.LONGEST),
+    "credentials": (secret_scanner.found, MESSAGE),
     "revisions": (
         lambda text: revision.revises(told(f"Ada {text}", 2), told(f"Ada has a car. {text}", 1)),
         revision.LONGEST,
@@ -173,24 +163,24 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     ),
     "what may revise": (lambda text: revision.may_revise(told(f"江南{text}", 2)), revision.LONGEST),
     "quotations": (lambda text: quotation.read(f"Ada said: “{text}”"), quotation.LONGEST),
-    "endings": (lambda text: (ending.sketch(text).ends, ending.sketch(text).who), ending.LONGEST),
-    "guard": (guard.screen, MESSAGE),
-    "disguises": (lambda text: list(disguise.encoded(text)), MESSAGE),
-    "tokens": (tokens.counter().count, MESSAGE),
-    "cuts": (lambda text: tokens.cut(text, 100, tokens.counter()), MESSAGE),
+    "endings": (lambda text: (endings.sketch(text).ends, endings.sketch(text).who), endings.LONGEST),
+    "guard": (screen.screen, MESSAGE),
+    "disguises": (lambda text: list(deobfuscation.encoded(text)), MESSAGE),
+    "tokens": (token_counting.counter().count, MESSAGE),
+    "cuts": (lambda text: token_counting.cut(text, 100, token_counting.counter()), MESSAGE),
     "estimates": (words.token_estimate, MESSAGE),
     "terms": (words.terms, MESSAGE),
-    "segments": (segment.mark, MESSAGE),
+    "segments": (segmentation.mark, MESSAGE),
     "echoes": (echo.digest, MESSAGE),
     "sentences of echoes": (echo._sentences, MESSAGE),
     "tombstones": (tombstones._words, MESSAGE),
-    "units": (lambda text: unit_texts.tell([message(text)], list(unit_texts.lines([message(text)]))), MESSAGE),
-    "summaries": (lambda text: summary_texts.extractive("", [message(text)], [], 500), MESSAGE),
+    "units": (lambda text: unit_rule_text.tell([message(text)], list(unit_rule_text.lines([message(text)]))), MESSAGE),
+    "summaries": (lambda text: extractive.extractive("", [message(text)], [], 500), MESSAGE),
     "topics": (lambda text: topics.topics([text], []), MESSAGE),
     "clips": (grounding.clipped, MESSAGE),
-    "answers of models": (lambda text: list(structured._within(text)), MESSAGE),
-    "mirror": (layout.parse, MESSAGE),
-    "mirror's signs": (lambda text: escape.unescaped(escape.escaped(text)), MESSAGE),
+    "answers of models": (lambda text: list(structured_output._within(text)), MESSAGE),
+    "mirror": (markdown.parse, MESSAGE),
+    "mirror's signs": (lambda text: escaping.unescaped(escaping.escaped(text)), MESSAGE),
     "templates": (lambda text: templates.render(text, event("x"), 10 * MESSAGE), MESSAGE),
     "values in templates": (lambda text: templates.render("{{payload.a}}", event(text), 10 * MESSAGE), MESSAGE),
     "faults of templates": (templates.fault, MESSAGE),
@@ -201,7 +191,7 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
 
 
 def parsed(body: bytes, headers: dict[str, str]) -> object:
-    return intake.parse(body, headers, batch=1_000_000, event_bytes=10 * MESSAGE)
+    return parsing.parse(body, headers, batch=1_000_000, event_bytes=10 * MESSAGE)
 
 
 def cloud(text: str) -> bytes:

@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy.exc import DataError
 
 from bench.stand import Stand, stack
-from core import log
+from core import logs as core_logs
 from core.errors import Misconfigured, Never
 from tests.samples import ended, event, said
 
@@ -58,7 +58,7 @@ def test_no_log_of_a_journey_quotes_a_user() -> None:
 
 def test_of_a_result_only_numbers_are_logged() -> None:
     result = {"added": 2, "learnt": True, "share": 0.5, "skill": CANARY, "changed": [CANARY], "by": {CANARY: 1}}
-    assert log.counts(result) == {"added": 2, "learnt": True, "share": 0.5, "changed": 1, "by": 1}
+    assert core_logs.counts(result) == {"added": 2, "learnt": True, "share": 0.5, "changed": 1, "by": 1}
 
 
 def logged(caught: BaseException, form: str) -> str:
@@ -67,8 +67,8 @@ def logged(caught: BaseException, form: str) -> str:
     kept = structlog.get_config()
     sys.stderr = stream
     try:
-        log.configure("debug", form, "test")  # type: ignore[arg-type]
-        structlog.get_logger().error("it.failed", exc_info=caught, **log.fault(caught))
+        core_logs.configure("debug", form, "test")  # type: ignore[arg-type]
+        structlog.get_logger().error("it.failed", exc_info=caught, **core_logs.fault(caught))
     finally:
         sys.stderr = stderr
         structlog.configure(**kept)

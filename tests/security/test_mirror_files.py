@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.mirror import arrange, escape, files, front, git, layout
-from core.mirror.layout import Shown
+from core.mirror import arrangement, escaping, files, front_matter, git, markdown
+from core.mirror.markdown import Shown
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -74,17 +74,17 @@ def test_so_is_everything_that_git_keeps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", HOSTILE)
 def test_no_statement_becomes_markup_in_a_preview(content: str) -> None:
-    line = layout.written(Shown(content), UUID(int=7))
+    line = markdown.written(Shown(content), UUID(int=7))
     shown = previewed(line).replace(f"<!-- id:{UUID(int=7)} -->", "")
     for tag in ("<script", "<img", "<a ", "<b>", "<i>", "<u>", "<!--"):
         assert tag not in shown
-    assert escape.unescaped(escape.escaped(content)) == content
+    assert escaping.unescaped(escaping.escaped(content)) == content
 
 
 @given(st.text(alphabet="<>![]()\\&#;:/abr-{}\n ", max_size=40))
 def test_every_mixture_of_marks_is_read_back_and_shows_no_tag(content: str) -> None:
-    text = escape.escaped(content)
-    assert escape.unescaped(text) == content
+    text = escaping.escaped(content)
+    assert escaping.unescaped(text) == content
     blocks = MarkdownIt("commonmark", {"html": True}).parse(f"- x{text}\n")
     within = [token for block in blocks for token in block.children or ()]
     assert not {token.type for token in (*blocks, *within)} & {"image", "link_open", "html_block"}
@@ -92,12 +92,12 @@ def test_every_mixture_of_marks_is_read_back_and_shows_no_tag(content: str) -> N
 
 
 def test_no_name_becomes_markup_in_a_preview() -> None:
-    written = layout.render(arrange.fresh("memory.md", front_names()))
+    written = markdown.render(arrangement.fresh("memory.md", front_names()))
     shown = previewed(written)
     assert "<script" not in shown
     assert "<img" not in shown
-    assert layout.parse(written).front.values["user"] == NAMES["user"]
+    assert markdown.parse(written).front.values["user"] == NAMES["user"]
 
 
 def front_names() -> dict[str, str]:
-    return {key: NAMES.get(key, "1") for key in front.KEYS}
+    return {key: NAMES.get(key, "1") for key in front_matter.KEYS}

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import text
 
-from core.db import Database
+from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import TENANT, ended, event, said
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from core import plan_shapes, plan_texts
 from core.errors import Never
+from core.plans import checklists, parsing
 
 SECONDS = 0.5
 """More than ten times what the slowest of these takes on a busy machine."""
@@ -28,18 +28,18 @@ SECONDS = 0.5
 def test_a_plan_that_is_too_large_is_refused_at_once(plan: object) -> None:
     began = time.process_time()
     with pytest.raises(Never, match=r"characters|lines|steps"):
-        plan_shapes.parse(plan)
+        parsing.parse(plan)
     assert time.process_time() - began < SECONDS
 
 
 def test_the_refusal_says_how_large_a_plan_may_be() -> None:
-    with pytest.raises(Never, match=f"208000 characters; {plan_texts.PLAN_CHARACTERS} are allowed"):
-        plan_shapes.parse("# a\n" * 52_000)
-    with pytest.raises(Never, match=f"2001 lines; {plan_texts.PLAN_LINES} are allowed"):
-        plan_shapes.parse("# a\n" * 2_001)
+    with pytest.raises(Never, match=f"208000 characters; {checklists.PLAN_CHARACTERS} are allowed"):
+        parsing.parse("# a\n" * 52_000)
+    with pytest.raises(Never, match=f"2001 lines; {checklists.PLAN_LINES} are allowed"):
+        parsing.parse("# a\n" * 2_001)
 
 
 def test_a_plan_of_as_many_steps_as_may_be_is_read() -> None:
-    text = "# Move\n" + "".join(f"- [ ] carry box number {n} to the van\n" for n in range(plan_shapes.STEPS))
-    tree = plan_shapes.parse(text)
+    text = "# Move\n" + "".join(f"- [ ] carry box number {n} to the van\n" for n in range(parsing.STEPS))
+    tree = parsing.parse(text)
     assert (tree.goal, len(tree.steps), tree.steps[-1].id) == ("Move", 500, "500")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core.config import Settings
-from core.db import Database
-from core.embed import CachedEmbedder, Floats, HashEmbedder
-from core.profile import Owner, get
+from core.inference.embedders import CachedEmbedder, Floats, HashEmbedder
+from core.reflection.profile import Owner, get
+from core.storage.db import Database
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, event
 from tests.works import Works
@@ -121,7 +121,7 @@ def test_answers_to_who_has_a_key_are_not_stored_anywhere(door: Doors) -> None:
 
 
 def test_an_unexpected_error_carries_protective_headers_too(door: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.tenants.allows_high_risk", lambda *_: 1 / 0)
+    monkeypatch.setattr("core.tenancy.tenants.allows_high_risk", lambda *_: 1 / 0)
     answer = door.get("/v1/tenant")
     assert answer.status_code == 500
     protected(answer.headers)

@@ -9,10 +9,11 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from core import heartbeat, receipts
 from core.config import Settings
-from core.db import Database
 from core.errors import Misconfigured
+from core.maintenance import heartbeat
+from core.memory import receipts
+from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.samples import accept, said
 

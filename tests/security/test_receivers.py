@@ -15,20 +15,20 @@ from pydantic import AnyUrl, SecretStr
 from sqlalchemy import text
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from core import outlets, tenant_secrets, vault
 from core.config import Settings
-from core.db import Database
 from core.errors import Misconfigured, Never
-from core.tenants import DEFAULT
+from core.storage.db import Database
+from core.tenancy import destinations, secrets, vault
+from core.tenancy.tenants import DEFAULT
+from core.tenancy.vault import Vault
 from core.types import Json
-from core.vault import Vault
 from tests.commands import Imprint, served
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.outlets import entry_of, open_to
 from tests.samples import TENANT, event
 from tests.workers.test_outside import Other, a_job, tools
 from tests.works import at_work
-from workers import notifying, outside
+from workers.agents import notify, outbound
 
 OPERATORS, ACMES, EVILS = ("whsec_" + base64.b64encode(key * 24).decode() for key in (b"o", b"a", b"e"))
 
@@ -67,18 +67,18 @@ def test_nor_where_a_rule_was_saved_when_it_had(settings: Settings, other: Other
     given = tools(installation(settings, other))
     job = replace(a_job(url=other.url, headers={}, payload=FORGED), tenant_id=OTHER)
     with pytest.raises(Never, match="not allowed"):
-        outside.send_webhook(given, job)
+        outbound.send_webhook(given, job)
     with pytest.raises(Never, match="no channel 'ops'"):
-        notifying.notify(given, replace(a_job(channel="ops", template="x"), tenant_id=OTHER))
+        notify.notify(given, replace(a_job(channel="ops", template="x"), tenant_id=OTHER))
     with pytest.raises(Never, match="queue 'billing'"):
-        outside.send_task(given, replace(a_job(task="pay", queue="billing", kwargs={}), tenant_id=OTHER))
+        outbound.send_task(given, replace(a_job(task="pay", queue="billing", kwargs={}), tenant_id=OTHER))
     assert other.got == []
 
 
 def test_the_operators_own_tenant_has_them_as_before(settings: Settings, other: Other) -> None:
     given = tools(installation(settings, other))
-    outside.send_webhook(given, replace(a_job(url=other.url, headers={}, payload=None), tenant_id=DEFAULT))
-    notifying.notify(given, replace(a_job(channel="ops", template="x"), tenant_id=DEFAULT))
+    outbound.send_webhook(given, replace(a_job(url=other.url, headers={}, payload=None), tenant_id=DEFAULT))
+    notify.notify(given, replace(a_job(channel="ops", template="x"), tenant_id=DEFAULT))
     assert len(other.got) == 2
     for got in other.got:
         Webhook(OPERATORS).verify(got.body, got.headers)
@@ -108,7 +108,7 @@ def test_who_may_post_to_the_same_receiver_cannot_sign_as_another(settings: Sett
 def test_the_tenant_is_part_of_what_is_signed(settings: Settings, other: Other) -> None:
     """Two tenants that have agreed on one secret still cannot be taken for each other."""
     given = open_to(settings, other.url, signing=ACMES)
-    outside.send_webhook(tools(given), a_job(url=other.url, headers={}, payload=FORGED))
+    outbound.send_webhook(tools(given), a_job(url=other.url, headers={}, payload=FORGED))
     (got,) = other.got
     changed = {**got.headers, "webhook-id": got.headers["webhook-id"].replace(TENANT, OTHER)}
     Webhook(ACMES).verify(got.body, got.headers)
@@ -166,9 +166,9 @@ def test_what_the_operator_takes_back_is_no_longer_reached(settings: Settings, o
     given = open_to(settings, other.url, channels={"ops": other.url})
     narrowed = given.model_copy(update={"webhook_hosts": []})
     with pytest.raises(Never, match="IMPRINT_WEBHOOK_HOSTS"):
-        outside.send_webhook(tools(narrowed), a_job(url=other.url, headers={}, payload=None))
+        outbound.send_webhook(tools(narrowed), a_job(url=other.url, headers={}, payload=None))
     with pytest.raises(Never, match="IMPRINT_WEBHOOK_HOSTS"):
-        notifying.notify(tools(narrowed), a_job(channel="ops", template="x"))
+        notify.notify(tools(narrowed), a_job(channel="ops", template="x"))
 
 
 @pytest.mark.parametrize("scope", ["publish", "read", "write", "rules"])
@@ -236,17 +236,17 @@ def test_keys_take_each_others_place(settings: Settings, door: Doors, app: Datab
     given = {name: settings.model_copy(update={"secrets_key": key}) for name, key in
              (("old", old), ("both", both), ("new", new))}  # fmt: skip
     with app.tenant(TENANT) as tx:
-        tenant_secrets.put(tx, vault.opened(given["old"]), TENANT, "header", "x", TOKEN, by="test")
+        secrets.put(tx, vault.opened(given["old"]), TENANT, "header", "x", TOKEN, by="test")
 
     def read(which: str) -> str:
         with app.tenant(TENANT) as tx:
-            return tenant_secrets.reveal(tx, lambda: vault.opened(given[which]), TENANT, "header", ["x"])["x"]
+            return secrets.reveal(tx, lambda: vault.opened(given[which]), TENANT, "header", ["x"])["x"]
 
     assert read("both") == TOKEN
     with pytest.raises(Misconfigured, match="IMPRINT_SECRETS_KEY"):
         read("new")
     with app.tenant(TENANT) as tx:
-        assert tenant_secrets.reseal(tx, vault.opened(given["both"]), TENANT) == 1
+        assert secrets.reseal(tx, vault.opened(given["both"]), TENANT) == 1
     assert read("new") == TOKEN
 
 
@@ -292,6 +292,6 @@ def test_commands_set_and_show_all_of_it(settings: Settings, monkeypatch: Any, c
 
 def test_queues_are_the_operators_to_give(settings: Settings) -> None:
     given = settings.model_copy(update={"celery_queues": {"acme": ["billing"], "default": ["mine"]}})
-    assert [outlets.queues(given, name) for name in ("acme", "default", "globex")] == [["billing"], ["mine"], []]
+    assert [destinations.queues(given, name) for name in ("acme", "default", "globex")] == [["billing"], ["mine"], []]
     plain = settings.model_copy(update={"celery_queues": ["mine"]})
-    assert [outlets.queues(plain, name) for name in ("acme", "default")] == [[], ["mine"]]
+    assert [destinations.queues(plain, name) for name in ("acme", "default")] == [[], ["mine"]]

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.rules.samples import a_document
 from tests.samples import TENANT, said

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
 from tests.doors import Doors, key_of
 from tests.samples import TENANT, accept_all, event, said

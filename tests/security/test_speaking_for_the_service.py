@@ -9,23 +9,24 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import events, ingest, intake
 from core.config import Settings
-from core.db import Database
+from core.events import log, parsing
+from core.sessions import ingest
+from core.storage.db import Database
 from core.types import Json
-from rules import store
+from rules.registry import store
 from tests.commands import Imprint, served
 from tests.doors import Doors, key_of
 from tests.samples import TENANT, event, said
 from tests.works import at_work
-from workers.bus import Intake, take
+from workers.routing.bus_consumer import Intake, take
 
 SPELLINGS = ["imprint", "Imprint", "IMPRINT", " imprint ", "imprint\u00a0", "ｉｍｐｒｉｎｔ", "im\u200bprint"]
 
 
 def sources(app: Database) -> list[str]:
     with app.tenant(TENANT) as tx:
-        return [found.source for found in events.since(tx, 0, 1000)]
+        return [found.source for found in log.since(tx, 0, 1000)]
 
 
 def refused(answer: Any, pointer: str) -> None:
@@ -131,11 +132,11 @@ def test_a_rule_saved_before_that_was_refused_emits_nothing_either(settings: Set
         store.save(tx, TENANT, document, author="test")
         old = json.dumps({**document, "actions": [emit]})
         tx.execute(text("UPDATE rules SET document = cast(:old AS jsonb) WHERE name = 'forge'"), {"old": old})
-        ingest.accept(tx, TENANT, intake.check([event("go.now")]))
+        ingest.accept(tx, TENANT, parsing.check([event("go.now")]))
     with at_work(settings) as works:
         works.settle()
     with app.tenant(TENANT) as tx:
-        assert events.find(tx, event_type="user.erased") == []
+        assert log.find(tx, event_type="user.erased") == []
         (letter,) = tx.execute(text("SELECT error FROM dispatches WHERE rule = 'forge' AND status = 'dead'")).scalars()
     assert "user.erased" in letter
 
@@ -212,8 +213,8 @@ def test_no_key_of_a_request_takes_the_id_of_a_tick(door: Doors, app: Database) 
     due = "close_idle_sessions@2026-11-22T19:30:00Z"
     assert state(door, ADA, due).status_code == 201
     with app.tenant(TENANT) as tx:
-        tick = events.Announcement(due, "clock.ticked", _now(), {"rule": "close_idle_sessions"})
-        assert events.announce(tx, TENANT, [tick]) == 1
+        tick = log.Announcement(due, "clock.ticked", _now(), {"rule": "close_idle_sessions"})
+        assert log.announce(tx, TENANT, [tick]) == 1
 
 
 def _now() -> datetime:
@@ -224,10 +225,10 @@ def test_what_others_say_under_the_id_of_a_tick_does_not_keep_it_away(door: Door
     due = "nightly@2026-11-22T19:30:00Z"
     assert door.post("/v1/events", event("clock.ticked", {"rule": "nightly"}, id=due, source="cron")).status_code == 202
     with app.tenant(TENANT) as tx:
-        assert events.announce(tx, TENANT, [events.Announcement(due, "clock.ticked", _now(), {})]) == 1
+        assert log.announce(tx, TENANT, [log.Announcement(due, "clock.ticked", _now(), {})]) == 1
 
 
 def test_a_tenants_tick_is_not_kept_away_by_another_tenant(door: Doors, app: Database) -> None:
     door.post("/v1/events", said("x", id="t@1"), tenant="globex")
     with app.tenant(TENANT) as tx:
-        assert events.announce(tx, TENANT, [events.Announcement("t@1", "clock.ticked", _now(), {})]) == 1
+        assert log.announce(tx, TENANT, [log.Announcement("t@1", "clock.ticked", _now(), {})]) == 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core import orders
-from core.db import Database
+from core.screening import risky_instructions
+from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import accept_all, ended, said
 from tests.works import Works
@@ -42,12 +42,12 @@ HARMLESS = [
 
 @pytest.mark.parametrize("wish", RISKY)
 def test_wishes_that_name_an_address_money_a_tool_or_an_authority_are_risky(wish: str) -> None:
-    assert orders.risk(wish) is not None
+    assert risky_instructions.risk(wish) is not None
 
 
 @pytest.mark.parametrize("wish", HARMLESS)
 def test_wishes_about_manners_are_not(wish: str) -> None:
-    assert orders.risk(wish) is None
+    assert risky_instructions.risk(wish) is None
 
 
 def _talk(app: Database, works: Works, *lines: str) -> None:

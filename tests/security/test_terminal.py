@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from api.terminal import as_json, visible
 from core.config import Settings
-from core.db import Database
-from rules import store
-from rules.standing import Allowed
+from core.storage.db import Database
+from rules.registry import store
+from rules.registry.limits import Allowed
 from tests.commands import Imprint, served
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event, said

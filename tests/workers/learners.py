@@ -8,16 +8,16 @@ from uuid import uuid4
 
 from sqlalchemy import text
 
-from core import events
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
-from core.events import Cause
-from core.llm import Client
-from core.publishing import Author
+from core.events import log
+from core.events.log import Cause
+from core.events.publishing import Author
+from core.inference.client import Client
+from core.inference.embedders import HashEmbedder
+from core.storage.db import Database
 from core.types import Event, Json
 from tests.samples import TENANT, accept
-from workers.dispatch_model import Job, Outcome
+from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 Agent = Callable[[Tools, Job], Outcome]
@@ -37,7 +37,7 @@ def published(app: Database, document: Json) -> Event:
     """Put an event on the log, and read it back."""
     accepted = accept(app, document)
     with app.tenant(TENANT) as tx:
-        return events.get(tx, accepted.ids[0][0])
+        return log.get(tx, accepted.ids[0][0])
 
 
 def carried_out(app: Database, outcome: Outcome) -> Json:

@@ -12,15 +12,15 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core import events
-from core.change import Add, Change
 from core.config import Settings
-from core.db import Database
+from core.events import log
+from core.memory.changes import Add, Change
+from core.storage.db import Database
 from core.types import Event
 from tests.core.test_upkeep import carry_out
 from tests.samples import TENANT
 from tests.works import Works
-from workers.watch import Watch
+from workers.mirror_watcher import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Desk:
 
     def told(self, event_type: str) -> list[Event]:
         with self.app.tenant(TENANT) as tx:
-            return [event for event in events.since(tx, 0, 10_000) if event.event_type == event_type]
+            return [event for event in log.since(tx, 0, 10_000) if event.event_type == event_type]
 
     def results(self, target: str) -> list[Any]:
         """What the dispatches of an agent have answered, oldest first; those that failed with their reason."""

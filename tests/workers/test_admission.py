@@ -13,19 +13,23 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from core import db, providers, tenants
-from core.bucket import Limits, Need
 from core.config import Settings
-from core.db import Database
 from core.errors import Later, Never
-from core.llm import Call, Client
-from core.providers import Grant, Meter, Provider
+from core.inference import quota
+from core.inference.client import Call, Client
+from core.inference.quota import Grant, Meter, Provider
+from core.inference.token_bucket import Limits, Need
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
 from tests.core.test_llm import GOOD, Facts, endpoint, refusal, reply
 from tests.samples import TENANT, accept, event, said
 from tests.workers.test_ledger import POLICY, owe, row_of, swept
-from workers import admission, agents, dispatch_rows, ledger, sweep, wiring
-from workers.admission import RESERVE, Gate
-from workers.dispatch_model import Agent, Job, Ledger, NewDispatch, Outcome
+from workers import wiring
+from workers.agents import table
+from workers.dispatch import admission, insertion, ledger, sweep
+from workers.dispatch.admission import RESERVE, Gate
+from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome
 from workers.tools import Tools, note_call
 
 OTHER = "globex"
@@ -164,7 +168,7 @@ def put_empty(app: Database, works: Ledger) -> None:
     """Nothing is left in the bucket, and nothing flows in."""
     assert works.gate
     with app.queue() as tx:
-        providers.admit(tx, works.gate.provider, Need(0, 0))
+        quota.admit(tx, works.gate.provider, Need(0, 0))
     put(app, "requests = 0, tokens = 0")
     stand_still(app)
 
@@ -231,7 +235,7 @@ def owe_for(app: Database, tenant: str) -> UUID:
     accepted = accept(app, event(), tenant=tenant)
     new = NewDispatch(tenant, "run_agent", "agent", "io", {}, accepted.last_seq, accepted.last_seq, "c", 0)
     with app.tenant(tenant) as tx:
-        return dispatch_rows.insert(tx, [new], POLICY.resend)[0].id
+        return insertion.insert(tx, [new], POLICY.resend)[0].id
 
 
 def test_what_is_read_is_estimated_by_what_nobody_has_read_yet(app: Database) -> None:
@@ -470,7 +474,7 @@ def test_what_waits_at_the_gate_is_shown_with_its_reason(settings: Settings, app
     try:
         assert works.gate is not None
         assert works.gate.provider.name == "127.0.0.1:1/gpt-5-mini"
-        assert works.gate.asking == agents.MODEL_USERS
+        assert works.gate.asking == table.MODEL_USERS
         spend(app, 10, 0)
         one = owe(app, "episode_writer")
         run_all(works, [one])
@@ -484,7 +488,7 @@ def test_without_a_model_there_is_no_gate(settings: Settings) -> None:
     offline = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1", "extractor": "offline"})
     gate = wiring.gate(offline)
     assert gate is not None
-    assert not gate.asking & agents.EXTRACTORS, "who extracts by rules waits for no model"
+    assert not gate.asking & table.EXTRACTORS, "who extracts by rules waits for no model"
 
 
 def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Database) -> None:

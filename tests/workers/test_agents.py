@@ -8,19 +8,21 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import changes
 from core.config import Settings
-from core.db import Database
+from core.memory import writer
+from core.storage.db import Database
 from core.types import Json
-from rules import store
-from rules.targets import TARGETS
+from rules.document.targets import TARGETS
+from rules.registry import store
 from tests.faults.model import serving
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works, at_work
-from workers import agents, app, router, wiring
-from workers.firing import ACTORS
-from workers.router import INDEXER
+from workers import app, wiring
+from workers.agents import table
+from workers.routing import router
+from workers.routing.action_dispatches import ACTORS
+from workers.routing.router import INDEXER
 
 
 def rows(queue: Database, statement: str) -> list[Any]:
@@ -34,8 +36,8 @@ def memories(database: Database) -> list[Any]:
 
 
 def test_everyone_whom_a_rule_or_the_router_may_call_is_there() -> None:
-    assert set(agents.AGENTS) == {*TARGETS, *ACTORS.values()}
-    assert INDEXER in agents.AGENTS
+    assert set(table.AGENTS) == {*TARGETS, *ACTORS.values()}
+    assert INDEXER in table.AGENTS
 
 
 def test_new_memories_of_a_user_are_compared_in_one_run_and_merged(
@@ -60,9 +62,9 @@ def test_the_deduplicator_needs_a_user(app: Database, queue: Database, works: Wo
 
 def test_everyone_works_on_a_queue_that_a_worker_serves(settings: Settings) -> None:
     asked = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1"})
-    assert set(agents.queues(settings)) == set(agents.AGENTS)
-    assert set(agents.queues(settings).values()) <= set(app.QUEUES)
-    assert {agents.queues(asked)[name] for name in agents.MODEL_USERS} == {"io"}
+    assert set(table.queues(settings)) == set(table.AGENTS)
+    assert set(table.queues(settings).values()) <= set(app.QUEUES)
+    assert {table.queues(asked)[name] for name in table.MODEL_USERS} == {"io"}
 
 
 def test_a_conversation_becomes_memories_with_evidence(app: Database, works: Works) -> None:
@@ -109,7 +111,7 @@ def test_two_sessions_shared_by_the_same_people_are_written_without_deadlock(
     spoken = [said("I live in Lisbon."), said("I live in Porto.", user="bob")]
     crossed = [said("I have a dog.", session="s2", user="bob"), said("I have a cat.", session="s2")]
     accept(app, *spoken, *crossed, ended(message_count=3), ended("s2", message_count=3))
-    apply, between = changes.apply, threading.Barrier(2, timeout=1)
+    apply, between = writer.apply, threading.Barrier(2, timeout=1)
 
     def slowly(*given: Any) -> dict[str, int]:
         done = apply(*given)
@@ -117,7 +119,7 @@ def test_two_sessions_shared_by_the_same_people_are_written_without_deadlock(
             between.wait()  # Both hold one owner now, if their order lets them.
         return done
 
-    monkeypatch.setattr(changes, "apply", slowly)
+    monkeypatch.setattr(writer, "apply", slowly)
     with at_work(settings) as works:
         owed = [one for one in router.route(works.router)[1] if one.queue == "cpu"]
         with ThreadPoolExecutor(4) as pool:
@@ -211,5 +213,5 @@ def test_every_call_of_a_model_is_written_down_with_what_it_cost(settings: Setti
 
 def test_the_tools_of_a_worker_are_wired_from_the_settings(settings: Settings) -> None:
     ledger = wiring.ledger(settings)
-    assert set(ledger.agents) == set(ledger.queues) == set(agents.AGENTS)
+    assert set(ledger.agents) == set(ledger.queues) == set(table.AGENTS)
     ledger.db.close()

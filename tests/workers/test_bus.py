@@ -16,18 +16,20 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from api.stack.broker import Broker
-from core import events, ingest
-from core.bell import Bell, Ear
 from core.config import Settings
-from core.db import Database
+from core.events import log
+from core.events.doorbell import Bell, Ear
+from core.sessions import ingest
+from core.storage.db import Database
 from core.types import Event, Json
 from tests.conftest import Servers
 from tests.doors import OTHER, key_of
 from tests.samples import TENANT, event, said
 from workers import app as celery_app
-from workers import bus, relay
-from workers.bus import BusConsumer, Intake
-from workers.relay import Owed
+from workers.dispatch import relay
+from workers.dispatch.relay import Owed
+from workers.routing import bus_consumer
+from workers.routing.bus_consumer import BusConsumer, Intake
 
 PATIENCE_S = 60
 
@@ -55,7 +57,7 @@ def publish(servers: Servers, intake: Intake) -> Iterator[Callable[..., None]]:
 def wait_for_queue(url: str) -> None:
     """Until the consumer has bound its queue; what is published before goes nowhere."""
     with Connection(url) as connection:
-        bus.QUEUE(connection.default_channel).declare()
+        bus_consumer.QUEUE(connection.default_channel).declare()
 
 
 def send(connection: Connection, body: Json | list[Json] | bytes, **more: Any) -> None:
@@ -67,7 +69,7 @@ def send(connection: Connection, body: Json | list[Json] | bytes, **more: Any) -
 
 def log_of(app: Database, tenant: str = TENANT) -> list[Event]:
     with app.tenant(tenant) as tx:
-        return events.since(tx, 0, 1000)
+        return log.since(tx, 0, 1000)
 
 
 def letters(app: Database, tenant: str = TENANT) -> list[Any]:
@@ -117,15 +119,15 @@ def test_a_key_in_the_header_names_the_tenant(settings: Settings, app: Database,
 
 def test_a_message_delivered_twice_is_one_event(app: Database, intake: Intake) -> None:
     for _ in range(2):
-        bus.take(intake, json.dumps(said("Hello.", id="e1")).encode(), {}, "application/json")
+        bus_consumer.take(intake, json.dumps(said("Hello.", id="e1")).encode(), {}, "application/json")
     assert len(log_of(app)) == 1
 
 
 def test_a_message_too_large_is_a_dead_letter_cut_short(app: Database, intake: Intake) -> None:
-    bus.take(intake, json.dumps(said("x" * 50_000)).encode(), {}, "application/json")
+    bus_consumer.take(intake, json.dumps(said("x" * 50_000)).encode(), {}, "application/json")
     (letter,) = letters(app)
     assert "4096" in letter.error
-    assert len(letter.params["body"]) == bus.BODY_CHARACTERS
+    assert len(letter.params["body"]) == bus_consumer.BODY_CHARACTERS
 
 
 def test_what_the_database_refuses_for_good_is_a_dead_letter(
@@ -135,7 +137,7 @@ def test_what_the_database_refuses_for_good_is_a_dead_letter(
         tx.execute(text("SELECT 1 / 0"))
 
     monkeypatch.setattr(ingest, "accept", refuse)
-    bus.take(intake, json.dumps(event()).encode(), {}, "application/json")
+    bus_consumer.take(intake, json.dumps(event()).encode(), {}, "application/json")
     assert "division by zero" in letters(app)[0].error
 
 
@@ -147,7 +149,7 @@ def test_a_database_that_is_away_leaves_the_message_on_the_bus(
 
     monkeypatch.setattr(ingest, "accept", away)
     with pytest.raises(OperationalError):
-        bus.take(intake, json.dumps(event()).encode(), {}, "application/json")
+        bus_consumer.take(intake, json.dumps(event()).encode(), {}, "application/json")
     assert letters(app) == []
 
 

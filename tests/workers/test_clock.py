@@ -16,14 +16,14 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from api.stack.postgres import Postgres
-from core import schema
-from core.bell import broker_url
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
-from core.limits import Limits
+from core.events.doorbell import broker_url
+from core.inference.embedders import HashEmbedder
+from core.settings.limits import Limits
+from core.storage import schema
+from core.storage.db import Database
 from core.types import Json
-from rules import store
+from rules.registry import store
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept_all, said
 from tests.works import Works

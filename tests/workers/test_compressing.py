@@ -9,15 +9,17 @@ import pytest
 from pydantic import HttpUrl
 from sqlalchemy import text
 
-from core import compress, events, upkeep
-from core.change import Use
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
 from core.errors import Never
-from core.events import Cause
-from core.llm import Client
-from core.publishing import Author
+from core.events import log
+from core.events.log import Cause
+from core.events.publishing import Author
+from core.inference.client import Client
+from core.inference.embedders import HashEmbedder
+from core.maintenance import sweeps
+from core.memory.changes import Use
+from core.reflection import compression
+from core.storage.db import Database
 from core.types import Event, Json
 from tests.core.test_compress import RUNS, runs
 from tests.core.test_patterns import RUNS as WALKS
@@ -25,8 +27,8 @@ from tests.core.test_patterns import in_turn
 from tests.core.test_upkeep import ADA, PERSON, carry_out, set_back
 from tests.faults import model as fake
 from tests.samples import TENANT, accept, event
-from workers import compressing
-from workers.dispatch_model import Job, Outcome
+from workers.agents import compression as agents_compression
+from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 Agent = Callable[[Tools, Job], Outcome]
@@ -40,7 +42,7 @@ def a_job(app: Database, target: str, params: Json | None = None, user: str | No
     trigger = event(id=str(uuid4()), payload={"user_id": user} if user else {})
     accept(app, trigger)
     with app.tenant(TENANT) as tx:
-        cause: Event = events.get(tx, trigger["id"])
+        cause: Event = log.get(tx, trigger["id"])
     dispatch = uuid4()
     return Job(
         TENANT, dispatch, target, "run_agent", params or {}, cause, Author(target, Cause(cause, dispatch)), 1, uuid4()
@@ -62,7 +64,7 @@ def run(app: Database, agent: Agent, with_tools: Tools, target: str, params: Jso
 
 
 def compressed(app: Database, with_tools: Tools, params: Json | None = None) -> list[Json]:
-    return run(app, compressing.compress_memories, with_tools, "memory_compressor", params)
+    return run(app, agents_compression.compress_memories, with_tools, "memory_compressor", params)
 
 
 def counted(app: Database) -> dict[str, int]:
@@ -99,7 +101,7 @@ def test_one_user_may_be_named(settings: Settings, app: Database) -> None:
 def test_many_memories_are_looked_at_page_by_page(
     settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compress, "PAGE", 4)
+    monkeypatch.setattr(compression, "PAGE", 4)
     carry_out(app, *runs(10))
     age(app, 100)
     looked = [one.get("looked_at", 0) for one in compressed(app, tools(app, settings))]
@@ -138,12 +140,12 @@ def test_archived_memories_are_compressed_before_they_are_dropped(settings: Sett
 
 def dropped(app: Database, days: float) -> int:
     with app.tenant(TENANT) as tx:
-        return upkeep.dropped(tx, TENANT, PERSON, days, 100)
+        return sweeps.dropped(tx, TENANT, PERSON, days, 100)
 
 
 def test_patterns_are_found_for_the_events_user(settings: Settings, app: Database) -> None:
     carry_out(app, *in_turn(WALKS[:4]))
-    outcome = compressing.find_patterns(tools(app, settings), a_job(app, "pattern_finder", user="ada"))
+    outcome = agents_compression.find_patterns(tools(app, settings), a_job(app, "pattern_finder", user="ada"))
     with app.tenant(TENANT) as tx:
         assert outcome.write(tx)["derived"] == 1
     assert outcome.then == []
@@ -152,18 +154,18 @@ def test_patterns_are_found_for_the_events_user(settings: Settings, app: Databas
 def test_a_whole_past_is_searched_page_by_page(
     settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.patterns.NEW", 4)
+    monkeypatch.setattr("core.reflection.patterns.NEW", 4)
     for one in in_turn(WALKS):
         carry_out(app, one)
     since = {"user_id": "ada", "since": "1900-01-01T00:00:00+00:00"}
-    results = run(app, compressing.find_patterns, tools(app, settings), "pattern_finder", since)
+    results = run(app, agents_compression.find_patterns, tools(app, settings), "pattern_finder", since)
     assert [one["looked_at"] for one in results] == [4, 2]
     assert counted(app) == {"ada/active": 7}
 
 
 def test_patterns_without_a_user_are_refused(settings: Settings, app: Database) -> None:
     with pytest.raises(Never, match="pattern_finder needs an event with a user"):
-        compressing.find_patterns(tools(app, settings), a_job(app, "pattern_finder"))
+        agents_compression.find_patterns(tools(app, settings), a_job(app, "pattern_finder"))
 
 
 def test_a_model_that_misses_the_shape_is_paid_for_and_done_without(settings: Settings, app: Database) -> None:

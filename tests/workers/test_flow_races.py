@@ -15,19 +15,22 @@ from typing import Any
 
 from sqlalchemy import text
 
-from core import db, events
 from core.config import Settings
-from core.db import Database, Tx
+from core.events import log as event_log
+from core.storage import db
+from core.storage.db import Database, Tx
 from core.types import Event, Json
-from rules import flow, store
-from rules.flow import Drop, Fire, Flushed, Match
-from rules.ruleset import flow_key
-from rules.schema import Rule
+from rules.document.schema import Rule
+from rules.engine.ruleset import flow_key
+from rules.flow import flow_rows
+from rules.flow.flow_rows import Drop, Fire, Flushed, Match
+from rules.registry import store
 from tests.rules.samples import RUN, a_document, a_rule, an_event
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works, at_work
-from workers import dispatch_rows, router
-from workers.dispatch_model import NewDispatch
+from workers.dispatch import insertion
+from workers.dispatch.model import NewDispatch
+from workers.routing import router
 
 THREADS = 4
 SESSIONS = 4
@@ -89,8 +92,8 @@ def log_of(app: Database, queue: Database, total: int) -> list[Event]:
     """So many messages of one user in a few sessions, as a router reads them."""
     accept_all(app, [said(f"{n}", id=f"e{n}", session=f"s{n % SESSIONS}") for n in range(total)])
     with queue.queue() as tx:
-        rows = tx.execute(text(f"SELECT {events.COLUMNS} FROM events e ORDER BY seq"))
-        return [events.event_of(row) for row in rows]
+        rows = tx.execute(text(f"SELECT {event_log.COLUMNS} FROM events e ORDER BY seq"))
+        return [event_log.event_of(row) for row in rows]
 
 
 def matched(rule: Rule, event: Event) -> Match:
@@ -118,9 +121,9 @@ def route_all(own: Database, batches: Iterable[list[Event]], dice: random.Random
     drops: list[Drop] = []
     for batch in batches:
         with own.queue() as tx:
-            fires += flow.pass_on(tx, all_matches(batch, RULES.values(), dice), START, flushes(dice))[1]
+            fires += flow_rows.pass_on(tx, all_matches(batch, RULES.values(), dice), START, flushes(dice))[1]
         with own.queue() as tx:
-            now_due, dropped = flow.due(tx, after(dice.choice([0, 60])), limit=3, rule_of=rule_of)
+            now_due, dropped = flow_rows.due(tx, after(dice.choice([0, 60])), limit=3, rule_of=rule_of)
         fires += now_due
         drops += dropped
     return fires, drops
@@ -129,7 +132,7 @@ def route_all(own: Database, batches: Iterable[list[Event]], dice: random.Random
 def the_rest(queue: Database) -> Found:
     """What the debounces still hold."""
     with queue.queue() as tx:
-        return flow.due(tx, after(120), rule_of=rule_of)
+        return flow_rows.due(tx, after(120), rule_of=rule_of)
 
 
 def kept(queue: Database, rule: str) -> list[int]:
@@ -153,7 +156,7 @@ def test_routers_at_once_neither_lose_nor_double_anything_and_never_deadlock(
         """As `GET /v1/settle?flush=true` does, all the while."""
         while not done.wait(0.01):
             with app.tenant(TENANT) as tx:
-                events.flush(tx, 10**9)
+                event_log.flush(tx, 10**9)
 
     with ThreadPoolExecutor(1) as pool:
         settling = pool.submit(settle)
@@ -197,7 +200,7 @@ def test_no_stretch_holds_more_than_a_throttle_allows_while_routers_run_on_the_c
             with own.queue() as tx:
                 now = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
                 matches = [Match(an_event(seq=number), busy, 1, {"throttle": "k"})] * 2
-                _, fires, _ = flow.pass_on(tx, matches, now)
+                _, fires, _ = flow_rows.pass_on(tx, matches, now)
                 times = tx.execute(text("SELECT times FROM flows WHERE rule = 'busy'")).scalar_one()
             noted += times[-len(fires) :] if fires else []
             every.extend([number] * len(fires))
@@ -217,8 +220,8 @@ def test_a_lane_that_skips_is_never_fuller_than_its_limit(queue: Database, setti
         for n in range(20):
             with own.queue() as tx:
                 match = Match(an_event(seq=100 * number + n), lane, 1, {"concurrency": "k"})
-                _, fires, _ = flow.pass_on(tx, [match], START)
-                dispatch_rows.insert(tx, [_action(fire) for fire in fires], 30)
+                _, fires, _ = flow_rows.pass_on(tx, [match], START)
+                insertion.insert(tx, [_action(fire) for fire in fires], 30)
             acted += len(fires)
         return acted
 
@@ -247,7 +250,7 @@ def test_a_router_that_dies_holds_nobody_up_and_takes_nothing_along(queue: Datab
     dead = db.connect(db.router_url(settings), 1)
     tx = dead.engine.connect()
     server = tx.execute(text("SELECT pg_backend_pid()")).scalar_one()
-    flow.pass_on(tx, [matched(QUIET, an_event(seq=1)), matched(COUNTED, an_event(seq=1))], START)
+    flow_rows.pass_on(tx, [matched(QUIET, an_event(seq=1)), matched(COUNTED, an_event(seq=1))], START)
     with ThreadPoolExecutor(1) as pool:
         waits = pool.submit(_pass_on, queue, matched(QUIET, an_event(seq=2)), matched(COUNTED, an_event(seq=2)))
         _until_someone_waits(queue)
@@ -262,7 +265,7 @@ def test_a_router_that_dies_holds_nobody_up_and_takes_nothing_along(queue: Datab
 
 def _pass_on(queue: Database, *matches: Match) -> None:
     with queue.queue() as tx:
-        flow.pass_on(tx, matches, START)
+        flow_rows.pass_on(tx, matches, START)
 
 
 def _until_someone_waits(queue: Database) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from core import documents, drafts
 from core.config import Settings
-from core.db import Database
-from core.documents import Saved
-from core.drafts import Sent
-from core.embed import HashEmbedder
-from core.publishing import Author
-from core.search import index
+from core.documents import documents, preparation
+from core.documents.documents import Saved
+from core.documents.preparation import Sent
+from core.events.publishing import Author
+from core.index import search_index
+from core.inference.embedders import HashEmbedder
 from core.search.query import Question
+from core.storage.db import Database
 from core.types import Json
-from rules import store
+from rules.registry import store
 from tests.core.erasing import told
 from tests.samples import TENANT, accept, said
 from tests.works import Works
@@ -41,7 +41,7 @@ def rule(app: Database) -> None:
 
 
 def kept(app: Database, settings: Settings, content: str, **fields: str) -> Saved:
-    draft = drafts.drafted(Sent(content, **fields), settings)  # type: ignore[arg-type]
+    draft = preparation.drafted(Sent(content, **fields), settings)  # type: ignore[arg-type]
     with app.tenant(TENANT) as tx:
         return documents.save(tx, TENANT, draft, Author("key:test"))
 
@@ -68,8 +68,10 @@ def test_the_vectors_of_a_document_follow(app: Database, settings: Settings, wor
 
 
 def test_a_long_document_gets_them_all_batch_by_batch(app: Database, settings: Settings, works: Works) -> None:
-    saved = kept(app, settings, "".join(f"# Part {n}\n\nText {n}.\n\n" for n in range(index.EMBED_BATCH * 2 + 5)))
-    assert saved.passages == index.EMBED_BATCH * 2 + 5
+    saved = kept(
+        app, settings, "".join(f"# Part {n}\n\nText {n}.\n\n" for n in range(search_index.EMBED_BATCH * 2 + 5))
+    )
+    assert saved.passages == search_index.EMBED_BATCH * 2 + 5
     works.settle()
     assert bare(app) == 0
 

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database, Tx
 from core.errors import Conflict, Later, Never
-from core.providers import BreakerOpen
+from core.inference.quota import BreakerOpen
+from core.storage.db import Database, Tx
 from core.types import DispatchStatus, Json
 from tests.samples import TENANT, accept, event
-from workers import dispatch_rows, ledger, sweep, wiring
-from workers.dispatch_model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
-from workers.relay import Owed
+from workers import wiring
+from workers.dispatch import insertion, ledger, sweep
+from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
+from workers.dispatch.relay import Owed
 
 POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
 
@@ -36,7 +37,7 @@ def owe(app: Database, target: str = "agent", **fields: Any) -> UUID:
     accepted = accept(app, event())
     plain = NewDispatch(TENANT, "run_agent", target, "io", {}, accepted.last_seq, accepted.last_seq, "c", 0)
     with app.tenant(TENANT) as tx:
-        dispatch_rows.insert(tx, [replace(plain, **fields)], POLICY.resend)
+        insertion.insert(tx, [replace(plain, **fields)], POLICY.resend)
     return plain.id
 
 
@@ -337,7 +338,7 @@ def test_two_sweeps_at_once_send_each_thing_once(app: Database, queue: Database)
 def test_what_is_not_to_be_run_is_never_sent(app: Database, queue: Database, status: DispatchStatus) -> None:
     with app.tenant(TENANT) as tx:
         letter = NewDispatch(TENANT, "run_agent", "agent", "io", {}, None, 0, "", 0, status=status)
-        assert dispatch_rows.insert(tx, [letter], 0) == []
+        assert insertion.insert(tx, [letter], 0) == []
     assert swept(queue) == []
 
 
@@ -374,7 +375,7 @@ def chain(app: Database, *targets: str, **fields: Any) -> list[UUID]:
             plain = replace(plain, status=DispatchStatus.HELD, hold="turn", after=made[-1].id)
         made.append(replace(plain, **({} if made else fields)))
     with app.tenant(TENANT) as tx:
-        dispatch_rows.insert(tx, made, POLICY.resend)
+        insertion.insert(tx, made, POLICY.resend)
     return [one.id for one in made]
 
 
@@ -513,7 +514,7 @@ def test_a_lane_is_no_other_tenants_lane(app: Database) -> None:
         lane_limit=1,
     )
     with app.tenant("globex") as tx:
-        dispatch_rows.insert(tx, [theirs], POLICY.resend)
+        insertion.insert(tx, [theirs], POLICY.resend)
     book = a_ledger(app, {"agent": works})
     assert ledger._claim(book, TENANT, mine) is not None
     assert ledger._claim(book, "globex", theirs.id) is not None
@@ -688,11 +689,11 @@ def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
 def test_what_is_too_much_for_one_statement_goes_in_several(
     app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr(dispatch_rows, "PARCEL_CHARACTERS", room)
+    monkeypatch.setattr(insertion, "PARCEL_CHARACTERS", room)
     seq = accept(app, event()).last_seq
     new = [NewDispatch(TENANT, "run_agent", "a", "io", {"text": "ü" * 300}, seq, seq, "c", 0) for _ in range(7)]
     with app.tenant(TENANT) as tx:
-        owed = dispatch_rows.insert(tx, new, POLICY.resend)
+        owed = insertion.insert(tx, new, POLICY.resend)
     with queue.queue() as tx:
         found = tx.execute(text("SELECT id, params FROM dispatches ORDER BY id")).all()
     assert [row.id for row in found] == [o.id for o in owed] == [dispatch.id for dispatch in new]

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from core import memories
-from core.change import Archive, Edit, Link, Pin
 from core.config import Settings
-from core.db import Database
-from core.mirror import reading, state, writing
+from core.memory import memories
+from core.memory.changes import Archive, Edit, Link, Pin
+from core.mirror import export, import_edits, sync_state
 from core.search import query
 from core.search.query import Question
+from core.storage.db import Database
 from core.types import Category, Relation, Topic, Trust
 from tests.core.mirror.test_git import everything
 from tests.core.test_upkeep import EMBEDDER, a_memory, carry_out, row
@@ -106,7 +106,7 @@ def test_other_words_are_an_edit_by_the_file(at_desk: Desk) -> None:
     assert at_desk.results("mirror_reader") == [{"mirror": "read", "edited": 1}]
     assert at_desk.versions(cat.id)[-1] == ("edit", "file", "Ada has two cats.")
     changed = row(at_desk.app, cat.id)
-    assert (changed.version, changed.trust, changed.confidence) == (2, "confirmed", reading.CONFIDENCE)
+    assert (changed.version, changed.trust, changed.confidence) == (2, "confirmed", import_edits.CONFIDENCE)
     with at_desk.app.tenant(TENANT) as tx:
         last = memories.history(tx, cat.id)[-1]
     assert last.reason == "Edited in memory.md."
@@ -365,7 +365,7 @@ def test_an_unread_edit_is_never_written_over_and_announced_by_the_writer(at_des
 def test_a_save_between_reading_and_writing_is_not_lost(at_desk: Desk) -> None:
     """The reader has read and thought when the person saves again: nothing of what it read is written."""
     at_desk.keep(a_memory(CAT))
-    mirror = state.of(at_desk.settings, TENANT, "ada")
+    mirror = sync_state.of(at_desk.settings, TENANT, "ada")
     assert mirror is not None
     at_desk.path().write_text(at_desk.text() + "- Ada sails.\n")
     at_desk.age()
@@ -373,11 +373,11 @@ def test_a_save_between_reading_and_writing_is_not_lost(at_desk: Desk) -> None:
     at_desk.watch.look()
     (announced,) = at_desk.told("mirror.edited")
     tools = at_desk.works.ledger.agents["mirror_reader"].args[1]  # type: ignore[attr-defined]
-    found = reading.read(tools.gate, mirror, announced, datetime.now(UTC))
+    found = import_edits.read(tools.gate, mirror, announced, datetime.now(UTC))
     at_desk.path().write_text(at_desk.text() + "- Ada dances.\n")
     at_desk.age(seconds=30)
-    with pytest.raises(reading.Conflict), at_desk.app.tenant(TENANT) as tx:
-        found.write(tx, reading.Author("file"))
+    with pytest.raises(import_edits.Conflict), at_desk.app.tenant(TENANT) as tx:
+        found.write(tx, import_edits.Author("file"))
     at_desk.notice()
     assert {"Ada sails.", "Ada dances."} <= set(at_desk.rows())
     assert at_desk.text().count("<!-- id:") == 3
@@ -385,7 +385,7 @@ def test_a_save_between_reading_and_writing_is_not_lost(at_desk: Desk) -> None:
 
 def test_a_save_after_reading_and_before_ids_are_written_loses_nothing(at_desk: Desk) -> None:
     at_desk.keep(a_memory(CAT))
-    mirror = state.of(at_desk.settings, TENANT, "ada")
+    mirror = sync_state.of(at_desk.settings, TENANT, "ada")
     assert mirror is not None
     at_desk.path().write_text(at_desk.text() + "- Ada sails.\n")
     at_desk.age()
@@ -393,9 +393,9 @@ def test_a_save_after_reading_and_before_ids_are_written_loses_nothing(at_desk: 
     at_desk.watch.look()
     (announced,) = at_desk.told("mirror.edited")
     tools = at_desk.works.ledger.agents["mirror_reader"].args[1]  # type: ignore[attr-defined]
-    found = reading.read(tools.gate, mirror, announced, datetime.now(UTC))
+    found = import_edits.read(tools.gate, mirror, announced, datetime.now(UTC))
     with at_desk.app.tenant(TENANT) as tx:
-        found.write(tx, reading.Author("file"))
+        found.write(tx, import_edits.Author("file"))
     assert "sails. <!--" not in at_desk.text()
     at_desk.edit(lambda said: said + "- Ada dances.\n")
     sails, dances = at_desk.rows()["Ada sails."], at_desk.rows()["Ada dances."]
@@ -407,11 +407,11 @@ def test_dying_between_file_and_agreement_looks_like_nobodys_edit(at_desk: Desk)
     """The file is written, the transaction rolls back: the next look finds both sides of one mind."""
     at_desk.keep(a_memory(CAT))
     reworded(at_desk, next(iter(at_desk.rows().values())).id, "Ada has two cats.")
-    mirror = state.of(at_desk.settings, TENANT, "ada")
+    mirror = sync_state.of(at_desk.settings, TENANT, "ada")
     assert mirror is not None
     with at_desk.app.engine.connect() as tx:
         tx.execute(text("SELECT set_config('imprint.tenant', :tenant, true)"), {"tenant": TENANT})
-        writing.write(tx, mirror, datetime.now(UTC))
+        export.write(tx, mirror, datetime.now(UTC))
         tx.rollback()
     assert "two cats" in at_desk.text()
     at_desk.age()
@@ -525,7 +525,7 @@ def test_users_and_tenants_of_any_name_have_folders_of_their_own(
         here = desk(mirrored, app, works)
         names = ["../../etc", ".git", "外婆", "x" * 200, "a/b"]
         for name in names:
-            carry_out(app, a_memory(f"Here lives {name}."), owner=reading.Owner(name))
+            carry_out(app, a_memory(f"Here lives {name}."), owner=import_edits.Owner(name))
         works.settle()
         found = sorted((tmp_path / "mirror" / TENANT).glob("*/memory.md"))
         assert len(found) == len(names)
@@ -588,11 +588,11 @@ def test_an_erased_memory_leaves_files_and_history(in_git: Desk) -> None:
 def test_a_user_is_forgotten_with_all_that_lies_in_the_folder(in_git: Desk) -> None:
     in_git.keep(a_memory("Ada knows the marker word."))
     (in_git.folder / "memory.md~").write_text("a copy with the marker")
-    assert writing.forget_user(in_git.settings, TENANT, "ada") == {"files": 2, "history": "purged"}
+    assert export.forget_user(in_git.settings, TENANT, "ada") == {"files": 2, "history": "purged"}
     assert not in_git.folder.exists()
     assert "marker" not in everything(in_git.folder.parent.parent)
     off = in_git.settings.model_copy(update={"mirror_dir": None})
-    assert writing.forget_user(off, TENANT, "ada") == {"files": 0, "history": "none"}
+    assert export.forget_user(off, TENANT, "ada") == {"files": 0, "history": "none"}
 
 
 def test_git_that_refuses_does_not_stop_the_mirror(in_git: Desk) -> None:
@@ -621,7 +621,7 @@ def test_a_file_with_more_new_lines_than_one_reading_takes_is_read_to_its_end(
     at_desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_desk.keep(a_memory("Ada has a cat."))
-    monkeypatch.setattr(reading, "NEW_AT_ONCE", 3)
+    monkeypatch.setattr(import_edits, "NEW_AT_ONCE", 3)
     at_desk.edit(lambda text: text + "".join(f"- Ada owns book number {n}.\n" for n in range(7)))
     taken = [result.get("added", 0) for result in at_desk.results("mirror_reader")]
     assert (max(taken), sum(taken), len(at_desk.rows())) == (3, 7, 8)

@@ -15,17 +15,18 @@ from pydantic import SecretStr
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from core import events
 from core.config import Settings
-from core.db import Database
 from core.errors import Later, Never
-from rules import store
+from core.events import log
+from core.storage.db import Database
+from rules.registry import store
 from tests.doors import opened
 from tests.outlets import allowed, open_to
 from tests.samples import TENANT, accept, event
 from tests.workers.test_outside import Other, a_job, other, tools
 from tests.works import Works, at_work
-from workers import dispatch_model, ledger, notifying, outside, sweep
+from workers.agents import notify, outbound
+from workers.dispatch import ledger, model, sweep
 
 __all__ = ["other"]
 
@@ -71,22 +72,22 @@ def mailbox() -> Iterator[tuple[str, Mailbox]]:
     ids=["before", "as they begin", "within", "as they end", "in summer time"],
 )
 def test_nobody_is_told_anything_in_quiet_hours(clock: datetime, due: datetime) -> None:
-    assert notifying.due_at(clock, NIGHT, None) == due
+    assert notify.due_at(clock, NIGHT, None) == due
 
 
 def test_a_digest_is_due_with_the_next_full_period_or_at_its_time_of_day() -> None:
-    assert notifying.due_at(NOON + timedelta(minutes=1), None, {"every_seconds": 3600}) == NOON + timedelta(hours=1)
-    assert notifying.due_at(NOON, None, {"at": "08:00"}) == datetime(2026, 11, 22, 8, tzinfo=UTC)
-    assert notifying.due_at(NOON, NIGHT, {"at": "23:30"}) == datetime(2026, 11, 22, 7, tzinfo=UTC)
+    assert notify.due_at(NOON + timedelta(minutes=1), None, {"every_seconds": 3600}) == NOON + timedelta(hours=1)
+    assert notify.due_at(NOON, None, {"at": "08:00"}) == datetime(2026, 11, 22, 8, tzinfo=UTC)
+    assert notify.due_at(NOON, NIGHT, {"at": "23:30"}) == datetime(2026, 11, 22, 7, tzinfo=UTC)
 
 
 def test_quiet_hours_end_in_the_hour_that_the_clocks_show_twice_and_in_the_one_they_leave_out() -> None:
     early = {"from": "01:00", "to": "02:30", "timezone": "Europe/Berlin"}
     twice = [datetime(2026, 10, 25, hour, 15, tzinfo=UTC) for hour in (0, 1)]
-    assert [notifying.due_at(now, early, None) - now for now in twice] == [timedelta(minutes=15)] * 2
-    assert notifying.due_at(twice[1], None, {"at": "02:30", "timezone": "Europe/Berlin"}) > twice[1]
+    assert [notify.due_at(now, early, None) - now for now in twice] == [timedelta(minutes=15)] * 2
+    assert notify.due_at(twice[1], None, {"at": "02:30", "timezone": "Europe/Berlin"}) > twice[1]
     never = datetime(2026, 3, 29, 0, 45, tzinfo=UTC)
-    assert notifying.due_at(never, early, None) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
+    assert notify.due_at(never, early, None) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 
 
 def save(app: Database, given: Settings, **action: Any) -> None:
@@ -119,7 +120,7 @@ def test_what_falls_into_one_period_is_told_together(
             works.settle()
         assert other.got == []
         with app.tenant(TENANT) as tx:
-            assert events.pending(tx, 10**9) == 0, "what waits for its time does not keep a chain open"
+            assert log.pending(tx, 10**9) == 0, "what waits for its time does not keep a chain open"
         assert pass_time(queue, works) == 3
     (got,) = other.got
     assert got.json["text"] == "3 notices\n• Order 0\n• Order 1\n• Order 2"
@@ -188,7 +189,7 @@ def test_mail_is_sent_with_the_subject_of_the_rule_and_once_for_who_knows_its_id
     url, box = mailbox
     given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
     job = a_job(channel="ann", template="Größe 42\nis gone", subject="Stock\r\nBcc: eve@example.com")
-    assert notifying.notify(tools(given), job).write(cast(Any, None)) == {"channel": "ann", "delivered": 1}
+    assert notify.notify(tools(given), job).write(cast(Any, None)) == {"channel": "ann", "delivered": 1}
     (mail,) = box.got
     assert (mail["To"], mail["Subject"], mail["Bcc"]) == ("ann@example.com", "Stock Bcc: eve@example.com", None)
     assert (mail["Message-ID"], mail.get_content().splitlines()) == (f"<{job.id}@imprint>", ["Größe 42", "is gone"])
@@ -204,7 +205,7 @@ def test_mail_is_sent_whatever_the_event_made_of_the_templates(
 ) -> None:
     url, box = mailbox
     given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
-    notifying.notify(tools(given), a_job(channel="ann", template=template, subject=subject))
+    notify.notify(tools(given), a_job(channel="ann", template=template, subject=subject))
     assert [(mail["Subject"], mail.get_content().strip()) for mail in box.got] == [told]
 
 
@@ -215,15 +216,15 @@ def test_a_mail_server_that_says_not_now_is_asked_again_and_one_that_refuses_is_
     given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
     box.codes = ["451 later", "550 no such mailbox"]
     with pytest.raises(Later, match="451"):
-        notifying.notify(tools(given), a_job(channel="ann", template="x"))
+        notify.notify(tools(given), a_job(channel="ann", template="x"))
     with pytest.raises(Never, match="550"):
-        notifying.notify(tools(given), a_job(channel="ann", template="x"))
+        notify.notify(tools(given), a_job(channel="ann", template="x"))
 
 
 def test_without_a_mail_server_a_mailbox_says_what_to_set(upgraded: Settings) -> None:
     given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"})
     with pytest.raises(Never, match="IMPRINT_SMTP_URL"):
-        notifying.notify(tools(given), a_job(channel="ann", template="x"))
+        notify.notify(tools(given), a_job(channel="ann", template="x"))
 
 
 def test_the_next_attempts_are_spread_over_hours(settings: Settings, app: Database, other: Other) -> None:
@@ -232,9 +233,9 @@ def test_the_next_attempts_are_spread_over_hours(settings: Settings, app: Databa
     other.answers = [(503, {}, b"busy")] * 3
     pauses = []
     for attempt in (1, 3, 8):
-        job = dispatch_model.Job(**{**_fields(a_job(url=other.url, headers={}, payload=None)), "attempt": attempt})
+        job = model.Job(**{**_fields(a_job(url=other.url, headers={}, payload=None)), "attempt": attempt})
         with pytest.raises(Later) as refused:
-            outside.send_webhook(tools(given), job)
+            outbound.send_webhook(tools(given), job)
         assert refused.value.after is not None
         pauses.append(refused.value.after.total_seconds())
     assert pauses == [5, 1_800, 36_000]
@@ -247,21 +248,21 @@ def test_an_address_that_fails_for_days_is_disabled_said_so_and_enabled_by_a_per
     job = a_job(url=f"{other.url}?token=secret", headers={}, payload=None)
     other.answers = [(503, {}, b"busy")] * 2
     with pytest.raises(Later):
-        outside.send_webhook(tools(given), job)
+        outbound.send_webhook(tools(given), job)
     with app.tenant(TENANT) as tx:
         (address,) = tx.execute(text("SELECT address FROM endpoints")).scalars()
         tx.execute(text("UPDATE endpoints SET failing_since = now() - interval '6 days'"))
     assert "secret" not in address
     with pytest.raises(Later):
-        outside.send_webhook(tools(given), job)
+        outbound.send_webhook(tools(given), job)
     with pytest.raises(Never, match="disabled"):
-        outside.send_webhook(tools(given), job)
+        outbound.send_webhook(tools(given), job)
     assert len(other.got) == 2, "what is disabled is not called"
     with app.tenant(TENANT) as tx:
-        (said,) = events.find(tx, event_type="endpoint.disabled")
+        (said,) = log.find(tx, event_type="endpoint.disabled")
         tx.execute(text("DELETE FROM endpoints"))
     assert said.payload["address"] == address
-    outside.send_webhook(tools(given), job)
+    outbound.send_webhook(tools(given), job)
 
 
 def test_an_address_that_answers_again_is_well(settings: Settings, app: Database, other: Other) -> None:
@@ -269,8 +270,8 @@ def test_an_address_that_answers_again_is_well(settings: Settings, app: Database
     job = a_job(url=other.url, headers={}, payload=None)
     other.answers = [(503, {}, b"busy")]
     with pytest.raises(Later):
-        outside.send_webhook(tools(given), job)
-    outcome = outside.send_webhook(tools(given), job)
+        outbound.send_webhook(tools(given), job)
+    outcome = outbound.send_webhook(tools(given), job)
     with app.tenant(TENANT) as tx:
         outcome.write(tx)
         assert tx.execute(text("SELECT count(*) FROM endpoints")).scalar_one() == 0
@@ -284,8 +285,8 @@ def test_the_log_may_be_quiet_too(settings: Settings, app: Database) -> None:
     assert [line for line in lines if line["event"] == "notification"] == []
 
 
-def _fields(job: dispatch_model.Job) -> dict[str, Any]:
-    return {name: getattr(job, name) for name in dispatch_model.Job.__slots__}
+def _fields(job: model.Job) -> dict[str, Any]:
+    return {name: getattr(job, name) for name in model.Job.__slots__}
 
 
 def test_the_notifier_run_by_its_name_tells_as_notify_does(app: Database, works: Works) -> None:

@@ -25,22 +25,25 @@ from sqlalchemy import URL, text
 from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
-from core import db, intake
 from core.config import Settings
-from core.db import Database
-from core.embed import HashEmbedder
 from core.errors import Later, Never
-from core.events import Cause
-from core.publishing import Author
-from core.tenants import DEFAULT
+from core.events import parsing
+from core.events.log import Cause
+from core.events.publishing import Author
+from core.inference.embedders import HashEmbedder
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy.tenants import DEFAULT
 from core.types import Event, Json
-from rules import store
+from rules.registry import store
 from tests.outlets import allowed, open_to
 from tests.production import free_port
 from tests.samples import TENANT, accept, event
 from tests.works import at_work
-from workers import notifying, outside, posting, sweep
-from workers.dispatch_model import Job, Outcome
+from workers.agents import notify, outbound
+from workers.delivery import webhook_client
+from workers.dispatch import sweep
+from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 MET = Event(
@@ -139,10 +142,10 @@ def result_of(outcome: Outcome) -> Json:
 
 def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, other: Other) -> None:
     job = a_job(url=f"{other.url}?a=b", headers={}, payload=None)
-    assert result_of(outside.send_webhook(tools(open_settings), job)) == {"status": 200}
+    assert result_of(outbound.send_webhook(tools(open_settings), job)) == {"status": 200}
     (got,) = other.got
     assert (got.path, got.headers["content-type"]) == ("/hook?a=b", "application/json")
-    (again,) = intake.check([got.json])
+    (again,) = parsing.check([got.json])
     assert (again.id, again.source, again.event_type, again.payload, again.correlation_id) == (
         "e1",
         "shop",
@@ -157,7 +160,7 @@ def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, o
 
 def test_what_a_rule_gives_is_posted_as_it_is_with_its_headers(open_settings: Settings, other: Other) -> None:
     headers = {"x-plain": "x", "x-who": "José", "x-total": 12.5, "x-missing": None}
-    outside.send_webhook(
+    outbound.send_webhook(
         tools(open_settings), a_job(url=other.url, headers=headers, payload={"a": [1]}, gathered=["e0"])
     )
     (got,) = other.got
@@ -171,7 +174,7 @@ def test_what_a_rule_gives_is_posted_as_it_is_with_its_headers(open_settings: Se
 
 
 def test_what_a_flow_has_gathered_stands_beside_the_event(open_settings: Settings, other: Other) -> None:
-    outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None, gathered=["e0", "e1"]))
+    outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None, gathered=["e0", "e1"]))
     assert other.got[0].json["gathered"] == ["e0", "e1"]
 
 
@@ -179,7 +182,7 @@ def test_what_a_flow_has_gathered_stands_beside_the_event(open_settings: Setting
 def test_a_signature_vouches_for_id_time_and_body(open_settings: Settings, other: Other, prefix: str) -> None:
     key = b"0123456789abcdef01234567"
     signed = open_to(open_settings, other.url, signing=prefix + base64.b64encode(key).decode())
-    outside.send_webhook(tools(signed), a_job(url=other.url, headers={}, payload=None))
+    outbound.send_webhook(tools(signed), a_job(url=other.url, headers={}, payload=None))
     (got,) = other.got
     said = f"{got.headers['webhook-id']}.{got.headers['webhook-timestamp']}.".encode() + got.body
     mac = base64.b64encode(hmac.new(key, said, hashlib.sha256).digest()).decode()
@@ -190,7 +193,7 @@ def test_the_signature_is_the_one_of_the_standard() -> None:
     """The example that the libraries of Standard Webhooks are tested with."""
     body = b'{"test": 2432232314}'
     at = datetime.fromtimestamp(1614265330, UTC)
-    made = posting.signatures("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", at, body)
+    made = webhook_client.signatures("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", at, body)
     assert made == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
@@ -199,7 +202,7 @@ def test_while_a_secret_is_rotated_a_receiver_may_know_the_old_or_the_new(
 ) -> None:
     old, new = ("whsec_" + base64.b64encode(key).decode() for key in (b"o" * 24, b"n" * 24))
     both = open_to(open_settings, other.url, signing=f"{new} {old}")
-    outside.send_webhook(tools(both), a_job(url=other.url, headers={}, payload=None))
+    outbound.send_webhook(tools(both), a_job(url=other.url, headers={}, payload=None))
     (got,) = other.got
     for secret in (old, new):
         assert Webhook(secret).verify(got.body, got.headers)["id"] == "e1"
@@ -211,7 +214,7 @@ def test_a_secret_that_is_no_key_is_named_and_not_shown(open_settings: Settings,
     bad = open_settings.model_copy(update={"webhook_secret": SecretStr("hush hush!")})
     job = replace(a_job(url=other.url, headers={}, payload=None), tenant_id=DEFAULT)
     with pytest.raises(Never, match="IMPRINT_WEBHOOK_SECRET") as refused:
-        outside.send_webhook(tools(bad), job)
+        outbound.send_webhook(tools(bad), job)
     assert "hush" not in str(refused.value)
 
 
@@ -232,10 +235,10 @@ def test_only_allowed_hosts_are_called(settings: Settings, other: Other, hosts: 
     job = replace(a_job(url=other.url, headers={}, payload=None), tenant_id=DEFAULT)
     given = settings.model_copy(update={"webhook_hosts": [one.format(port=urlsplit(other.url).port) for one in hosts]})
     if allowed:
-        outside.send_webhook(tools(given), job)
+        outbound.send_webhook(tools(given), job)
     else:
         with pytest.raises(Never, match="IMPRINT_WEBHOOK_HOSTS"):
-            outside.send_webhook(tools(given), job)
+            outbound.send_webhook(tools(given), job)
     assert len(other.got) == allowed
 
 
@@ -244,19 +247,19 @@ def test_only_allowed_hosts_are_called(settings: Settings, other: Other, hosts: 
 )
 def test_what_is_no_address_is_set_aside_at_once(open_settings: Settings, address: str) -> None:
     with pytest.raises(Never):
-        outside.send_webhook(tools(open_settings), a_job(url=address, headers={}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=address, headers={}, payload=None))
 
 
 @pytest.mark.parametrize("name", ["Host", "webhook-id", "Webhook-Signature", "content-length", "bad name", "x-böse"])
 def test_a_rule_may_not_say_who_gets_it_or_who_vouches_for_it(open_settings: Settings, other: Other, name: str) -> None:
     with pytest.raises(Never):
-        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={name: "x"}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={name: "x"}, payload=None))
     assert other.got == []
 
 
 def test_a_value_with_a_line_break_makes_no_header_of_its_own(open_settings: Settings, other: Other) -> None:
     with pytest.raises(Never):
-        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={"x-a": "1\r\nx-b: 2"}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={"x-a": "1\r\nx-b: 2"}, payload=None))
     assert other.got == []
 
 
@@ -264,14 +267,14 @@ def test_a_value_with_a_line_break_makes_no_header_of_its_own(open_settings: Set
 def test_a_refusal_for_now_is_tried_again(open_settings: Settings, other: Other, status: int) -> None:
     other.answers.append((status, {}, b"come back"))
     with pytest.raises(Later, match=f"{status}: come back"):
-        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 410, 422])
 def test_a_refusal_for_good_is_not(open_settings: Settings, other: Other, status: int) -> None:
     other.answers.append((status, {}, b"x" * 100_000))
     with pytest.raises(Never, match=str(status)) as refused:
-        outside.send_webhook(tools(open_settings), a_job(url=f"{other.url}?token=secret", headers={}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=f"{other.url}?token=secret", headers={}, payload=None))
     assert len(str(refused.value)) < 400
     assert "secret" not in str(refused.value)
 
@@ -279,7 +282,7 @@ def test_a_refusal_for_good_is_not(open_settings: Settings, other: Other, status
 def test_a_redirect_is_not_followed(open_settings: Settings, other: Other) -> None:
     other.answers.append((307, {"location": "http://127.0.0.1:1/"}, b""))
     with pytest.raises(Never, match="not followed"):
-        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
     assert len(other.got) == 1
 
 
@@ -291,7 +294,7 @@ def test_the_pause_that_the_other_side_asks_for_is_kept(
 ) -> None:
     other.answers.append((503, {"retry-after": said()}, b""))
     with pytest.raises(Later) as refused:
-        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
     assert refused.value.after is not None
     assert 110 < refused.value.after.total_seconds() <= 121
 
@@ -299,25 +302,25 @@ def test_the_pause_that_the_other_side_asks_for_is_kept(
 def test_who_cannot_be_reached_or_says_nothing_is_asked_again(open_settings: Settings, other: Other) -> None:
     nobody = f"http://127.0.0.1:{free_port()}/"
     with pytest.raises(Later, match="cannot be reached"):
-        outside.send_webhook(
+        outbound.send_webhook(
             tools(open_to(open_settings, other.url, nobody)), a_job(url=nobody, headers={}, payload=None)
         )
     other.answers.append((0, {}, b""))
     hasty = open_settings.model_copy(update={"webhook_timeout_seconds": 0.2})
     with pytest.raises(Later, match="Timeout"):
-        outside.send_webhook(tools(hasty), a_job(url=other.url, headers={}, payload=None))
+        outbound.send_webhook(tools(hasty), a_job(url=other.url, headers={}, payload=None))
 
 
 def test_cookies_of_one_are_not_sent_for_another(open_settings: Settings, other: Other) -> None:
     other.answers.append((200, {"set-cookie": "who=acme"}, b""))
     for _ in range(2):
-        outside.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
     assert [got.headers.get("cookie") for got in other.got] == [None, None]
 
 
 def test_a_channel_gets_the_text_the_event_and_its_own_name(settings: Settings, other: Other) -> None:
     given = open_to(settings, channels={"ops": other.url})
-    done = result_of(notifying.notify(tools(given), a_job(channel="ops", template="Größe 42 is gone")))
+    done = result_of(notify.notify(tools(given), a_job(channel="ops", template="Größe 42 is gone")))
     assert done == {"channel": "ops", "delivered": 1, "status": 200}
     assert other.got[0].json == {"text": "Größe 42 is gone", "channel": "ops", "event_id": "e1"}
 
@@ -326,20 +329,20 @@ def test_the_address_of_a_channel_is_a_secret(settings: Settings, other: Other) 
     other.answers.append((500, {}, b"no"))
     given = open_to(settings, channels={"ops": f"{other.url}/T0/secret"})
     with pytest.raises(Later, match="'ops' answered 500: no") as refused:
-        notifying.notify(tools(given), a_job(channel="ops", template="x"))
+        notify.notify(tools(given), a_job(channel="ops", template="x"))
     assert "secret" not in str(refused.value)
 
 
 def test_the_log_is_a_channel_that_is_always_there(upgraded: Settings) -> None:
     with capture_logs() as lines:
-        done = result_of(notifying.notify(tools(upgraded), a_job(channel="log", template={"a": 1})))
+        done = result_of(notify.notify(tools(upgraded), a_job(channel="log", template={"a": 1})))
     assert done == {"channel": "log", "delivered": 1}
     assert [(line["event"], line["text"]) for line in lines] == [("notification", '{"a": 1}')]
 
 
 def test_a_channel_that_nobody_set_is_set_aside(upgraded: Settings) -> None:
     with pytest.raises(Never, match="IMPRINT_NOTIFY_CHANNELS"):
-        notifying.notify(tools(upgraded), a_job(channel="ops", template="x"))
+        notify.notify(tools(upgraded), a_job(channel="ops", template="x"))
 
 
 def taken(url: str, queue: str) -> list[Any]:
@@ -359,7 +362,7 @@ def test_a_task_lies_on_the_other_services_queue_as_celery_would_put_it(upgraded
     more = {"celery_broker_url": SecretStr(url.get_secret_value() + "?")} if own else {}
     given = upgraded.model_copy(update={"celery_queues": {TENANT: [queue]}, **more})
     job = a_job(task="billing.recount", queue=queue, kwargs={"user": "ada", "n": [1, None]})
-    done = result_of(outside.send_task(tools(given), job))
+    done = result_of(outbound.send_task(tools(given), job))
     assert done == {"task": "billing.recount", "queue": queue, "task_id": str(job.id)}
     (message,) = taken(url.get_secret_value(), queue)
     assert (message.headers["task"], message.headers["id"], message.headers["root_id"]) == (
@@ -373,7 +376,7 @@ def test_a_task_lies_on_the_other_services_queue_as_celery_would_put_it(upgraded
 
 def test_only_allowed_queues_get_tasks(upgraded: Settings) -> None:
     with pytest.raises(Never, match="IMPRINT_CELERY_QUEUES"):
-        outside.send_task(tools(upgraded), a_job(task="x", queue="io", kwargs={}))
+        outbound.send_task(tools(upgraded), a_job(task="x", queue="io", kwargs={}))
 
 
 @pytest.mark.parametrize("scheme", ["redis", "amqp"])
@@ -381,7 +384,7 @@ def test_a_broker_that_is_away_is_asked_again(upgraded: Settings, scheme: str) -
     nowhere = SecretStr(f"{scheme}://127.0.0.1:{free_port()}//")
     given = upgraded.model_copy(update={"celery_queues": {TENANT: ["q"]}, "celery_broker_url": nowhere})
     with pytest.raises(Later, match="'q' cannot be reached"):
-        outside.send_task(tools(given), a_job(task="x", queue="q", kwargs={}))
+        outbound.send_task(tools(given), a_job(task="x", queue="q", kwargs={}))
 
 
 def test_actions_are_carried_out_one_after_another_and_each_at_last(

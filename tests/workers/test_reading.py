@@ -5,23 +5,24 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import remember, tombstones
 from core.config import Settings
-from core.db import Database
 from core.errors import Misconfigured
+from core.extraction import requests
+from core.memory import tombstones
+from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
-from rules import store
+from rules.registry import store
 from tests.faults.model import Model, serving
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works, at_work
-from workers import ledger
+from workers.dispatch import ledger
 
 
 def asked(content: str, **fields: Any) -> Json:
     """`memory.requested`; `id` goes to the event, whatever else is given into the payload."""
     named = {name: fields.pop(name) for name in ("id",) if name in fields}
-    return event(remember.REQUESTED, {"user_id": "ada", "content": content, **fields}, **named)
+    return event(requests.REQUESTED, {"user_id": "ada", "content": content, **fields}, **named)
 
 
 def rows(app: Database, statement: str) -> list[Any]:

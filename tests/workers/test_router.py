@@ -6,18 +6,21 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import events, metrics
-from core.db import Database, Tx
+from core import metrics
 from core.errors import Later
+from core.events import log
+from core.storage.db import Database, Tx
 from core.types import DispatchStatus, Event, Json
-from rules import defaults, lookups, store
-from rules.ruleset import Ruleset
-from rules.standing import Allowed
+from rules.engine import lookups
+from rules.engine.ruleset import Ruleset
+from rules.registry import defaults, store
+from rules.registry.limits import Allowed
 from tests.rules.samples import RUN, a_document, a_rule
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
-from workers import dispatch_rows, firing, router
-from workers.firing import Occasion
+from workers.dispatch import insertion
+from workers.routing import action_dispatches, router
+from workers.routing.action_dispatches import Occasion
 
 EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {"id": "{{payload.id}}"}}
 
@@ -139,7 +142,7 @@ def test_a_condition_may_ask_the_database(app: Database, queue: Database, works:
     accept(app, ended("s1", id="long"), ended("s2", id="short"))
     router.route(works.router)
     with app.tenant(TENANT) as tx:
-        met = [events.at(tx, d.event_seq).id for d in rows(queue, "dispatches") if d.rule == "long"]
+        met = [log.at(tx, d.event_seq).id for d in rows(queue, "dispatches") if d.rule == "long"]
     assert met == ["long"]
 
 
@@ -196,14 +199,14 @@ def test_a_lookup_that_fails_sets_one_event_aside_and_spoils_no_other(
 def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dispatches = firing.dispatches
+    dispatches = action_dispatches.dispatches
 
     def broken(shop: Any, occasion: Occasion, now: datetime) -> Any:
         if occasion.rule.name == "bad":
             raise Trap("boom")
         return dispatches(shop, occasion, now)
 
-    monkeypatch.setattr(firing, "dispatches", broken)
+    monkeypatch.setattr(action_dispatches, "dispatches", broken)
     wait = {"debounce": {"seconds": 3600}}
     save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
     accept(app, event("a"), event("b"))
@@ -218,14 +221,14 @@ def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
 def test_what_a_debounce_lets_go_and_the_database_refuses_is_set_aside_alone(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = dispatch_rows.write
+    write = insertion.write
 
     def refused(tx: Tx, new: Any) -> Any:
         if any(one.rule == "bad" and one.status is DispatchStatus.PENDING for one in new):
             tx.execute(text("SELECT 1 / 0"))
         return write(tx, new)
 
-    monkeypatch.setattr(dispatch_rows, "write", refused)
+    monkeypatch.setattr(insertion, "write", refused)
     wait = {"debounce": {"seconds": 3600}}
     save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
     accept(app, event("a"), event("b"))
@@ -512,7 +515,7 @@ def test_an_event_whose_consequences_the_database_refuses_is_set_aside_and_stops
 )
 def test_only_what_would_run_by_itself_is_held_for_its_risk(risk: str, mode: str, allowed: bool, acts: str) -> None:
     rule = a_rule(risk_level=risk, action_mode=mode)
-    assert firing.mode_of(rule, allows_high_risk=allowed) == acts
+    assert action_dispatches.mode_of(rule, allows_high_risk=allowed) == acts
 
 
 def test_metrics_name_no_rule_of_a_tenant(app: Database, works: Works) -> None:

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import text
 
-from core import sessions, working
 from core.config import Settings
-from core.db import Database
-from rules import defaults
+from core.sessions import sessions, working_memory
+from core.storage.db import Database
+from rules.registry import defaults
 from tests.core.erasing import rows
 from tests.samples import TENANT, accept, accept_all, event, said
 from tests.workers.test_upkeep_agents import run
@@ -42,8 +42,8 @@ def test_expired_working_memory_is_swept_page_by_page(settings: Settings, app: D
     accept(app, said("x", time=NOW.isoformat()))
     with app.tenant(TENANT) as tx:
         for n in range(5):
-            working.put(tx, TENANT, "s1", f"k{n}", n, 60)
-        working.put(tx, TENANT, "s1", "stays", 1)
+            working_memory.put(tx, TENANT, "s1", f"k{n}", n, 60)
+        working_memory.put(tx, TENANT, "s1", "stays", 1)
         tx.execute(text("UPDATE working SET expires_at = expires_at - interval '61 s'"))
     with at_work(settings.model_copy(update={"sweep_page": 2})) as works:
         assert [result["swept"] for result in run(app, works, "session_closer")] == [2, 2, 1]

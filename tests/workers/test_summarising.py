@@ -5,17 +5,19 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import events, plans, summarise
 from core.config import Settings
-from core.db import Database
 from core.errors import Never
-from core.llm import Client
+from core.events import log
+from core.inference.client import Client
+from core.plans import tracker
+from core.storage.db import Database
+from core.summaries import rolling
 from core.types import Json
 from tests.faults.model import serving
 from tests.samples import TENANT, accept_all, ended, event, said
 from tests.workers.learners import carried_out, job, published, ran, tools_of
 from tests.works import Works
-from workers import summarising
+from workers.agents import summaries
 from workers.tools import Tools
 
 
@@ -36,34 +38,34 @@ def test_a_session_that_is_long_enough_is_summed_up_and_says_so_in_its_chain(app
     accept_all(app, talk(9))
     cause = published(app, said("Boat 10 left the harbour for Oslo.", message_id="m10"))
     one = job(cause, "session_summarizer")
-    outcome = summarising.summarize_session(tools, one)
+    outcome = summaries.summarize_session(tools, one)
     result = carried_out(app, outcome)
     assert (result["summarized"], result["to_position"], list(outcome.then)) == (True, 5, [])
     with app.tenant(TENANT) as tx:
-        (told,) = [e for e in events.since(tx, 0, 1000) if e.event_type == "session.summarized"]
+        (told,) = [e for e in log.since(tx, 0, 1000) if e.event_type == "session.summarized"]
         assert (told.subject, told.causation_id, told.hop) == ("session:s1", cause.id, 1)
-        assert summarise.latest(tx, "s1") is not None
+        assert rolling.latest(tx, "s1") is not None
 
 
 def test_one_that_is_not_is_left_alone(app: Database, tools: Tools) -> None:
     accept_all(app, talk(8))
-    assert ran(tools, summarising.summarize_session, ended()) == {
+    assert ran(tools, summaries.summarize_session, ended()) == {
         "summarized": False, "reason": "The session is not long enough yet.",
     }  # fmt: skip
 
 
 def test_a_long_backlog_goes_on_at_once(app: Database, tools: Tools) -> None:
     accept_all(app, talk(40))
-    outcome = summarising.summarize_session(tools, job(published(app, ended()), "session_summarizer"))
+    outcome = summaries.summarize_session(tools, job(published(app, ended()), "session_summarizer"))
     assert list(outcome.then) == [("session_summarizer", {"session_id": "s1"})]
 
 
 @pytest.mark.parametrize(
     ("agent", "payload", "says"),
     [
-        (summarising.summarize_session, {"user_id": "ada"}, "needs an event with a session"),
-        (summarising.summarize_session, {"session_id": "nowhere"}, "nothing to read"),
-        (summarising.track_plan, {"user_id": "ada"}, "needs an event with a session"),
+        (summaries.summarize_session, {"user_id": "ada"}, "needs an event with a session"),
+        (summaries.summarize_session, {"session_id": "nowhere"}, "nothing to read"),
+        (summaries.track_plan, {"user_id": "ada"}, "needs an event with a session"),
     ],
 )
 def test_what_they_cannot_work_on_is_set_aside_with_the_reason(
@@ -81,26 +83,26 @@ def test_a_model_that_fails_is_written_down_and_the_summary_is_made_without_it(
     with serving() as model:
         model.script += script
         asking = Tools(app, tools.embedder, Client(model.url, "k", "fake", 5.0), tools.settings)
-        result = ran(asking, summarising.summarize_session, ended())
+        result = ran(asking, summaries.summarize_session, ended())
     assert result["refused"]
     with app.tenant(TENANT) as tx:
-        assert summarise.latest(tx, "s1") is not None
+        assert rolling.latest(tx, "s1") is not None
         calls = list(tx.execute(text("SELECT prompt FROM model_calls ORDER BY id")).scalars())
     assert calls[0] == "summary.v1"
 
 
 def test_a_plan_is_tracked_from_events_and_messages(app: Database, tools: Tools) -> None:
-    assert ran(tools, summarising.track_plan, planned({"goal": "Move", "steps": ["Pack", "Drive"]})) == {"plans": 1}
-    assert ran(tools, summarising.track_plan, said("Step 1 is done.")) == {"plans": 1}
-    assert ran(tools, summarising.track_plan, said("Lovely weather.")) == {"plans": 0}
+    assert ran(tools, summaries.track_plan, planned({"goal": "Move", "steps": ["Pack", "Drive"]})) == {"plans": 1}
+    assert ran(tools, summaries.track_plan, said("Step 1 is done.")) == {"plans": 1}
+    assert ran(tools, summaries.track_plan, said("Lovely weather.")) == {"plans": 0}
     with app.tenant(TENANT) as tx:
-        (plan,) = plans.current(tx, "s1")
+        (plan,) = tracker.current(tx, "s1")
     assert (plan.goal, plan.current, plan.version) == ("Move", "2", 2)
 
 
 def test_a_plan_that_is_none_is_set_aside(tools: Tools) -> None:
     with pytest.raises(Never, match="title"):
-        ran(tools, summarising.track_plan, planned([{"status": "done"}]))
+        ran(tools, summaries.track_plan, planned([{"status": "done"}]))
 
 
 # By the rules that every tenant starts with
@@ -110,16 +112,16 @@ def test_at_200_messages_the_rule_has_the_session_summed_up_once(app: Database, 
     accept_all(app, talk(199))
     works.settle()
     with app.tenant(TENANT) as tx:
-        assert summarise.latest(tx, "s1") is None
+        assert rolling.latest(tx, "s1") is None
     accept_all(app, [*talk(200)[199:], ended()])
     works.settle()
     accept_all(app, [said("One more.", message_id="more"), ended(id="again")])
     works.settle()
     with app.tenant(TENANT) as tx:
-        found = summarise.latest(tx, "s1")
+        found = rolling.latest(tx, "s1")
         assert found is not None
         assert found.to_position == 100
-        assert [e.event_type for e in events.since(tx, 0, 10_000)].count("session.summarized") == 1
+        assert [e.event_type for e in log.since(tx, 0, 10_000)].count("session.summarized") == 1
 
 
 def dispatched(app: Database, target: str) -> int:
@@ -133,7 +135,7 @@ def test_plans_are_tracked_and_ordinary_messages_cost_nothing(app: Database, wor
     works.settle()
     assert dispatched(app, "plan_tracker") == 2
     with app.tenant(TENANT) as tx:
-        (plan,) = plans.find(tx, "s1")
+        (plan,) = tracker.find(tx, "s1")
     assert [step.status for step in plan.steps] == ["done", "pending"]
     ordinary = [
         "I plan to go to the beach.", "What a lovely day!", "Step by step we get there.", "我们计划去海边。", "1. Sol",

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from core import units
 from core.config import Settings
-from core.db import Database
 from core.errors import Conflict, Never
+from core.storage.db import Database
+from core.summaries import units
 from core.types import Json
 from tests.core.test_segment import HIKE, TAXES
 from tests.core.test_units import seen, spans, talk
 from tests.samples import accept, accept_all, ended, event, said
 from tests.workers.learners import carried_out, job, published, ran, tools_of
+from workers.agents.units import write_units
 from workers.tools import Tools
-from workers.units import write_units
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.db import Database
+from core.storage.db import Database
 from core.types import Json
-from rules import store
+from rules.registry import store
 from tests.core.test_upkeep import a_memory, carry_out, many, row, set_back, told
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, event

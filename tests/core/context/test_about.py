@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context import about
-from core.context.about import Line, Value
+from core.context import profile_lines
+from core.context.profile_lines import Line, Value
 from core.types import Category, Json, Topic, Trust
 
 PROFILE: Json = {
@@ -32,7 +32,7 @@ def written(lines: list[Line]) -> list[str]:
 
 
 def test_a_profile_is_written_line_by_line_and_names_its_memories() -> None:
-    lines = list(about.lines(PROFILE))
+    lines = list(profile_lines.lines(PROFILE))
     assert written(lines) == ["- home.city: Lisbon", "- allergy: peanuts, not milk", "- Ada prefers tea."]
     assert [line.piece().source["memories"] for line in lines] == [["1"], ["3", "4"], ["5"]]
 
@@ -46,17 +46,17 @@ def test_a_profile_is_written_line_by_line_and_names_its_memories() -> None:
     ],
 )
 def test_what_rests_on_nothing_any_longer_is_not_written(gone: str, left: list[str]) -> None:
-    assert written(list(about.lines(PROFILE, {gone}))) == left
+    assert written(list(profile_lines.lines(PROFILE, {gone}))) == left
 
 
 def test_a_statement_that_is_denied_is_not_written() -> None:
     denied = {"preferences": [{"content": "Ada prefers tea.", "memories": ["5"], "disputed": True}]}
-    assert list(about.lines(denied)) == []
+    assert list(profile_lines.lines(denied)) == []
 
 
 def test_a_value_that_comes_later_stands_in_a_line_of_its_own() -> None:
     known = [Line("lists.likes", (Value("chess", ("2",)), Value("tea", ("1",))))]
-    old, new = about.laid(known, ["1"])
+    old, new = profile_lines.laid(known, ["1"])
     assert written(old) == ["- likes: tea"]
     assert written(new) == ["- likes: chess"]
 
@@ -66,7 +66,7 @@ def test_lines_keep_their_order_whichever_became_stronger() -> None:
         Line("preferences.2", (Value("Ada prefers tea.", ("2",)),)),
         Line("habits.1", (Value("Ada runs.", ("1",)),)),
     ]
-    assert written(about.laid(known, ["1", "2"])[0]) == ["- Ada runs.", "- Ada prefers tea."]
+    assert written(profile_lines.laid(known, ["1", "2"])[0]) == ["- Ada runs.", "- Ada prefers tea."]
 
 
 def row(**fields: Any) -> Any:
@@ -75,7 +75,7 @@ def row(**fields: Any) -> Any:
 
 
 def test_a_statement_that_others_outgrew_is_still_one() -> None:
-    line = about.fallen(row())
+    line = profile_lines.fallen(row())
     assert line is not None
     assert line.piece().text == "- Ada runs."
 
@@ -90,7 +90,7 @@ def test_a_statement_that_others_outgrew_is_still_one() -> None:
     ],
 )
 def test_what_is_no_statement_of_a_profile_is_not_taken_for_one(fields: dict[str, Any]) -> None:
-    assert about.fallen(row(**fields)) is None
+    assert profile_lines.fallen(row(**fields)) is None
 
 
 memories = st.lists(st.sampled_from("123456789"), min_size=1, max_size=3, unique=True).map(tuple)
@@ -104,15 +104,15 @@ profiles = st.lists(
 
 @given(profiles)
 def test_what_was_laid_out_once_is_laid_out_the_same_again(known: list[Line]) -> None:
-    order = about.order(known)
-    first, rest = about.laid(known, order)
+    order = profile_lines.order(known)
+    first, rest = profile_lines.laid(known, order)
     assert not rest
-    assert about.laid(list(reversed(known)), order) == (first, [])
+    assert profile_lines.laid(list(reversed(known)), order) == (first, [])
 
 
 @given(profiles, st.lists(st.sampled_from("123456789"), unique=True))
 def test_every_value_is_in_an_old_line_or_in_a_new_one_and_in_one_alone(known: list[Line], before: list[str]) -> None:
-    old, new = about.laid(known, before)
+    old, new = profile_lines.laid(known, before)
 
     def said(lines: list[Line]) -> list[tuple[str, Value]]:
         return sorted(((line.name, value) for line in lines for value in line.values), key=str)

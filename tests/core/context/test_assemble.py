@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.context import assemble, formats
-from core.context.assemble import Read, Sheet
+from core.context import assembly, formats
+from core.context.assembly import Read, Sheet
 from core.context.budget import Budget, allowed
-from core.context.desk import Desk
-from core.context.gather import Material, Talk
-from core.context.held import Held
-from core.context.parts import Part
-from core.keys import Key
-from core.plan_trees import Step
-from core.plans import Plan
-from core.retrievers import Found as Outside
-from core.search.candidates import Hit
-from core.search.order import Ranked
+from core.context.packing import Desk
+from core.context.reader import Material, Talk
+from core.context.retrievers import Found as Outside
+from core.context.sections import Part
+from core.context.stable_selection import Held
+from core.inference.token_counting import counter
+from core.plans.tracker import Plan
+from core.plans.tree import Step
+from core.search.ordering import Ranked
 from core.search.query import Found
-from core.summarise import Summary
-from core.tokens import counter
+from core.search.resident.candidates import Hit
+from core.summaries.key_messages import Key
+from core.summaries.rolling import Summary
 from core.types import Category, Message, Trust
 
 AT = datetime(2026, 5, 4, tzinfo=UTC)
@@ -68,7 +68,7 @@ def read(**given: Any) -> Read:
 
 
 def shown(seen: Read, limit: int = 2000, budget: Budget | None = None) -> Sheet:
-    return assemble.sheet(Desk(COUNTER, allowed(limit, budget or Budget()), seen.query, 10), seen)
+    return assembly.sheet(Desk(COUNTER, allowed(limit, budget or Budget()), seen.query, 10), seen)
 
 
 def keys(sheet: Sheet, part: Part) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.context.choose import Chosen, Item, choose
+from core.context.selection import Chosen, Item, choose
 
 TEXTS = [
     "Ada drinks green tea every morning.",

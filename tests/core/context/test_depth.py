@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context.depth import FEWEST, MOST, depth
+from core.context.adaptive_depth import FEWEST, MOST, depth
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.context import formats
-from core.context.assemble import Sheet
-from core.context.parts import Part, Piece, Section
-from core.tokens import counter
+from core.context.assembly import Sheet
+from core.context.sections import Part, Piece, Section
+from core.inference.token_counting import counter
 from core.types import Json
 
 COUNTER = counter(None)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.context.shorten import shorten
-from core.tokens import Estimate
+from core.context.tool_results import shorten
+from core.inference.token_counting import Estimate
 
 COUNTER = Estimate()
 WHOLE = "GET /v1/sessions/s/messages/7"

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.context import about, standing
+from core.context import instructions, profile_lines
 from core.context.budget import Budget, allowed
-from core.context.desk import Desk
-from core.context.held import Held
-from core.context.parts import Part
-from core.context.standing import Standing
-from core.tokens import counter
+from core.context.instructions import Standing
+from core.context.packing import Desk
+from core.context.sections import Part
+from core.context.stable_selection import Held
+from core.inference.token_counting import counter
 from core.types import Category, Json, Topic, Trust
 
 AT = datetime(2026, 5, 4, tzinfo=UTC)
@@ -71,9 +71,9 @@ def desk(limit: int = 4000, budget: Budget | None = None) -> Desk:
 
 def shown(world: World, held: Held | None, random: Random, at: Desk) -> tuple[Standing, Standing]:
     """What is shown, and what would be if nothing had been shown before."""
-    known = list(about.lines(world.profile(random)))
-    fresh = standing.anew(at, world.instructions(), known)
-    kept = standing.as_before(at, world.instructions(), known, held, world.rows(), fresh) if held else None
+    known = list(profile_lines.lines(world.profile(random)))
+    fresh = instructions.anew(at, world.instructions(), known)
+    kept = instructions.as_before(at, world.instructions(), known, held, world.rows(), fresh) if held else None
     return kept or fresh, fresh
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.extract import actions
+from core.extraction import actions
 from core.types import Message
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.extract.offline import stated
+from core.extraction.rule_extractor import stated
 from core.types import Candidate, Category, Message
 from tests.spent import spent
 

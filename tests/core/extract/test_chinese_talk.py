@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.extract.acquaintances import Acquaintance, named
-from core.extract.chinese import clauses
-from core.extract.offline import stated
+from core.extraction.chinese import clauses
+from core.extraction.known_people import Acquaintance, named
+from core.extraction.rule_extractor import stated
 from core.types import Category
 from tests.core.extract.test_chinese import _message, contents, slots, talk
 

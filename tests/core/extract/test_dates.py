@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.extract import dates
+from core.language import dates
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.extract import density
-from core.extract.protocol import Window
+from core.extraction import informativeness
+from core.extraction.protocol import Window
 from core.types import Message
 
 LEAST = 20
@@ -44,7 +44,7 @@ def message(content: str, role: str = "user") -> Message:
     ],
 )
 def test_courtesies_and_words_too_few_tell_nothing(content: str) -> None:
-    assert not density.tells(message(content), LEAST)
+    assert not informativeness.tells(message(content), LEAST)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_courtesies_and_words_too_few_tell_nothing(content: str) -> None:
     ],
 )
 def test_words_enough_that_mean_something_tell(content: str) -> None:
-    assert density.tells(message(content), LEAST)
+    assert informativeness.tells(message(content), LEAST)
 
 
 @pytest.mark.parametrize(
@@ -77,49 +77,49 @@ def test_words_enough_that_mean_something_tell(content: str) -> None:
     ],
 )
 def test_instructions_and_corrections_tell_however_short_they_are(content: str) -> None:
-    assert density.tells(message(content), LEAST)
-    assert density.is_minded(content)
+    assert informativeness.tells(message(content), LEAST)
+    assert informativeness.is_minded(content)
 
 
 @pytest.mark.parametrize("content", ["I'm Ada.", "I live in Rome.", "叫我小王"])
 def test_a_fact_that_rules_read_tells_however_short_it_is(content: str) -> None:
-    assert density.tells(message(content), LEAST)
-    assert not density.tells(message(content, "assistant"), LEAST), "it says nothing of an assistant"
+    assert informativeness.tells(message(content), LEAST)
+    assert not informativeness.tells(message(content, "assistant"), LEAST), "it says nothing of an assistant"
 
 
 @pytest.mark.parametrize(
     "content", ["No!", "ok", "thanks", "哈哈", "I live in Rome.", "My sister is coming to visit us."]
 )
 def test_what_only_tells_or_agrees_sets_nothing_right(content: str) -> None:
-    assert not density.is_minded(content)
+    assert not informativeness.is_minded(content)
 
 
 @pytest.mark.parametrize("role", ["tool", "system"])
 def test_what_tools_and_prompts_say_tells_nothing_by_itself(role: str) -> None:
-    assert not density.tells(message("The customer Ada Lovelace lives in London since 1815.", role), LEAST)
+    assert not informativeness.tells(message("The customer Ada Lovelace lives in London since 1815.", role), LEAST)
 
 
 def test_an_assistant_may_tell_what_was_done() -> None:
-    assert density.tells(message("Your flight to Porto is booked for 3 May.", "assistant"), LEAST)
+    assert informativeness.tells(message("Your flight to Porto is booked for 3 May.", "assistant"), LEAST)
 
 
 @pytest.mark.parametrize(
     ("content", "expected"), [(" Go on,\n\n Ada! ", 11), ("我在上海", 12), ("去 Porto", 9), ("", 0)]
 )
 def test_a_chinese_character_counts_as_three(content: str, expected: int) -> None:
-    assert density.length(content) == expected
+    assert informativeness.length(content) == expected
 
 
 def test_an_answer_means_what_was_asked_right_before_it() -> None:
     asked, answer = message("Are you allergic to nuts or shellfish?", "assistant"), message("Yes!")
-    assert density.telling(Window((), (answer,)), LEAST) == []
-    assert density.telling(Window((asked,), (answer,)), LEAST) == [asked]
-    assert density.telling(Window((asked, message("Wait.")), (answer,)), LEAST) == []
+    assert informativeness.telling(Window((), (answer,)), LEAST) == []
+    assert informativeness.telling(Window((asked,), (answer,)), LEAST) == [asked]
+    assert informativeness.telling(Window((asked, message("Wait.")), (answer,)), LEAST) == []
 
 
 @given(st.text(max_size=300), st.sampled_from(["user", "assistant", "tool", "system"]))
 def test_any_text_is_judged_and_the_same_every_time(content: str, role: str) -> None:
     said = message(content, role)
-    assert density.tells(said, LEAST) == density.tells(said, LEAST)
-    assert density.weight(content) >= 0
-    assert density.length(content) >= 0
+    assert informativeness.tells(said, LEAST) == informativeness.tells(said, LEAST)
+    assert informativeness.weight(content) >= 0
+    assert informativeness.length(content) >= 0

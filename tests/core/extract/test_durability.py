@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core import ngrams
-from core.extract import durability
+from core.extraction import durability
+from core.language import ngrams
 
 MATTERS = [
     ("My sister Nadia is a paramedic in Leeds.", "en"),

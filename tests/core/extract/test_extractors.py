@@ -8,10 +8,10 @@ import pytest
 
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extract import extractors
-from core.extract.llm import ModelExtractor
-from core.extract.protocol import Reading, Window
-from core.llm import Client, OnCall
+from core.extraction import configured_extractor
+from core.extraction.llm_extractor import ModelExtractor
+from core.extraction.protocol import Reading, Window
+from core.inference.client import Client, OnCall
 
 PACKAGE = """
 class Parrot:
@@ -40,7 +40,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def chosen(model: Client | None = None, name: str | None = None, **settings: Any) -> Any:
-    return extractors.chosen(Settings(**settings), model, name)
+    return configured_extractor.chosen(Settings(**settings), model, name)
 
 
 def test_by_itself_a_model_reads_where_there_is_one_and_the_rules_where_there_is_none(client: Client) -> None:
@@ -71,11 +71,11 @@ def test_a_name_that_nobody_has_is_refused_with_those_that_there_are() -> None:
 
 
 def test_both_keep_to_the_protocol(client: Client) -> None:
-    def reads(one: extractors.Extractor, on_call: OnCall) -> Reading:
+    def reads(one: configured_extractor.Extractor, on_call: OnCall) -> Reading:
         return one.read(Window((), ()), on_call)
 
     def no_call(_: object) -> None:
         raise AssertionError("An empty window is no question.")
 
-    for one in (extractors.RuleExtractor(), ModelExtractor(client)):
+    for one in (configured_extractor.RuleExtractor(), ModelExtractor(client)):
         assert reads(one, no_call) == Reading([])

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.extract.extractors import RuleExtractor
-from core.extract.llm import ModelExtractor
-from core.extract.protocol import Extractor, Reading, Window
-from core.llm import Call, Client
+from core.extraction.configured_extractor import RuleExtractor
+from core.extraction.llm_extractor import ModelExtractor
+from core.extraction.protocol import Extractor, Reading, Window
+from core.inference.client import Call, Client
 from core.types import Candidate, Message
 from tests.faults.model import Json, Model, serving, statement, unit
 

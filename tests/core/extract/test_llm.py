@@ -10,11 +10,12 @@ import pytest
 
 from core.config import Settings
 from core.errors import Later, Never
-from core.extract import llm
-from core.extract.llm import Extraction, ModelExtractor
-from core.extract.protocol import Reading, Window
-from core.llm import Call, Client
-from core.structured import schema
+from core.extraction import llm_extractor
+from core.extraction.llm_extractor import Extraction, ModelExtractor
+from core.extraction.protocol import Reading, Window
+from core.inference import prompts as prompt_texts
+from core.inference.client import Call, Client
+from core.inference.structured_output import schema
 from core.types import Category, Kind, Message
 from tests.faults.model import RETRY_AFTER_SECONDS, Json, Model, serving, statement, unit
 
@@ -190,15 +191,15 @@ def test_the_prompt_is_of_the_set_and_in_the_language_of_the_window_and_the_ledg
     noise = message(2, "x" * 500, role="tool", speaker=None)
     reader.read(Window((), (message(1, content), noise)), calls.append)
     assert [call.prompt for call in calls] == [f"extract.{prompts}.{language}.v2"]
-    assert model.questions[0]["messages"][0]["content"] == llm.wording_of(calls[0].prompt)
+    assert model.questions[0]["messages"][0]["content"] == prompt_texts.load(calls[0].prompt)
     assert reader.prompt == f"extract.{prompts}.v2"
 
 
 @pytest.mark.parametrize("prompts", ["production", "eval"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_prompt_names_every_field_and_every_category(prompts: str, language: str) -> None:
-    wording = llm.wording_of(f"extract.{prompts}.{language}.v2")
-    named = FIELDS | {"statements", "units", "narrative", "summary", "keywords"} | set(llm.Lasting)
+    wording = prompt_texts.load(f"extract.{prompts}.{language}.v2")
+    named = FIELDS | {"statements", "units", "narrative", "summary", "keywords"} | set(llm_extractor.Lasting)
     assert {name for name in named if f"`{name}`" not in wording} == set()
 
 
@@ -262,8 +263,8 @@ def test_a_slow_model_is_waited_for(model: Model) -> None:
 
 def test_the_settings_name_a_set_that_is_there() -> None:
     assert Settings.model_fields["prompts"].default == "production"
-    assert {path.name for path in llm.FOLDER.glob("extract.*")} == {
-        f"extract.{prompts}.{language}.{llm.VERSION}.md"
+    assert {path.name for path in prompt_texts.FOLDER.glob("extract.*")} == {
+        f"extract.{prompts}.{language}.{llm_extractor.VERSION}.md"
         for prompts in ("production", "eval")
         for language in ("en", "zh")
     }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.extract import novelty
+from core.extraction import novelty
 
 KNOWN = [
     ("Ada lives in Lisbon.", 0.6),

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.extract.chinese import things
-from core.extract.offline import stated
+from core.extraction.chinese import things
+from core.extraction.rule_extractor import stated
 from core.types import Candidate, Category, Kind, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday

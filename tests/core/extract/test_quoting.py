@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.extract.offline import extract
+from core.extraction.rule_extractor import extract
 from core.types import Candidate, Category, Message
 
 AT = datetime(2026, 5, 20, 15, tzinfo=UTC)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.extract import english, rewrite
+from core.extraction.english import informal
+from core.language import third_person
 
 
 @pytest.mark.parametrize(
@@ -31,8 +32,8 @@ from core.extract import english, rewrite
     ],
 )
 def test_a_sentence_is_told_of_its_speaker(text: str, told: str) -> None:
-    plain = english.cleaned(text, frozenset({"Jon"}))
-    assert rewrite.third_person(plain, "Ada", "Jon") == told
+    plain = informal.cleaned(text, frozenset({"Jon"}))
+    assert third_person.third_person(plain, "Ada", "Jon") == told
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_a_sentence_is_told_of_its_speaker(text: str, told: str) -> None:
     ],
 )
 def test_chat_english_becomes_plain(text: str, plain: str) -> None:
-    assert english.cleaned(text, frozenset({"Jon"})) == plain
+    assert informal.cleaned(text, frozenset({"Jon"})) == plain
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_chat_english_becomes_plain(text: str, plain: str) -> None:
     ],
 )
 def test_no_word_is_rewritten_that_is_not_the_speaker(text: str, told: str) -> None:
-    assert rewrite.third_person(text, "Ada") == told
+    assert third_person.third_person(text, "Ada") == told
 
 
 @pytest.mark.parametrize(
@@ -94,15 +95,15 @@ def test_no_word_is_rewritten_that_is_not_the_speaker(text: str, told: str) -> N
     ],
 )
 def test_a_sentence_is_quoted_where_the_speaker_cannot_be_told(text: str) -> None:
-    told = rewrite.third_person(text, "Ada")
+    told = third_person.third_person(text, "Ada")
     assert told.startswith("Ada said: “")
     assert text.rstrip(".").replace('"', "'") in told
 
 
 def test_chinese_names_the_speaker() -> None:
-    assert rewrite.third_person_zh("我妈妈和我住在成都", "小明") == "小明的妈妈和小明住在成都"
-    assert rewrite.third_person_zh("其实，我不吃肉", "小明") == "小明不吃肉"
-    assert rewrite.third_person_zh("我们老板喜欢喝茶", "小明") == "小明的老板喜欢喝茶"
+    assert third_person.third_person_zh("我妈妈和我住在成都", "小明") == "小明的妈妈和小明住在成都"
+    assert third_person.third_person_zh("其实，我不吃肉", "小明") == "小明不吃肉"
+    assert third_person.third_person_zh("我们老板喜欢喝茶", "小明") == "小明的老板喜欢喝茶"
 
 
 @pytest.mark.parametrize(
@@ -116,4 +117,4 @@ def test_chinese_names_the_speaker() -> None:
     ],
 )
 def test_a_noun_takes_the_article_that_fits(noun: str, shown: str) -> None:
-    assert rewrite.with_article(noun) == shown
+    assert third_person.with_article(noun) == shown

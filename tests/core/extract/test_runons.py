@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.extract import runons
+from core.extraction.english import run_ons
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from core.extract import runons
     ],
 )
 def test_a_sentence_ends_where_another_subject_has_its_verb(text: str, pieces: list[str] | None) -> None:
-    assert runons.split(text) == (pieces or [text])
+    assert run_ons.split(text) == (pieces or [text])
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_a_sentence_ends_where_another_subject_has_its_verb(text: str, pieces: l
     ],
 )
 def test_what_hangs_together_is_not_cut(text: str) -> None:
-    assert runons.split(text) == [text]
+    assert run_ons.split(text) == [text]
 
 
 def test_sentences_that_run_on_stand_on_lines_of_their_own() -> None:
-    text, several = runons.spread("we got a cat he's a tabby", ["we got a cat he's a tabby"])
+    text, several = run_ons.spread("we got a cat he's a tabby", ["we got a cat he's a tabby"])
     assert text.split("\n") == several == ["we got a cat", "he's a tabby"]
-    assert runons.spread("We got a cat.", ["We got a cat."]) == ("We got a cat.", ["We got a cat."])
+    assert run_ons.spread("We got a cat.", ["We got a cat."]) == ("We got a cat.", ["We got a cat."])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.extract import sentences
+from core.language import sentences
 
 
 def test_sentences_end_where_people_end_them() -> None:

@@ -6,18 +6,20 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from core import changes, echo, hiding, memories, sessions
-from core.change import Add, Confirm, Ignore, Owner
-from core.db import Database
-from core.echo import Served
-from core.embed import HashEmbedder
+from core.consolidation import echo
+from core.consolidation.echo import Served
+from core.consolidation.pipeline import Gateway
 from core.errors import Conflict, Later, Never
-from core.extract import session as extraction
-from core.extract.protocol import Reading, Retold, Window
-from core.extract.session import Failed, Reader, Stretch
-from core.gateway import Gateway
-from core.llm import Call, OnCall
-from core.publishing import Author
+from core.events.publishing import Author
+from core.extraction import session as extraction
+from core.extraction.protocol import Reading, Retold, Window
+from core.extraction.session import Failed, Reader, Stretch
+from core.inference.client import Call, OnCall
+from core.inference.embedders import HashEmbedder
+from core.memory import memories, writer
+from core.memory.changes import Add, Confirm, Ignore, Owner
+from core.sessions import hidden_messages, sessions
+from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Message, Topic
 from tests.samples import TENANT, accept, accept_all, said
 
@@ -125,7 +127,7 @@ def test_where_the_writing_fails_the_session_is_read_again(
     accept(app, said(CHESS))
     found = extraction.session(gate, TENANT, "s1", believing("user"), limit=9)
     with monkeypatch.context() as broken:
-        broken.setattr(changes, "apply", fails)
+        broken.setattr(writer, "apply", fails)
         with pytest.raises(Conflict), app.tenant(TENANT) as tx:
             found.write(tx, PERSON)
     again = extraction.session(gate, TENANT, "s1", believing("user"), limit=9)
@@ -289,7 +291,7 @@ def test_what_is_hidden_is_neither_read_nor_shown_and_the_cursor_passes_it(app: 
     accept(app, *(said(f"Ada keeps {n} bees.", message_id=f"m{n}") for n in range(2, 5)))
     with app.tenant(TENANT) as tx:
         for name in ("m3", "m4"):
-            hiding.hide(tx, TENANT, "s1", name, PERSON)
+            hidden_messages.hide(tx, TENANT, "s1", name, PERSON)
     found = extraction.session(gate, TENANT, "s1", believing("user"), limit=99)
     assert ([m.id for m in found.messages], found.read_to, found.more) == (["m2"], 3, False)
     with app.tenant(TENANT) as tx:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.extract import clauses, languages, pretence
-from core.extract.acquaintances import NOBODY, Acquaintance, Known
-from core.extract.offline import stated
+from core.extraction.english import clauses, pretence
+from core.extraction.known_people import NOBODY, Acquaintance, Known
+from core.extraction.rule_extractor import stated
+from core.language import identification
 from core.types import Candidate, Category, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
@@ -239,7 +240,7 @@ def test_a_mood_is_no_answer_worth_keeping(question: str, answer: str) -> None:
     ],
 )
 def test_another_language_is_not_read_by_english_rules(text: str) -> None:
-    assert languages.is_foreign(text)
+    assert identification.is_foreign(text)
     assert told(text) == []
 
 
@@ -247,7 +248,7 @@ def test_another_language_is_not_read_by_english_rules(text: str) -> None:
     "text", ["I moved to La Paz in May.", "My café is called Du Nord.", "Yes.", "I am Jonas.", "No sugar in my tea."]
 )
 def test_english_with_foreign_names_is_english(text: str) -> None:
-    assert not languages.is_foreign(text)
+    assert not identification.is_foreign(text)
 
 
 def test_a_named_assistant_changes_nothing() -> None:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.extract import answers, asking, completing, mending
-from core.extract.offline import stated
+from core.extraction import short_answers
+from core.extraction.english import corrections, ellipsis, questions
+from core.extraction.rule_extractor import stated
 from core.types import Message
 
 BEGAN = datetime(2026, 5, 20, 15, tzinfo=UTC)
@@ -54,7 +55,7 @@ def told(*turns: str) -> list[str]:
     ],
 )
 def test_a_question_and_its_short_answer_make_a_statement(question: str, answer: str, statement: str) -> None:
-    read = answers.read(question, answer)
+    read = short_answers.read(question, answer)
     assert read is not None
     assert read.statement == statement
 
@@ -73,7 +74,7 @@ def test_a_question_and_its_short_answer_make_a_statement(question: str, answer:
     ],
 )
 def test_small_talk_and_offers_of_help_make_none(question: str, answer: str) -> None:
-    assert asking.stated(question, asking.Reply(yes=False, no=False, rest=answer.rstrip("."))) is None
+    assert questions.stated(question, questions.Reply(yes=False, no=False, rest=answer.rstrip("."))) is None
 
 
 @pytest.mark.parametrize(
@@ -97,9 +98,9 @@ def test_a_thing_spoken_of_long_ago_is_not_it() -> None:
     assert not any(
         "caravan was" in one for one in told("We've bought a caravan.", "My son is in Year 3.", "It was £12.")
     )
-    said = completing.Said()
+    said = ellipsis.Said()
     said.tell("My manager is Ruth", 1)
-    assert completing.completed("It is a 40 minute drive.", said, 1) == "It is a 40 minute drive."
+    assert ellipsis.completed("It is a 40 minute drive.", said, 1) == "It is a 40 minute drive."
 
 
 @pytest.mark.parametrize(
@@ -163,4 +164,4 @@ def test_how_to_talk_to_somebody_is_a_standing_instruction(wish: str) -> None:
 
 
 def test_words_that_mend_nothing_mend_nothing() -> None:
-    assert mending.mended("No, it's fine.", ["My locker is number 40"]) is None
+    assert corrections.mended("No, it's fine.", ["My locker is number 40"]) is None

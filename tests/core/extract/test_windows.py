@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.extract import windows
-from core.extract.protocol import Window
-from core.extract.windows import AT_ONCE, Sizes
+from core.extraction import windows
+from core.extraction.protocol import Window
+from core.extraction.windows import AT_ONCE, Sizes
 from core.types import Message
 
 SIZES = st.builds(Sizes, st.integers(1, 12), st.integers(1, 14))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from core.mirror import arrange
-from core.mirror.arrange import Memory
-from core.mirror.layout import LEARNINGS, MEMORY, Document, Place, Shown, parse, render
+from core.mirror import arrangement
+from core.mirror.arrangement import Memory
+from core.mirror.markdown import LEARNINGS, MEMORY, Document, Place, Shown, parse, render
 from core.types import Category, Topic
 
 NAMES = {"format": "imprint-mirror/1", "tenant": "acme", "user": "ada", "memories": "0"}
@@ -34,12 +34,12 @@ def by_id(*memories: Memory) -> dict[UUID, Memory]:
 
 def empty() -> dict[str, Document]:
     """Both files, with nothing in them."""
-    return {file: arrange.fresh(file, NAMES | {"file": file}) for file in (MEMORY, LEARNINGS)}
+    return {file: arrangement.fresh(file, NAMES | {"file": file}) for file in (MEMORY, LEARNINGS)}
 
 
 def texts(*memories: Memory) -> dict[str, str]:
     """Both files as they are written for these memories for the first time."""
-    return {file: render(document) for file, document in arrange.arranged(empty(), by_id(*memories)).items()}
+    return {file: render(document) for file, document in arrangement.arranged(empty(), by_id(*memories)).items()}
 
 
 def parsed(files: dict[str, str]) -> dict[str, Document]:

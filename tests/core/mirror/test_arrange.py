@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.mirror.arrange import Memory, arranged
-from core.mirror.layout import Document, parse, render
+from core.mirror.arrangement import Memory, arranged
+from core.mirror.markdown import Document, parse, render
 from core.types import Category, Topic
 from tests.core.mirror.samples import by_id, empty, memory, parsed, texts, uid
 

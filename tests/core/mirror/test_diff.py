@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.mirror.arrange import Memory, arranged
+from core.mirror.arrangement import Memory, arranged
 from core.mirror.diff import Findings, compare
-from core.mirror.layout import render
+from core.mirror.markdown import render
 from core.types import Category, Topic
 from tests.core.mirror.samples import by_id, memory, parsed, texts, uid
 

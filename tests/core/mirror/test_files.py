@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.errors import Later
 from core.mirror import files
-from core.mirror.front import Unreadable
+from core.mirror.front_matter import Unreadable
 
 
 @given(st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200))

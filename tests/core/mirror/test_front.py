@@ -5,10 +5,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.mirror import front
-from core.mirror.front import Unreadable
+from core.mirror import front_matter
+from core.mirror.front_matter import Unreadable
 
-NAMES = {"format": front.FORMAT, "tenant": "acme", "user": "ada", "file": "memory.md"}
+NAMES = {"format": front_matter.FORMAT, "tenant": "acme", "user": "ada", "file": "memory.md"}
 NAMES |= {"memories": "3", "generated": "2026-11-21T12:00:00Z"}
 
 
@@ -18,32 +18,32 @@ def lines(text: str) -> list[str]:
 
 @given(st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1))
 def test_any_name_of_a_user_is_read_back(user: str) -> None:
-    written = front.fresh(NAMES | {"user": user})
-    assert front.parse(list(written.raw))[0].values == NAMES | {"user": user}
+    written = front_matter.fresh(NAMES | {"user": user})
+    assert front_matter.parse(list(written.raw))[0].values == NAMES | {"user": user}
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=0xFFFF, exclude_categories=["Cs", "Cc"]), min_size=1))
 def test_other_readers_of_yaml_see_the_same(user: str) -> None:
-    written = front.fresh(NAMES | {"user": user}).text().strip("-\n")
+    written = front_matter.fresh(NAMES | {"user": user}).text().strip("-\n")
     assert yaml.safe_load(written)["user"] == user
 
 
 @pytest.mark.parametrize("said", ["ada", '"ada"', "'ada'", '"\\u0061da"', "ada # her", "'ada' # her", '"ada"  # her'])
 def test_values_may_be_written_as_editors_write_them(said: str) -> None:
-    found, count = front.parse(lines(f"---\nuser: {said}\n---\n- cat\n"))
+    found, count = front_matter.parse(lines(f"---\nuser: {said}\n---\n- cat\n"))
     assert (found.values["user"], count) == ("ada", 3)
 
 
 def test_what_others_have_added_stays_where_it_is() -> None:
     text = "---\naliases:\n  - me\ntags: [a, b]\nmemories: 3\n# a comment\nuser: ada\n---\n"
-    found, _ = front.parse(lines(text))
-    assert front.updated(found, {"memories": "3", "user": "ada"}).text() == text
-    changed = front.updated(found, {"memories": "4", "file": "memory.md"}).text()
+    found, _ = front_matter.parse(lines(text))
+    assert front_matter.updated(found, {"memories": "3", "user": "ada"}).text() == text
+    changed = front_matter.updated(found, {"memories": "4", "file": "memory.md"}).text()
     assert changed == text.replace("memories: 3", "memories: 4").replace("ada\n---", "ada\nfile: memory.md\n---")
 
 
 def test_anothers_front_matter_is_refused() -> None:
     with pytest.raises(Unreadable, match="`user` says 'ada', and should say 'bob'"):
-        front.require(front.fresh(NAMES), NAMES | {"user": "bob"})
+        front_matter.require(front_matter.fresh(NAMES), NAMES | {"user": "bob"})
     with pytest.raises(Unreadable, match="`tenant` is missing"):
-        front.require(front.parse(lines("---\n---\n"))[0], {"tenant": "acme"})
+        front_matter.require(front_matter.parse(lines("---\n---\n"))[0], {"tenant": "acme"})

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.mirror import escape, layout
-from core.mirror.front import Unreadable
-from core.mirror.layout import Line, Place, Shown, parse, render
+from core.mirror import escaping, markdown
+from core.mirror.front_matter import Unreadable
+from core.mirror.markdown import Line, Place, Shown, parse, render
 from core.types import Category, Topic
 from tests.core.mirror.samples import FRONT, memory, parsed, texts, uid
 
@@ -45,15 +45,15 @@ def below(*rows: str) -> list[Line]:
 @example("\\\n")
 @example("{importance=0.8}")
 def test_a_statement_survives_being_one_line(content: str) -> None:
-    text = escape.escaped(content)
+    text = escaping.escaped(content)
     assert "\n" not in text
     assert text == text.strip()
-    assert escape.unescaped(text) == content
+    assert escaping.unescaped(text) == content
 
 
 @given(SHOWN)
 def test_what_is_written_is_read_back_whatever_it_says(shown: Shown) -> None:
-    (line,) = lines(FRONT + "## Facts\n\n" + layout.written(shown, uid(7)))
+    (line,) = lines(FRONT + "## Facts\n\n" + markdown.written(shown, uid(7)))
     assert (line.shown, line.id, line.place) == (shown, uid(7), Place(Category.FACT, Topic.OTHER))
 
 
@@ -209,8 +209,8 @@ def test_what_is_no_mirror_file_is_refused_with_a_reason(text: str, why: str) ->
 
 def test_a_note_says_why_a_line_was_not_kept_and_goes_with_it() -> None:
     (line,) = below("- blah")
-    noted = layout.noted(line, "Not worth keeping --> really.")
+    noted = markdown.noted(line, "Not worth keeping --> really.")
     assert noted.raw == "- blah <!-- not kept: Not worth keeping —› really. -->\n"
     (again,) = below(noted.raw.rstrip())
     assert (again.shown.content, again.note) == ("blah", "Not worth keeping —› really.")
-    assert layout.marked(again, uid(2)).raw == f"- blah <!-- id:{uid(2)} -->\n"
+    assert markdown.marked(again, uid(2)).raw == f"- blah <!-- id:{uid(2)} -->\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.search.analysis import LONGEST, Analysis, analysed
+from core.search.question_analysis import LONGEST, Analysis, analysed
 from tests.spent import spent
 
 NOW = datetime(2023, 5, 30, 21, 0, tzinfo=UTC)

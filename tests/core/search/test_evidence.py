@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.search.evidence import asks_time, tells_time, told
+from core.index.answer_cues import asks_time, tells_time, told
 
 
 def test_what_stands_in_a_question_is_not_told() -> None:

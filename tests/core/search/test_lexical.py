@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.lexical import K1, MOST_TERMS, asked_terms, document_weights, message_terms, query_weights
-from core.text import _segmenter, term_id, terms
+from core.index.bm25 import K1, MOST_TERMS, asked_terms, document_weights, message_terms, query_weights
+from core.language.terms import _segmenter, term_id, terms
 from tests.spent import spent
 
 words = st.lists(st.sampled_from(["rain", "lisbon", "cat", "piano", "tea"]), max_size=12)

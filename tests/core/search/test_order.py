@@ -7,10 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search import candidates, order, pages
-from core.search.candidates import Floats, Hit, Places
-from core.search.order import Page, Ranked
-from core.search.rank import Asked, scored
+from core.search import ordering, pagination
+from core.search.ordering import Page, Ranked
+from core.search.ranking import Asked, scored
+from core.search.resident import candidates
+from core.search.resident.candidates import Floats, Hit, Places
 
 
 def message(n: int, lexical: float, **more: Any) -> Hit:
@@ -20,12 +21,12 @@ def message(n: int, lexical: float, **more: Any) -> Hit:
 def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[Ranked]:
     found = candidates.of([hit for hit in hits if hit.type != "document"])
     scores = scored(found, Asked())
-    shelved = order.shelved([hit for hit in hits if hit.type == "document"], found, scores, 0.0)
+    shelved = ordering.shelved([hit for hit in hits if hit.type == "document"], found, scores, 0.0)
 
     def rows(places: Places) -> Floats:
         return np.zeros((len(places), 2), dtype=np.float32) if vectors is None else vectors[places]
 
-    return order.shown(found, scores, shelved, page, rows).ranked
+    return ordering.shown(found, scores, shelved, page, rows).ranked
 
 
 def keys(ranked: Sequence[Ranked]) -> list[str]:
@@ -54,7 +55,7 @@ def test_page_after_page_everything_comes_once_in_the_order_of_one_page(
     whole = ordered(hits, Page(1000, diversity=diversity))
     seen: list[Ranked] = []
     while True:
-        after = pages.place_of(seen[-1]) if seen else None
+        after = pagination.place_of(seen[-1]) if seen else None
         page = ordered(hits, Page(limit, after=after, diversity=diversity))
         if not page:
             break
@@ -72,7 +73,7 @@ def test_where_the_last_result_is_gone_the_next_page_begins_with_what_scores_les
     hits = [message(n, float(9 - n)) for n in range(9)]
     last = ordered(hits, Page(3))[-1]
     left = [hit for hit in hits if hit.key != last.hit.key]
-    assert keys(ordered(left, Page(2, after=pages.place_of(last)))) == ["m003", "m004"]
+    assert keys(ordered(left, Page(2, after=pagination.place_of(last)))) == ["m003", "m004"]
 
 
 def test_who_asks_for_other_things_gets_what_repeats_the_least() -> None:
@@ -89,8 +90,8 @@ def test_of_each_type_so_many_in_one_order() -> None:
         *(Hit(f"d{n}", "document", 1.0, 0.1, session_id="d", position=n) for n in range(4)),
     ]
     found = ordered(hits, Page(2, each=True))
-    assert {type_: sum(one.hit.type == type_ for one in found) for type_ in order.TYPES} == dict.fromkeys(
-        order.TYPES, 2
+    assert {type_: sum(one.hit.type == type_ for one in found) for type_ in ordering.TYPES} == dict.fromkeys(
+        ordering.TYPES, 2
     )
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Invalid
-from core.intake import YEARS
-from core.search import pages
-from core.search.pages import LONGEST, SEAL_BYTES, Cursor, Place
+from core.events.parsing import YEARS
+from core.search import pagination
+from core.search.pagination import LONGEST, SEAL_BYTES, Cursor, Place
 from core.types import Json
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -49,20 +49,20 @@ cursors = st.builds(Cursor, st.builds(Place, types, st.text(max_size=500), finit
 
 @given(cursors)
 def test_a_cursor_comes_back_as_it_was_written(cursor: Cursor) -> None:
-    said = pages.written(cursor, QUESTION)
-    assert pages.read(said, QUESTION) == cursor
+    said = pagination.written(cursor, QUESTION)
+    assert pagination.read(said, QUESTION) == cursor
     assert said.isascii()
     assert said.replace("-", "").replace("_", "").isalnum()
 
 
 def test_the_longest_ids_there_are_fit_into_a_cursor() -> None:
     key = f"{'𠀀' * 255}\x1f{'𠀀' * 255}"
-    assert len(pages.written(Cursor(Place("message", key, -0.1234567890123456), NOW), QUESTION)) <= LONGEST
+    assert len(pagination.written(Cursor(Place("message", key, -0.1234567890123456), NOW), QUESTION)) <= LONGEST
 
 
 def test_a_moment_is_the_same_wherever_it_was_written() -> None:
     tokyo = Cursor(CURSOR.place, NOW.astimezone(timezone(timedelta(hours=9))))
-    assert pages.written(tokyo, QUESTION) == pages.written(CURSOR, QUESTION)
+    assert pagination.written(tokyo, QUESTION) == pagination.written(CURSOR, QUESTION)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_moment_is_the_same_wherever_it_was_written() -> None:
 )
 def test_a_cursor_of_another_question_is_refused_in_words(other: Json) -> None:
     with pytest.raises(Invalid) as refused:
-        pages.read(pages.written(CURSOR, QUESTION), other)
+        pagination.read(pagination.written(CURSOR, QUESTION), other)
     (problem,) = refused.value.problems
     assert problem.pointer == "/after"
     assert "another question" in problem.detail
@@ -85,15 +85,15 @@ def test_a_cursor_of_another_question_is_refused_in_words(other: Json) -> None:
 
 @given(st.data())
 def test_a_cursor_that_was_touched_anywhere_is_refused(data: st.DataObject) -> None:
-    raw = bytearray(base64.urlsafe_b64decode(pages.written(CURSOR, QUESTION) + "=="))
+    raw = bytearray(base64.urlsafe_b64decode(pagination.written(CURSOR, QUESTION) + "=="))
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
     with pytest.raises(Invalid):
-        pages.read(base64.urlsafe_b64encode(raw).decode().rstrip("="), QUESTION)
+        pagination.read(base64.urlsafe_b64encode(raw).decode().rstrip("="), QUESTION)
 
 
 def sealed(held: str) -> str:
     """What someone writes who knows how cursors are made."""
-    return base64.urlsafe_b64encode(pages._seal(held, QUESTION) + held.encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(pagination._seal(held, QUESTION) + held.encode()).decode().rstrip("=")
 
 
 NAIVE = NOW.replace(tzinfo=None).isoformat()
@@ -113,12 +113,12 @@ STRANGE = [
 @pytest.mark.parametrize("said", STRANGE, ids=range(len(STRANGE)))
 def test_what_is_no_cursor_is_refused_and_never_a_crash(said: str) -> None:
     with pytest.raises(Invalid) as refused:
-        pages.read(said, QUESTION)
+        pagination.read(said, QUESTION)
     assert [problem.pointer for problem in refused.value.problems] == ["/after"]
 
 
 def test_a_moment_without_a_zone_is_one_all_the_same() -> None:
-    read = pages.read(sealed(json.dumps(["message", "k", 1.0, NAIVE])), QUESTION)
+    read = pagination.read(sealed(json.dumps(["message", "k", 1.0, NAIVE])), QUESTION)
     assert read.now.tzinfo is not None
 
 
@@ -133,11 +133,11 @@ def test_page_by_page_everything_comes_once_and_in_order_whatever_the_sizes_of_p
     seen: list[One] = []
     place: Place | None = None
     for size in sizes:
-        page = ranked[pages.begin(ranked, place) :][:size]
+        page = ranked[pagination.begin(ranked, place) :][:size]
         seen += page
         if not page:
             break
-        place = pages.place_of(page[-1])
+        place = pagination.place_of(page[-1])
     assert seen == ranked
 
 
@@ -147,16 +147,16 @@ def test_a_ranking_by_more_than_scores_goes_on_behind_the_result_itself(
 ) -> None:
     ranked = ranking(*values)
     at = data.draw(st.integers(0, len(ranked) - 1))
-    assert pages.begin(ranked, pages.place_of(ranked[at])) == at + 1
+    assert pagination.begin(ranked, pagination.place_of(ranked[at])) == at + 1
 
 
 def test_where_the_last_result_is_gone_the_next_lesser_one_begins() -> None:
     ranked = ranking(3.0, 2.0, 2.0, 1.0)
-    assert pages.begin(ranked, Place("message", "gone", 2.5)) == 1
-    assert pages.begin(ranked, Place("message", "gone", 2.0)) == 3
-    assert pages.begin(ranked, Place("memory", "m1", 3.0)) == 1, "the same key of another type is another thing"
-    assert pages.begin(ranked, Place("message", "gone", 0.5)) == 4
-    assert pages.begin([], Place("message", "gone", 0.5)) == 0
+    assert pagination.begin(ranked, Place("message", "gone", 2.5)) == 1
+    assert pagination.begin(ranked, Place("message", "gone", 2.0)) == 3
+    assert pagination.begin(ranked, Place("memory", "m1", 3.0)) == 1, "the same key of another type is another thing"
+    assert pagination.begin(ranked, Place("message", "gone", 0.5)) == 4
+    assert pagination.begin([], Place("message", "gone", 0.5)) == 0
 
 
 sessions = st.lists(st.sampled_from(["a", "b", "c", None]), max_size=40)
@@ -165,7 +165,7 @@ sessions = st.lists(st.sampled_from(["a", "b", "c", None]), max_size=40)
 @given(sessions, st.integers(1, 5))
 def test_no_session_comes_too_often_and_nothing_else_is_left_out(spoken: list[str | None], most: int) -> None:
     ranked = [One(A("message", str(at)), -at, session) for at, session in enumerate(spoken)]
-    kept = pages.capped(ranked, lambda one: one.session, most)
+    kept = pagination.capped(ranked, lambda one: one.session, most)
     assert [one for one in ranked if one in kept] == kept
     for session in ("a", "b", "c"):
         of_it = [one for one in ranked if one.session == session]
@@ -174,7 +174,7 @@ def test_no_session_comes_too_often_and_nothing_else_is_left_out(spoken: list[st
 
 
 def test_a_seal_is_short_and_of_the_question_and_what_it_holds() -> None:
-    one, other = pages._seal("x", QUESTION), pages._seal("x", dict(reversed(QUESTION.items())))
+    one, other = pagination._seal("x", QUESTION), pagination._seal("x", dict(reversed(QUESTION.items())))
     assert len(one) == SEAL_BYTES
     assert one == other
-    assert len({one, pages._seal("y", QUESTION), pages._seal("x", {})}) == 3
+    assert len({one, pagination._seal("y", QUESTION), pagination._seal("x", {})}) == 3

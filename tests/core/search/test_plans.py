@@ -18,15 +18,16 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import create_engine, text
 
-from core import db, schema, tenants, wire
-from core.asof import Moment
 from core.config import Settings
-from core.db import Database
+from core.index.bm25 import document_weights
+from core.index.search_index import sparse_literal, vector_literal
+from core.language.terms import term_id
+from core.memory.as_of import Moment
 from core.search import query
-from core.search.index import sparse_literal, vector_literal
-from core.search.lexical import document_weights
 from core.search.query import Question
-from core.text import term_id
+from core.storage import db, multiquery, schema
+from core.storage.db import Database
+from core.tenancy import tenants
 from tests.databases import beside
 from tests.samples import TENANT
 
@@ -139,10 +140,10 @@ def connected(settings: Settings, sent: Sent, **connecting: Any) -> Iterator[Dat
         sent.append((command.decode(), None))
         return command
 
-    written = wire._written
+    written = multiquery._written
     connecting = {"prepare_threshold": None, "cursor_factory": Noting, **connecting}
     database = Database(create_engine(db.app_url(settings), pool_size=1, max_overflow=0, connect_args=connecting))
-    with mock.patch.object(wire, "_written", noting):
+    with mock.patch.object(multiquery, "_written", noting):
         yield database
     database.close()
 

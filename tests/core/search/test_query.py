@@ -10,16 +10,19 @@ import pytest
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from core import changes, documents, drafts, events
-from core.change import Add, Owner
 from core.config import Settings
-from core.db import Database
-from core.drafts import Sent
-from core.embed import HashEmbedder
-from core.events import Cause
-from core.publishing import Author
-from core.search import index, query
+from core.documents import documents, preparation
+from core.documents.preparation import Sent
+from core.events import log
+from core.events.log import Cause
+from core.events.publishing import Author
+from core.index import search_index
+from core.inference.embedders import HashEmbedder
+from core.memory import writer
+from core.memory.changes import Add, Owner
+from core.search import query
 from core.search.query import Found, Question
+from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Kind, Topic
 from tests.core.test_changes import a_candidate, an_add
 from tests.samples import TENANT, accept, accept_all, event, said
@@ -49,7 +52,7 @@ def contents(found: Sequence[Found]) -> list[str]:
 
 def shelve(app: Database, settings: Settings, content: str, **fields: Any) -> None:
     """A document of the whole tenant, or of whom the fields name."""
-    draft = drafts.drafted(Sent(content, **fields), settings)
+    draft = preparation.drafted(Sent(content, **fields), settings)
     with app.tenant(TENANT) as tx:
         documents.save(tx, TENANT, draft, Author("test"))
 
@@ -74,8 +77,8 @@ def remember(app: Database, content: str, user: str = "ada", group: str | None =
     add = Add(candidate, "because", EMBEDDER.embed([content])[0])
     accept(app, event(id="cause"))
     with app.tenant(TENANT) as tx:
-        cause = Cause(events.get(tx, "cause"))
-        changes.apply(tx, TENANT, Owner(user, group), [add], Author("tester", cause))
+        cause = Cause(log.get(tx, "cause"))
+        writer.apply(tx, TENANT, Owner(user, group), [add], Author("tester", cause))
     return add
 
 
@@ -267,7 +270,7 @@ def test_an_episode_is_found_where_it_is_asked_for_and_stands_in_nobodys_way(app
     episode = an_add(a_candidate("Ada spoke about Lisbon with Bob.", category=Category.EPISODE))
     fact = an_add(a_candidate("Ada lives in Lisbon.", 1))
     with app.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, Owner("ada"), [episode, fact], Author("test"))
+        writer.apply(tx, TENANT, Owner("ada"), [episode, fact], Author("test"))
 
     def found(**asked: Any) -> list[str]:
         answer = query.search(app, TENANT, Question("Lisbon", "ada", **asked), HashEmbedder())
@@ -333,8 +336,8 @@ def test_a_least_similarity_holds_for_passages_too(app: Database, settings: Sett
     assert search(app, "A ship sails", min_similarity=0.5) == []
     with app.tenant(TENANT) as tx:
         (name,) = tx.execute(text("SELECT id::text FROM documents")).scalars()
-        rows = index.unembedded(tx, [name], "salt")
-        index.put_vectors(tx, rows, EMBEDDER.embed([row.text for row in rows]))
+        rows = search_index.unembedded(tx, [name], "salt")
+        search_index.put_vectors(tx, rows, EMBEDDER.embed([row.text for row in rows]))
     assert contents(search(app, "A ship sails", min_similarity=0.5)) == ["# A\n\nA ship sails."]
 
 

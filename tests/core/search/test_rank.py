@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search import candidates as made
-from core.search import order
-from core.search.analysis import Analysis
-from core.search.candidates import Hit
-from core.search.order import Page, Ranked
-from core.search.rank import Asked, scored
-from core.search.spans import Span
+from core.search import ordering
+from core.search.ordering import Page, Ranked
+from core.search.question_analysis import Analysis
+from core.search.ranking import Asked, scored
+from core.search.resident import candidates as made
+from core.search.resident.candidates import Hit
+from core.search.time_spans import Span
 
 
 def message(key: str, lexical: float = 0.0, cosine: float | None = 0.0, **more: Any) -> Hit:
@@ -31,7 +31,7 @@ def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[R
     found = made.of([hit for hit in hits if hit.type != "document"])
     scores = scored(found, Asked(Analysis(wants_time=wants_time)))
     blind = lambda places: np.zeros((len(places), 1), dtype=np.float32)  # noqa: E731
-    return order.shown(found, scores, order.shelved(passages, found, scores, 0.0), Page(limit), blind).ranked
+    return ordering.shown(found, scores, ordering.shelved(passages, found, scores, 0.0), Page(limit), blind).ranked
 
 
 def test_the_better_word_match_comes_first() -> None:

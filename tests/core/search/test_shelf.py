@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from core import changes, db, erase_user
-from core.change import Archive, Edit, Owner, Restore
 from core.config import Settings
-from core.db import Database, Tx, together
+from core.erasure import user as erasure_user
 from core.errors import Conflict
-from core.publishing import Author
-from core.search import query, shelf, sift, vectors
+from core.events.publishing import Author
+from core.language.terms import TERM_IDS
+from core.memory import writer
+from core.memory.changes import Archive, Edit, Owner, Restore
+from core.search import filters, query
 from core.search.query import Question
-from core.search.view import View
-from core.text import TERM_IDS
+from core.search.resident import cache, vectors
+from core.search.resident.snapshot import View
+from core.storage import db
+from core.storage.db import Database, Tx, together
 from tests.core.search.test_query import EMBEDDER, contents, remember, search
 from tests.core.test_changes import a_candidate, an_add
 from tests.samples import TENANT, accept, accept_all, said
@@ -42,14 +45,14 @@ def answered(app: Database, words: str, **asked: Any) -> list[tuple[Any, ...]]:
 
 def cold(app: Database) -> None:
     """As a process that has just started."""
-    shelf.of(app.engine).clear()
+    cache.of(app.engine).clear()
 
 
 def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> View:
     """What a search has at hand, by the check that it makes."""
-    mine = shelf.of(app.engine).shelf(TENANT, user, group)
+    mine = cache.of(app.engine).shelf(TENANT, user, group)
     check = mine.check(user, group, dimension)
-    return mine.view(tx, check, tx.execute(shelf.CHANGED, check.values).one())
+    return mine.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
 
 
 def view(app: Database, user: str | None = "ada", group: str | None = None) -> View:
@@ -123,7 +126,7 @@ class Life:
     def _carry_out(self, *what: Any) -> None:
         # What others say already cannot be said again.
         with contextlib.suppress(Conflict), self.app.tenant(TENANT) as tx:
-            changes.apply(tx, TENANT, Owner("ada"), list(what), Author("test"))
+            writer.apply(tx, TENANT, Owner("ada"), list(what), Author("test"))
 
 
 _EVIDENCE = text("""
@@ -157,7 +160,7 @@ def test_what_is_kept_in_the_forms_of_a_large_store_answers_as_what_is_read_anew
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
         # All are named that have a vector: which of the last few are, hangs on what is kept in which layer.
-        for module, name, value in ((vectors, "MANY", 2), (vectors, "BLOCK", 3), (sift, "READ_ALL", 3)):
+        for module, name, value in ((vectors, "MANY", 2), (vectors, "BLOCK", 3), (filters, "READ_ALL", 3)):
             patched.setattr(module, name, value)
         patched.setattr(db, "PIECE", 2)
         lived(app, works, happening, min_similarity=0.2)
@@ -181,10 +184,10 @@ def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch:
     accept_all(app, [said(f"I speak of tea {n}.", session=f"s{n}") for n in range(20)])
     works.settle(flush=False)
     read: list[int] = []
-    whole, some = shelf.columns.owned, shelf.columns.named
-    monkeypatch.setattr(shelf.columns, "owned", lambda *a: read.append(-1) or whole(*a))
+    whole, some = cache.columns.owned, cache.columns.named
+    monkeypatch.setattr(cache.columns, "owned", lambda *a: read.append(-1) or whole(*a))
     monkeypatch.setattr(
-        shelf.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
+        cache.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
     )
     for _ in range(3):
         search(app, "tea")
@@ -211,7 +214,7 @@ def test_what_was_not_committed_yet_is_found_once_it_is(app: Database) -> None:
 def test_what_was_rolled_back_is_never_found(app: Database) -> None:
     remember(app, "Ada likes tea.")
     with app.tenant(TENANT) as tx:
-        changes.apply(tx, TENANT, Owner("ada"), [an_add(a_candidate("Ada has a cat.", 7))], Author("test"))
+        writer.apply(tx, TENANT, Owner("ada"), [an_add(a_candidate("Ada has a cat.", 7))], Author("test"))
         tx.rollback()
     assert len(living(view(app))) == 1
 
@@ -228,7 +231,7 @@ def test_whose_rows_have_all_gone_has_none_at_hand(app: Database) -> None:
     with app.tenant(TENANT) as tx:
         tx.execute(text("DELETE FROM search_index"))
     assert len(view(app)) == 0
-    assert shelf.of(app.engine).shelf(TENANT, "ada", None).state.view.bytes == 0
+    assert cache.of(app.engine).shelf(TENANT, "ada", None).state.view.bytes == 0
 
 
 def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> None:
@@ -243,9 +246,9 @@ def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> No
 
 def test_a_database_put_back_to_an_earlier_state_is_read_anew(app: Database) -> None:
     remember(app, "Ada likes tea.")
-    mine = shelf.of(app.engine).shelf(TENANT, "ada", None)
+    mine = cache.of(app.engine).shelf(TENANT, "ada", None)
     view(app)
-    mine.state = shelf.State(mine.state.view, mine.state.horizon + 1_000_000, mine.state.seen)  # type: ignore[operator]
+    mine.state = cache.State(mine.state.view, mine.state.horizon + 1_000_000, mine.state.seen)  # type: ignore[operator]
     remember(app, "Ada has a cat.")
     assert len(living(view(app))) == 2
 
@@ -286,23 +289,23 @@ def test_many_threads_ask_while_others_write_and_all_see_what_is_there_in_the_en
 
 def test_what_nobody_asked_about_is_let_go(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(shelf.time, "monotonic", lambda: now)
-    kept = shelf.of(app.engine)
+    monkeypatch.setattr(cache.time, "monotonic", lambda: now)
+    kept = cache.of(app.engine)
     for user in ("ada", "bob"):
         remember(app, "I like tea.", user=user)
         view(app, user)
     first = kept.shelf(TENANT, "ada", None)
-    now += shelf.KEPT_SECONDS + 1
+    now += cache.KEPT_SECONDS + 1
     kept.shelf(TENANT, "cem", None)
     assert kept.shelf(TENANT, "ada", None) is not first
 
 
 def test_users_who_do_not_exist_leave_no_shelves(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(shelf.time, "monotonic", lambda: now)
-    kept = shelf.of(app.engine)
+    monkeypatch.setattr(cache.time, "monotonic", lambda: now)
+    kept = cache.of(app.engine)
     nobody = kept.shelf(TENANT, "nobody", None)
-    now += 2 * shelf.SWEPT_SECONDS
+    now += 2 * cache.SWEPT_SECONDS
     kept.shelf(TENANT, "ada", None)
     assert kept.shelf(TENANT, "nobody", None) is not nobody
 
@@ -311,14 +314,14 @@ def test_above_the_bytes_that_may_be_kept_the_longest_unused_goes(
     app: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(shelf.time, "monotonic", lambda: now)
-    kept = shelf.of(app.engine)
+    monkeypatch.setattr(cache.time, "monotonic", lambda: now)
+    kept = cache.of(app.engine)
     for user in ("ada", "bob", "cem"):
         remember(app, "I like tea.", user=user)
         view(app, user)
     shelves = {user: kept.shelf(TENANT, user, None) for user in ("ada", "bob", "cem")}
-    monkeypatch.setattr(shelf, "KEPT_BYTES", 2 * shelves["cem"].state.view.bytes)
-    now += shelf.SWEPT_SECONDS
+    monkeypatch.setattr(cache, "KEPT_BYTES", 2 * shelves["cem"].state.view.bytes)
+    now += cache.SWEPT_SECONDS
     kept.shelf(TENANT, "cem", None)
     assert kept.shelf(TENANT, "bob", None) is shelves["bob"]
     assert kept.shelf(TENANT, "ada", None) is not shelves["ada"]
@@ -328,8 +331,8 @@ def test_a_large_store_is_ranked_by_the_best_of_each_arm(app: Database, monkeypa
     for n in range(30):
         remember(app, f"Ada has {WORDS[n % 6]} number {n}.")
     whole = answered(app, "tea number 12", limit=3)
-    monkeypatch.setattr(sift, "READ_ALL", 20)
-    monkeypatch.setattr(sift, "ARM_LIMIT", 10)
+    monkeypatch.setattr(filters, "READ_ALL", 20)
+    monkeypatch.setattr(filters, "ARM_LIMIT", 10)
     assert answered(app, "tea number 12", limit=3) == whole
     assert query.search(app, TENANT, Question("tea", "ada"), EMBEDDER).total == 30
 
@@ -340,7 +343,7 @@ def test_the_least_likeness_is_exact_in_a_large_store(app: Database, monkeypatch
     asked = {"min_similarity": 0.3, "limit": 5}
     small, total = answered(app, "tea and rain", **asked), considered(app, "tea and rain", 0.3)
     cold(app)
-    for module, name, value in ((vectors, "MANY", 10), (vectors, "NAMED", 8), (sift, "READ_ALL", 10)):
+    for module, name, value in ((vectors, "MANY", 10), (vectors, "NAMED", 8), (filters, "READ_ALL", 10)):
         monkeypatch.setattr(module, name, value)
     assert view(app).layers[0].columns.vectors.signs is not None
     assert answered(app, "tea and rain", **asked) == small
@@ -353,7 +356,7 @@ def considered(app: Database, words: str, least: float) -> int:
 
 
 def test_what_comes_upon_a_large_layer_is_compared_beside_it(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((vectors, "MANY", 20), (sift, "READ_ALL", 10), (sift, "ARM_LIMIT", 12)):
+    for module, name, value in ((vectors, "MANY", 20), (filters, "READ_ALL", 10), (filters, "ARM_LIMIT", 12)):
         monkeypatch.setattr(module, name, value)
     for n in range(30):
         remember(app, f"Ada has {WORDS[n % 6]} number {n}.")
@@ -415,7 +418,7 @@ def test_a_user_who_comes_back_after_an_erasure_has_nothing_of_before(
     works.settle(flush=False)
     assert len(living(view(app))) == 5
     with app.tenant(TENANT) as tx:
-        erase_user.user(tx, TENANT, "ada", Author("test"), upgraded)
+        erasure_user.user(tx, TENANT, "ada", Author("test"), upgraded)
     accept(app, said("I am back with tea.", session="new"))
     works.settle(flush=False)
     kept = living(view(app))
@@ -430,9 +433,9 @@ def test_while_someone_writes_for_long_nothing_else_is_read_again(
     remember(app, "Ada likes tea.")
     view(app)
     read: list[int] = []
-    some = shelf.columns.named
+    some = cache.columns.named
     monkeypatch.setattr(
-        shelf.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
+        cache.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
     )
     with app.tenant(TENANT) as late:
         late.execute(text("SELECT pg_current_xact_id()"))

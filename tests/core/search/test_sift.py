@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search import sift
+from core.search import filters
 
 SCORES = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), max_size=40)
 
@@ -17,6 +17,6 @@ def test_an_arm_names_its_best_and_of_equals_the_first(scores: list[float], most
     if fitting:
         expected = [at for at in expected if scores[at] > 0]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sift, "ARM_LIMIT", most)
-        named = sift._top(places, np.array(scores, dtype=np.float32), fitting=fitting)
+        patched.setattr(filters, "ARM_LIMIT", most)
+        named = filters._top(places, np.array(scores, dtype=np.float32), fitting=fitting)
     assert sorted(named.tolist()) == sorted(3 * at for at in expected)

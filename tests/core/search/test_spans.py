@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.spans import LONGEST, MOST, Span, fit, spans
+from core.search.time_spans import LONGEST, MOST, Span, fit, spans
 
 NOW = datetime(2023, 5, 30, 21, 0, tzinfo=UTC)  # a Tuesday
 

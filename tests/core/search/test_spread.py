@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from core import changes, memories
-from core.change import Archive, Confirm, Edit, Link, Owner
 from core.config import Settings
-from core.db import Database
-from core.related import WEIGHTS
-from core.search.spread import FAN, REACH, SOURCES, Spread, spread
+from core.memory import memories, writer
+from core.memory.changes import Archive, Confirm, Edit, Link, Owner
+from core.search.association import FAN, REACH, SOURCES, Spread, spread
+from core.search.related import WEIGHTS
+from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Relation, Trust
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
 from tests.core.test_related import apart
@@ -195,7 +195,7 @@ def test_a_group_reaches_what_was_said_in_it(app: Database) -> None:
     hub, inside, outside = (apart(f"Ada has {n} cats.", n) for n in range(3))
     for owner, adds in ((Owner("ada", "g"), [hub, inside]), (Owner("ada"), [outside])):
         with app.tenant(TENANT) as tx:
-            changes.apply(tx, TENANT, owner, adds, PERSON)
+            writer.apply(tx, TENANT, owner, adds, PERSON)
     Bench(app).apply(*(Link(one.id, Relation.ABOUT, hub.id) for one in (inside, outside)))
     assert ids(reached(app, {hub.id: 1.0}, user=None, group="g")) == [inside.id]
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from core import events, sessions
-from core.db import Tx
 from core.errors import Never
-from core.events import Cause, Emission
+from core.events import log
+from core.events.log import Cause, Emission
+from core.sessions import sessions
+from core.storage.db import Tx
 from core.types import Json
 from imprint_example.extractor import orders
-from workers.agents import Agent
-from workers.dispatch_model import Job, Outcome
+from workers.agents.table import Agent
+from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 LAST = 100
@@ -30,7 +31,7 @@ def count_orders(tools: Tools, job: Job) -> Outcome:
 
     def write(tx: Tx) -> Json:
         counted = Emission("orders.counted", {"session_id": session_id, "orders": found})
-        events.emit(tx, job.tenant_id, Cause(job.event, job.id), [counted])
+        log.emit(tx, job.tenant_id, Cause(job.event, job.id), [counted])
         return {"orders": len(found)}
 
     return Outcome(write)

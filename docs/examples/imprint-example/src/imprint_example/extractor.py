@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from core.config import Settings
-from core.extract import offline
-from core.extract.extractors import RuleExtractor
-from core.extract.protocol import Reading, Window
-from core.llm import OnCall
+from core.extraction import rule_extractor
+from core.extraction.configured_extractor import RuleExtractor
+from core.extraction.protocol import Reading, Window
+from core.inference.client import OnCall
 from core.types import Candidate, Category, Evidence, Message, Topic
 
 ORDER = re.compile(r"\b[A-Z]-\d{3,8}\b")
@@ -36,7 +36,7 @@ class Orders:
 
 
 def _of(message: Message) -> Iterator[Candidate]:
-    who = offline.speaker_of(message)
+    who = rule_extractor.speaker_of(message)
     if who is None:  # an assistant, a tool or a system: what they say is not the user's
         return
     for number in orders(message.content):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.config import Settings
 from core.errors import Later
-from workers.notifiers import Notice
+from workers.delivery.notifiers import Notice
 
 
 class Spool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.config import Settings
-from core.retrievers import Found, Question
+from core.context.retrievers import Found, Question
 
 WORD = re.compile(r"[a-z0-9]{3,}|[\u4e00-\u9fff]")
 

@@ -1,0 +1,149 @@
+"""The HTTP application, wired once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import iter_route_contexts
+
+from api.http import (
+    api_reference,
+    backtest,
+    context,
+    costs,
+    decisions,
+    dispatches,
+    documents,
+    erasure,
+    events,
+    gate,
+    health,
+    memories,
+    memory_writes,
+    openapi,
+    profiles,
+    rebuilds,
+    rules,
+    run_now,
+    search,
+    sessions,
+    sessions_by_query,
+    stats,
+    summaries,
+    tenant_settings,
+    units,
+    webhook_endpoints,
+)
+from api.http.api_reference import Manual
+from api.http.content_type import JsonByDefault
+from api.http.dependencies import Door
+from api.http.recall_log import Recalls
+from api.http.route_bounds import Table
+from api.http.settling import Settling
+from api.mcp import server as mcp
+from core.config import Settings
+from core.context import retrievers
+from core.events import settle_tokens
+from core.events.doorbell import Bell
+from core.index import reembedding
+from core.inference.batching_embedder import GatheredEmbedder
+from core.inference.configured_embedder import embedder, identity, require_model
+from core.inference.embedders import CachedEmbedder, Embedder
+from core.maintenance.cache_sweeper import Sweeper
+from core.sessions import recent_messages
+from core.storage import db, schema
+from core.storage.db import Database
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    events.router,
+    search.router,
+    context.router,
+    documents.router,
+    backtest.router,
+    rules.router,
+    run_now.router,
+    decisions.router,
+    memory_writes.router,
+    memories.router,
+    units.router,
+    summaries.router,
+    sessions.router,
+    sessions_by_query.router,
+    profiles.router,
+    dispatches.router,
+    webhook_endpoints.router,
+    erasure.router,
+    rebuilds.router,
+    stats.router,
+    costs.router,
+    tenant_settings.router,
+    mcp.router,
+    health.router,
+    api_reference.router,
+)
+"""In this order: what has a name of its own comes before what takes any id in its place."""
+
+
+def create(settings: Settings, broker_url: str, vectors: Embedder | None = None) -> FastAPI:
+    """The application on these settings; a test may bring its own embedder. Misconfigured: it could not work."""
+    opened = _open(settings, broker_url, vectors)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        if settings.embedding == "local":  # The first question should not wait for the model to be read.
+            threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
+        sweeper = Sweeper()
+        async with app.state.mcp.run():
+            yield
+        opened.settling.close()
+        sweeper.close()
+        opened.recalls.close()
+        opened.recent.close()
+        opened.bell.close()
+        opened.db.close()
+
+    app = FastAPI(
+        title="Imprint",
+        description="Long-term memory for AI agents: events in, rules decide, workers remember.",
+        version="0.1.0",
+        lifespan=lifespan,
+        # `api.http.api_reference` serves both, without scripts of others.
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
+    )
+    app.state.door = opened
+    app.state.manual = Manual()
+    app.state.mcp = mcp.opened(app.version)
+    app.add_middleware(JsonByDefault)
+    for router in ROUTERS:
+        openapi.summarise(router.routes)
+        app.include_router(router)
+    gate.install(app, opened, Table(iter_route_contexts(app.routes), settings))
+    return app
+
+
+def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door:
+    opened = reembedding.opened(settings, settings.database_pool)
+    database: Database = replace(opened, statement_seconds=settings.http_statement_seconds)
+    try:
+        db.require_bound(database)
+        schema.require_current(database, identity(settings))
+        require_model(settings)
+    except BaseException:
+        database.close()
+        raise
+    model = vectors or embedder(settings)
+    # A remote one answers many at once by itself.
+    model = GatheredEmbedder(model) if settings.embedding == "local" else model
+    cached = CachedEmbedder(model, settings.embedding_cache)
+    bell = Bell(broker_url)
+    found, recalls, kept = retrievers.opened(settings), Recalls(database, bell), recent_messages.usual(settings)
+    settling, tokens = Settling(database, bell), settle_tokens.opened(settings)
+    return Door(settings, database, cached, bell, recalls, kept, tokens, {}, {}, settling, retrievers=found)

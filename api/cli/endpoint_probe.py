@@ -1,0 +1,31 @@
+"""Whether a model's endpoint can be reached: one cheap request, no tokens."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import httpx
+
+from core.errors import Misconfigured
+from core.settings.faults import MASK, URL_LOGIN
+
+SECONDS: Final = 5.0
+
+
+def reached(base_url: str, key: str, setting: str) -> str:
+    """Ask an OpenAI-compatible endpoint for its models. Misconfigured: it does not answer, or refuses the key."""
+    shown = URL_LOGIN.sub(f"{MASK}@", base_url)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        answer = httpx.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=SECONDS)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise Misconfigured(f"{shown} does not answer ({error}). Look at {setting}, and whether it runs.") from None
+    if answer.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+        raise Misconfigured(f"{shown} refuses the key ({answer.status_code}). Look at {_key_of(setting)}.")
+    if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+        raise Misconfigured(f"{shown} answers {answer.status_code}. Look at its own log.")
+    return f"{shown} answers"
+
+
+def _key_of(setting: str) -> str:
+    return setting.replace("_BASE_URL", "_API_KEY")

@@ -1,0 +1,184 @@
+"""What `imprint doctor` asks of the running installation: API, key, database, broker, processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from functools import partial
+
+from sqlalchemy import create_engine
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
+
+from api.cli.client import Client, Refused
+from api.cli.findings import Finding, checked, first_line
+from api.stack import run_files
+from api.stack.external import External
+from api.stack.up import running
+from core.config import Settings
+from core.errors import Misconfigured, Unauthorized
+from core.events.doorbell import broker_url
+from core.inference import configured_embedder
+from core.maintenance import heartbeat
+from core.storage import db, schema
+from core.tenancy import tenants
+
+WAY_OUT = "Start it with `imprint up`, or name the folder it runs on with IMPRINT_HOME, or a server with IMPRINT_URL."
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """What runs, looked at from the outside in; nothing that runs is a failure with the way out."""
+    remote = settings.url is not None
+    servers = settings.database_url is not None or settings.database_app_url is not None
+    if not remote and not servers and not running(settings.home):
+        yield _port(settings)
+        yield Finding("stack", "fail", f"nothing runs on {settings.home.absolute()}. {WAY_OUT}")
+        return
+    api = _api(settings)
+    yield api
+    if api.state != "fail":
+        yield checked("key", partial(_key, settings))
+    if not servers and "database_url" not in settings.stack:
+        return  # A server elsewhere: what is behind its API is for whoever runs it.
+    reached = checked("database", partial(_reached, settings))
+    yield reached
+    if reached.state == "ok":
+        yield from _inside(settings)
+    yield checked("broker", partial(_broker, settings))
+
+
+def _port(settings: Settings) -> Finding:
+    """The HTTP port that a stack to come would listen on."""
+    place = f"{settings.http_host}:{settings.http_port}"
+    try:
+        free = run_files.is_free(settings.http_host, settings.http_port)
+    except OSError as error:
+        said = f"Cannot listen on {place}: {error.strerror or error}. Set IMPRINT_HTTP_HOST and IMPRINT_HTTP_PORT."
+        return Finding("port", "fail", said)
+    if not free:
+        said = f"{place} is taken by something else. Stop it, or set IMPRINT_HTTP_PORT to a free one."
+        return Finding("port", "warn", said)
+    return Finding("port", "ok", f"{place} is free")
+
+
+def _api(settings: Settings) -> Finding:
+    """Whether the API answers where the commands would ask it, and says that it is ready."""
+    with closing(Client(settings, key="none")) as client:
+        try:
+            client.get("/readyz")
+        except Refused as refused:
+            if refused.status is None:
+                return Finding("api", "fail", refused.title)
+            return Finding("api", "fail", f"{client.url} answers, but is not ready: {refused.title}")
+        return Finding("api", "ok", f"ready at {client.url}")
+
+
+def _key(settings: Settings) -> str:
+    """Whether the commands' key is let in, and what it may do, where the database can be asked."""
+    with closing(Client(settings)) as client:
+        try:
+            tenant = client.get("/v1/tenant")["id"]
+        except Refused as refused:
+            raise Misconfigured(f"The key of the commands is refused: {refused.title}") from None
+        scopes = _scopes(settings, client.key)
+    return f"let in to the tenant {tenant}" + (f", scopes {', '.join(scopes)}" if scopes else "")
+
+
+def _scopes(settings: Settings, key: str) -> list[str]:
+    """What a key may do; nothing where the database cannot be asked, or is not that behind the API."""
+    try:
+        database = db.connect(db.app_url(settings), 1)
+    except Misconfigured:
+        return []
+    try:
+        return sorted(tenants.caller(database, key).scopes)
+    except (DBAPIError, Unauthorized):
+        return []
+    finally:
+        database.close()
+
+
+def _inside(settings: Settings) -> Iterator[Finding]:
+    """What only the database knows; none of it makes sense before the migration is the newest."""
+    migrated = checked("migration", partial(_migration, settings))
+    yield migrated
+    if migrated.state != "ok":
+        return
+    yield checked("tenancy", partial(_bound, settings))
+    yield checked("vectors", partial(_vectors, settings))
+    yield _processes(settings)
+
+
+def _first_url(settings: Settings) -> URL:
+    """The owner's URL where it is known here, else that of the tenant-bound role."""
+    try:
+        return db.owner_url(settings)
+    except Misconfigured:
+        return db.app_url(settings)
+
+
+def _reached(settings: Settings) -> str:
+    url = _first_url(settings).set(drivername="postgresql")
+    external = External("postgres", url.render_as_string(hide_password=False))
+    external.start()
+    return f"answers at {external.where}"
+
+
+def _broker(settings: Settings) -> str:
+    external = External("broker", broker_url(settings))
+    external.start()
+    return f"answers at {external.where}"
+
+
+def _migration(settings: Settings) -> str:
+    engine = create_engine(_first_url(settings))
+    try:
+        with engine.connect() as connection:
+            found, newest = schema.version(connection)
+    finally:
+        engine.dispose()
+    if found != newest:
+        raise Misconfigured(
+            f"The database is at {found or 'nothing'}, this version needs {newest}. Run `imprint db upgrade`."
+        )
+    return f"at {found}, the newest"
+
+
+def _bound(settings: Settings) -> str:
+    """Each role that is known here owns nothing; a process of the service knows one or two of them."""
+    urls = [db.app_url(settings)]
+    with suppress(Misconfigured):
+        urls.append(db.router_url(settings))
+    for url in urls:
+        database = db.connect(url, 1)
+        try:
+            db.require_bound(database)
+        finally:
+            database.close()
+    return f"{' and '.join(str(url.username) for url in urls)} own nothing and cannot bypass row-level security"
+
+
+def _vectors(settings: Settings) -> str:
+    identity = configured_embedder.identity(settings)
+    database = db.connect(db.app_url(settings), 1)
+    try:
+        schema.require_current(database, identity)
+    finally:
+        database.close()
+    return f"made by {identity[0]} ({identity[1]} dimensions), as configured"
+
+
+def _processes(settings: Settings) -> Finding:
+    """Who has said in the last seconds that they are at work."""
+    database = db.connect(db.app_url(settings), 1)
+    try:
+        with database.queue() as tx:
+            missing = heartbeat.missing(tx)
+    except DBAPIError as error:
+        return Finding("processes", "fail", first_line(error))
+    finally:
+        database.close()
+    if missing:
+        said = f"not at work: {', '.join(missing)}. Start them with `imprint up`; their logs say why they ended."
+        return Finding("processes", "fail", said)
+    return Finding("processes", "ok", f"at work: {', '.join(heartbeat.WORKING)}")

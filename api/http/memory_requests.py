@@ -1,0 +1,223 @@
+"""What people write of memories: the shape of a statement, of an edit and of a review, and what is wrong with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+
+from core.errors import Problem
+from core.events.parsing import ENCODER, NESTING, NUL, YEARS, Name, Who
+from core.extraction import requests
+from core.extraction.requests import Wish
+from core.sessions.state import merge_patch
+from core.types import Candidate, Category, Json, Kind, Topic, Trust
+
+CHARACTERS: Final = 10_000
+"""Of a statement, or of a quote: what is longer is a document."""
+
+STRUCTURED_CHARACTERS: Final = 20_000
+"""Of `structured`, as JSON."""
+
+STATEMENTS: Final = 500
+"""Of one request: they are judged at once, and written in one transaction."""
+
+
+def _storable(value: Json) -> Json:
+    """JSON that PostgreSQL can keep and that nobody runs out of stack or of memory with."""
+    if _is_deep(value):
+        raise ValueError(f"is nested deeper than {NESTING} levels; flatten it")
+    try:
+        text = ENCODER.encode(value)
+        text.encode()
+    except (ValueError, UnicodeEncodeError):
+        raise ValueError("holds a number or character that JSON in UTF-8 cannot carry") from None
+    if NUL.search(text):
+        raise ValueError("holds the character U+0000; remove it")
+    if len(text) > STRUCTURED_CHARACTERS:
+        raise ValueError(f"has {len(text)} characters as JSON; send at most {STRUCTURED_CHARACTERS}")
+    return value
+
+
+def _is_deep(value: Json) -> bool:
+    level: list[Any] = [value]
+    for _ in range(NESTING):
+        within = (v.values() if isinstance(v, dict) else v for v in level)
+        level = [v for values in within for v in values if isinstance(v, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _within_reach(time: datetime) -> datetime:
+    if time.year not in YEARS:
+        raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
+    return time
+
+
+def _distinct(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+_NO_NUL = r"^[^\x00]*$"
+
+_SAYS = r"^[^\x00]*[^\s\x00\x1c-\x1f][^\x00]*$"
+"""Something besides spaces, of which Python counts four more than a pattern does."""
+
+Content = Annotated[str, StringConstraints(min_length=1, max_length=CHARACTERS, pattern=_SAYS)]
+Reason = Annotated[str, StringConstraints(max_length=2_000, pattern=_NO_NUL)]
+Slot = Annotated[str, StringConstraints(max_length=200, pattern=r"^[\w-]+(\.[\w-]+)*$")]
+Value = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=_NO_NUL)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Days = Annotated[float, Field(gt=0, le=36_500)]
+Time = Annotated[AwareDatetime, AfterValidator(_within_reach)]
+Tags = Annotated[list[Name], Field(max_length=50), AfterValidator(_distinct)]
+Structured = Annotated[Json, AfterValidator(_storable)]
+Version = Annotated[int, Field(ge=1, description="The version that was looked at; refused if it is another now")]
+
+
+class Given(BaseModel):
+    """What a request may hold, and nothing else."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Cited(Given):
+    """A stored message that a statement rests on; `quote` must occur in it, and is all of it by default."""
+
+    session_id: Name
+    message_id: Name
+    quote: Annotated[str, StringConstraints(min_length=1, max_length=CHARACTERS, pattern=_NO_NUL)] | None = None
+
+
+class Stated(Given):
+    """A statement to be remembered; what is not given is read from its words, as far as they say it.
+
+    Without evidence the request itself is what it rests on.
+    """
+
+    user_id: Who
+    group_id: Who | None = None
+    content: Content
+    subject: Annotated[Name | None, Field(description="Whom it is about; default: the user")] = None
+    kind: Annotated[Kind | None, Field(description="Default: as the category has it")] = None
+    category: Category | None = None
+    topic: Topic | None = None
+    attribute: Annotated[Slot | None, Field(description="A slot such as home.city, with its `value`")] = None
+    value: Value | None = None
+    structured: Structured = Field(default_factory=dict)
+    importance: Share | None = None
+    confidence: Share | None = None
+    tags: Tags = Field(default_factory=list)
+    pinned: bool = False
+    expires_at: Time | None = None
+    half_life_days: Days | None = None
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+    occurred_at: Annotated[
+        Time | None, Field(description="Default: the day that the words name, or when its evidence was said, or now")
+    ] = None
+    evidence: Annotated[list[Cited], Field(max_length=50)] = []
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong between the fields."""
+        yield from span_problems(self.valid_from, self.valid_to)
+        yield from slot_problems(self.attribute, self.value)
+
+    def candidate(self, event_id: str, at: datetime) -> Candidate:
+        """The statement, to be judged; it rests on the request. Invalid: it would have expired by then."""
+        wish = Wish(**{name: getattr(self, name) for name in Wish.model_fields})
+        read = requests.statement(wish, self.user_id, event_id, at)
+        return read if self.confidence is None else replace(read, confidence=self.confidence)
+
+
+class StatedBatch(Given):
+    """Statements to be remembered, all of them or none."""
+
+    memories: Annotated[list[Stated], Field(min_length=1, max_length=STATEMENTS)]
+
+
+class Patch(Given):
+    """What a memory shall be from now on; what is left out stays. Null takes a field away that may be empty."""
+
+    content: Content | None = None
+    subject: Name | None = None
+    kind: Kind | None = None
+    category: Category | None = None
+    topic: Topic | None = None
+    attribute: Slot | None = None
+    value: Value | None = None
+    structured: Annotated[
+        Structured | None, Field(description="JSON Merge Patch (RFC 7396): null removes a name, others stay")
+    ] = None
+    importance: Share | None = None
+    confidence: Share | None = None
+    trust: Annotated[Trust | None, Field(description="Default: confirmed, for a person has seen it")] = None
+    tags: Tags | None = None
+    pinned: bool | None = None
+    occurred_at: Time | None = None
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+    expires_at: Time | None = None
+    half_life_days: Days | None = None
+    version: Version | None = None
+    reason: Reason | None = None
+
+    def fields(self, row: Any) -> Json:
+        """The columns of a memory's row that it changes, with their new values."""
+        asked = self.model_fields_set - {"version", "reason"}
+        wanted = {name: getattr(self, name) for name in asked} | {n: [] for n in asked & {"tags"} if self.tags is None}
+        if "structured" in asked:
+            wanted["structured"] = {} if self.structured is None else merge_patch(row.structured, self.structured)
+        return {name: value for name, value in wanted.items() if value != getattr(row, name)}
+
+    def problems(self, row: Any, fields: Mapping[str, Any]) -> Iterator[Problem]:
+        """What is wrong with the memory as it would be."""
+        for name in sorted(self.model_fields_set - CLEARABLE - {"version", "reason"}):
+            if getattr(self, name) is None:
+                yield Problem(f"/{name}", "may not be null; leave it out to keep it")
+        if "structured" in fields:
+            try:
+                _storable(fields["structured"])
+            except ValueError as error:
+                yield Problem("/structured", str(error))
+        stands = {name: fields.get(name, getattr(row, name)) for name in ("valid_from", "valid_to", *SLOT)}
+        if fields.keys() & {"valid_from", "valid_to"}:
+            yield from span_problems(stands["valid_from"], stands["valid_to"])
+        if fields.keys() & SLOT:
+            yield from slot_problems(stands["attribute"], stands["value"])
+
+
+class Review(Given):
+    """What somebody who has looked at a memory makes of it."""
+
+    verdict: Annotated[
+        Literal["confirm", "reject", "release"],
+        Field(description="confirm: it is so. release: nothing speaks against it. reject: it is not served any more"),
+    ]
+    reason: Reason | None = None
+    version: Version | None = None
+
+
+SLOT: Final = frozenset({"attribute", "value"})
+
+CLEARABLE: Final = SLOT | {
+    *("valid_from", "valid_to", "expires_at", "half_life_days", "tags", "structured"),
+}
+"""What a memory may be without."""
+
+
+def span_problems(since: datetime | None, until: datetime | None) -> Iterator[Problem]:
+    """What is wrong with a time of validity."""
+    if since is not None and until is not None and until < since:
+        yield Problem("/valid_to", "lies before `valid_from`; it is true from the one to the other")
+
+
+def slot_problems(attribute: str | None, value: str | None) -> Iterator[Problem]:
+    """What is wrong with a slot."""
+    if (attribute is None) != (value is None):
+        missing = "value" if value is None else "attribute"
+        yield Problem(f"/{missing}", "is required: `attribute` and `value` go together, such as home.city and Lisbon")

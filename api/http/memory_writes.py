@@ -1,0 +1,251 @@
+"""Writing memories by hand: stating them, one or many, editing them, and saying what is to be believed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Response
+from sqlalchemy import text
+
+from api.http import memory_edits
+from api.http.dependencies import At, Door, Writer, author
+from api.http.large_json import Route
+from api.http.memories import carry_out, seen, shown
+from api.http.memory_edits import UNSERVED
+from api.http.memory_requests import CHARACTERS, Patch, Review, Stated, StatedBatch
+from api.http.route_bounds import Bounds, bounded
+from api.serializers import memory_json
+from core.consolidation import pipeline
+from core.errors import Conflict, Invalid, Problem
+from core.events import request_ids
+from core.events.parsing import Name
+from core.events.request_ids import Requests, Via
+from core.extraction import stated as extraction_stated
+from core.extraction.stated import ATTEMPTS, Outcome, Statement
+from core.memory import memories
+from core.memory.changes import Edit, Owner
+from core.storage.db import Tx, recordset
+from core.tenancy.tenants import Caller
+from core.types import Evidence, Json, Trust
+
+router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
+
+BATCH_BYTES: Final = 4 * 1024 * 1024
+"""Of a batch: 8 kB for each of as many statements as it may have."""
+
+IdempotencyKey = Annotated[
+    Name | None, Header(description="Names the request: sent again it changes nothing, and is answered as before")
+]
+IfMatch = Annotated[str | None, Header(description="The version that was looked at, as its ETag")]
+
+REVIEWED: Final[Mapping[str, Trust]] = {
+    "confirm": Trust.CONFIRMED,
+    "release": Trust.CANDIDATE,
+    "reject": Trust.REJECTED,
+}
+"""How far a memory is believed after each verdict of a review."""
+
+Spoken = Mapping[tuple[str, str], Any]
+"""Messages by session and id."""
+
+REVIEWABLE: Final = UNSERVED | {Trust.DISPUTED}
+"""Memories that wait for somebody's word, and those that were refused by mistake."""
+
+
+@router.post("/memories", status_code=201)
+def post_memory(
+    at: At, who: Writer, stated: Stated, response: Response, idempotency_key: IdempotencyKey = None
+) -> Json:
+    """Remember a statement: it is judged as all others are, and the answer says with which verdict.
+
+    201: a memory stands for it, a new one or one that was known. 200: it was not kept; `reason` says why.
+    """
+    answer = remember(at, who, stated, idempotency_key, "http")
+    if answer["memory"] is None:
+        response.status_code = 200
+    return answer
+
+
+def remember(at: Door, who: Caller, stated: Stated, key: str | None, via: Via) -> Json:
+    """One statement, judged and written; under `key` it is carried out once for its user and door."""
+    began = time.perf_counter()
+    (answer,) = _state(at, who, _statements(at, who, [stated], [""], _requests(at, who, via, key)))
+    at.hits.took(who.tenant_id, "write", time.perf_counter() - began)
+    return answer
+
+
+@router.post("/memories/batch")
+@bounded(Bounds(body=lambda _settings: BATCH_BYTES))
+def post_memories(at: At, who: Writer, batch: StatedBatch, idempotency_key: IdempotencyKey = None) -> Json:
+    """Remember up to 500 statements, all in one transaction; what became of each, in their order."""
+    places = [f"/memories/{n}" for n in range(len(batch.memories))]
+    statements = _statements(at, who, batch.memories, places, _requests(at, who, "batch", idempotency_key))
+    return {"items": _state(at, who, statements), "next": None}
+
+
+@router.patch("/memories/{memory_id}")
+def patch_memory(
+    at: At, who: Writer, memory_id: UUID, patch: Patch, response: Response, if_match: IfMatch = None
+) -> Json:
+    """Say how a memory shall be; with a version, only that one is changed. What it was stays in its history."""
+    version = _version(patch.version, if_match)
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            _edit(at, who, memory_id, patch, version)
+            break
+        except Conflict:
+            if version is not None or not left:
+                raise
+    answer = shown(at, who, memory_id)
+    response.headers["ETag"] = f'"{answer["version"]}"'
+    return answer
+
+
+@router.post("/memories/{memory_id}/review")
+def post_review(at: At, who: Writer, memory_id: UUID, review: Review) -> Json:
+    """Decide how far a memory is believed: one that is quarantined, disputed or rejected, or confirm a candidate."""
+    wanted = REVIEWED[review.verdict]
+    with at.db.tenant(who.tenant_id) as tx:
+        row = seen(memories.get(tx, memory_id), review.version)
+    promoted = row.trust == Trust.CANDIDATE and wanted == Trust.CONFIRMED
+    if row.trust not in REVIEWABLE | {wanted} and not promoted:
+        raise Conflict(f"There is nothing to review: the memory is {row.trust}. PATCH may set its `trust`.")
+    if row.trust != wanted:
+        _change(at, who, row, {"trust": wanted}, review.reason or f"Reviewed: {review.verdict}.")
+    return shown(at, who, memory_id)
+
+
+def _state(at: Door, who: Caller, statements: Sequence[Statement]) -> list[Json]:
+    """Have statements judged and written; each with the memory that stands for it."""
+    gate = pipeline.usual(at.db, at.embedder, at.settings)
+    outcomes = extraction_stated.state(gate, who.tenant_id, author(who), statements)
+    at.bell.ring()
+    ids = [outcome.memory_id for outcome in outcomes if outcome.memory_id is not None]
+    with at.db.tenant(who.tenant_id) as tx:
+        rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
+    return [{"memory": _json(outcome, rows, evidence), **outcome.as_json()} for outcome in outcomes]
+
+
+def _json(outcome: Outcome, rows: Mapping[UUID, Any], evidence: Mapping[UUID, list[Evidence]]) -> Json | None:
+    row = rows.get(outcome.memory_id) if outcome.memory_id else None
+    return None if row is None else memory_json(row, evidence.get(row.id, []))
+
+
+def _statements(
+    at: Door, who: Caller, asked: Sequence[Stated], places: Sequence[str], requests: Requests
+) -> list[Statement]:
+    """Statements that passed every check. `places`: the pointer to each; `requests`: names them."""
+    now = datetime.now(UTC)
+    with at.db.tenant(who.tenant_id) as tx:
+        spoken = _spoken(tx, asked)
+    problems, statements = list(_one_group_each(asked, places)), []
+    for n, (stated, place) in enumerate(zip(asked, places, strict=True)):
+        try:
+            statements.append(_statement(stated, spoken, requests, n, now))
+        except Invalid as error:
+            problems += [Problem(place + problem.pointer, problem.detail) for problem in error.problems]
+    if problems:
+        raise Invalid(problems)
+    return statements
+
+
+def _requests(at: Door, who: Caller, via: Via, key: str | None) -> Requests:
+    return request_ids.of(at.settings, who.tenant_id, via, key)
+
+
+def _statement(stated: Stated, spoken: Spoken, requests: Requests, place: int, now: datetime) -> Statement:
+    """What a person asked for, to be judged. Invalid: something is wrong with it."""
+    problems = [*stated.problems(), *_evidence_problems(stated, spoken)]
+    if problems:
+        raise Invalid(problems)
+    event_id = requests.id_of(stated.user_id, place)
+    cited = [(spoken[one.session_id, one.message_id], one.quote) for one in stated.evidence]
+    candidate = stated.candidate(event_id, max((message.occurred_at for message, _ in cited), default=now))
+    quotes = tuple(Evidence(m.session_id, m.id, m.event_id, quote or m.content[:CHARACTERS]) for m, quote in cited)
+    owner = Owner(stated.user_id, stated.group_id)
+    judged = replace(candidate, evidence=quotes or candidate.evidence)
+    print_ = requests.fingerprint(stated.model_dump(mode="json", include=set(Stated.model_fields)))
+    return Statement(owner, stated.content, judged, event_id, print_)
+
+
+def _one_group_each(asked: Sequence[Stated], places: Sequence[str]) -> Iterator[Problem]:
+    """A user's statements are judged against each other at once, and so under one group."""
+    first: dict[str, str | None] = {}
+    for stated, place in zip(asked, places, strict=True):
+        if first.setdefault(stated.user_id, stated.group_id) != stated.group_id:
+            yield Problem(f"{place}/group_id", "differs from another of this user; send each group's in its own batch")
+
+
+def _evidence_problems(stated: Stated, spoken: Spoken) -> Iterator[Problem]:
+    for n, cited in enumerate(stated.evidence):
+        message = spoken.get((cited.session_id, cited.message_id))
+        if message is None or not _is_theirs(message, stated):
+            yield Problem(
+                f"/evidence/{n}/message_id", f"is no message to this user or group in session {cited.session_id!r}"
+            )
+        elif cited.quote is not None and cited.quote not in message.content:
+            yield Problem(f"/evidence/{n}/quote", "does not occur in that message; send its own words, or none")
+
+
+def _is_theirs(message: Any, stated: Stated) -> bool:
+    """Whether a message was said to this user, or in the group whose memory it is to be: no one else's is quoted."""
+    shared = stated.group_id is not None and message.group_id == stated.group_id
+    return shared or bool(message.user_id == stated.user_id)
+
+
+def _spoken(tx: Tx, asked: Sequence[Stated]) -> Spoken:
+    """The messages that statements cite, by session and id; those that are not there are left out."""
+    cited = {(one.session_id, one.message_id) for stated in asked for one in stated.evidence}
+    if not cited:
+        return {}
+    rows = tx.execute(_SPOKEN, {"rows": recordset([{"session_id": s, "id": i} for s, i in sorted(cited)])})
+    return {(row.session_id, row.id): row for row in rows}
+
+
+def _edit(at: Door, who: Caller, memory_id: UUID, patch: Patch, version: int | None) -> None:
+    """One try: read, think, write if nothing came between."""
+    with at.db.tenant(who.tenant_id) as tx:
+        row = seen(memories.get(tx, memory_id), version)
+    fields = memory_edits.fields(row, patch, at.settings.secrets)
+    if fields:
+        _change(at, who, row, fields, patch.reason or "Edited by hand.")
+
+
+def _change(at: Door, who: Caller, row: Any, fields: Json, reason: str) -> None:
+    """Edit a memory as it was read; the vector of its words is made while no transaction is open.
+
+    A row of the index is written anew for another time, too. What is let out of quarantine had no vector, so that it
+    was near to nothing.
+    """
+    if row.trust == Trust.QUARANTINED and fields.get("trust", row.trust) not in UNSERVED:
+        fields = {"content": row.content, **fields}
+    words = fields.get("content", row.content)
+    vector = at.embedder.embed([words])[0] if fields.keys() & {"content", "occurred_at"} else None
+    edit = Edit(row.id, row.version, fields, reason, vector)
+    with at.db.tenant(who.tenant_id) as tx:
+        carry_out(tx, who, row, edit)
+
+
+def _version(given: int | None, if_match: str | None) -> int | None:
+    """The version that was looked at, wherever it is named."""
+    if if_match is None or if_match == "*":
+        return given
+    try:
+        named = int(if_match.removeprefix("W/").strip('"'))
+    except ValueError:
+        raise Invalid([Problem("/if-match", f"{if_match} is no version; send the ETag you were given")]) from None
+    if given not in {None, named}:
+        raise Invalid([Problem("/version", f"says {given}, but If-Match says {named}")])
+    return named
+
+
+_SPOKEN = text("""
+    SELECT m.* FROM messages m
+    JOIN json_to_recordset(cast(:rows AS json)) AS asked (session_id text, id text)
+         ON asked.session_id = m.session_id AND asked.id = m.id
+""")

@@ -1,0 +1,48 @@
+"""Running a scheduled rule now."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from fastapi import Body as JsonBody
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.http.dependencies import At, RuleEditor, author
+from core.events import log
+from core.events.parsing import Name
+from core.settings.limits import LimitReached
+from core.types import Json
+from rules.registry import run_now, store
+from rules.registry.run_now import Asked
+
+router = APIRouter(prefix="/v1/rules", tags=["rules"])
+
+
+class Run(BaseModel):
+    """For whom a scheduled rule is run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Name | None = Field(None, description="One user of a rule that is `for_each` user; default: all of them")
+    after: Name | None = Field(None, description="The `next` of the answer before, where there are more users")
+
+
+@router.post("/{name}/run", status_code=202, summary="Run a scheduled rule now")
+def post_run(at: At, who: RuleEditor, name: str, wanted: Annotated[Run | None, JsonBody()] = None) -> Json:
+    """Emit the `clock.ticked` that the rule's schedule would emit, under an id of its own; its time table stays as is.
+
+    The payload has `requested_by`, the key that asked. A rule that is `for_each` user reaches a page of users; `next`
+    is then the `after` of the next request, null where all were reached.
+    """
+    wanted = wanted or Run()
+    page = at.settings.schedule_page
+    asked = Asked(author(who).name, datetime.now(UTC), page, wanted.user_id, wanted.after)
+    with at.db.tenant(who.tenant_id) as tx:
+        if log.backlog(tx, who.limits.events_waiting) >= who.limits.events_waiting:
+            raise LimitReached("events_waiting", who.limits.events_waiting)
+        stored = store.get(tx, name)
+        ran = run_now.run(tx, who.tenant_id, stored, asked)
+    at.bell.ring()
+    return {"rule": name, "version": stored.version, "events": [{"id": one} for one in ran.ids], "next": ran.reached}

@@ -1,0 +1,98 @@
+"""How what was found is shown: each result, by session where that is asked for, and what made the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from api.serializers import source_json, strength
+from core.memory import decay
+from core.screening import output
+from core.search import passages
+from core.search.passages import Passage
+from core.search.query import Found
+from core.types import Json, Message, Trust
+
+OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
+"""Fields that only a memory has; other results have null, and `quarantined` as `trust` where they are hostile."""
+
+_MEMORY = (
+    "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
+    "subject attribute value status level"
+).split()
+
+
+def result_json(found: Found, now: datetime, formula: str | None, *, raw: bool = False) -> Json:
+    """Return one result; with the formula of strength, what its scores are made of. `raw`: secrets are not masked."""
+    hit = found.ranked.hit
+    scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
+    if formula is not None:
+        scores |= {"parts": found.ranked.parts, "ranks": found.ranked.ranks}
+    if formula is not None and found.memory is not None:
+        scores["relevance"] = decay.relevance(formula, hit.cosine or 0.0, strength(found.memory, now))
+    shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
+    if found.passage is not None:
+        return {**_document(found.passage), **shared}
+    own = _memory(found, now) if found.message is None else _message(found, found.message, raw=raw)
+    return {**own, **shared, "sources": [source_json(source, raw=raw) for source in found.sources]}
+
+
+def session_of(found: Found) -> str | None:
+    """In which session it was said; None: it is a passage of a document, or was stated outside of any."""
+    if found.message is not None:
+        return found.message.session_id
+    if found.memory is None:
+        return None
+    cited = (source.session_id for source in found.sources)
+    return found.memory.session_id or next((session for session in cited if session), None)
+
+
+def groups_json(found: Sequence[Found]) -> list[Json]:
+    """The results by session, the session of the best result first: their places in the list, best first."""
+    groups: dict[str | None, Json] = {}
+    for place, one in enumerate(found):
+        session = session_of(one)
+        group = groups.setdefault(session, {"session_id": session, "score": one.ranked.score, "results": []})
+        group["results"].append(place)
+    return list(groups.values())
+
+
+def _memory(found: Found, now: datetime) -> Json:
+    return {**{name: getattr(found.memory, name) for name in _MEMORY}, "strength": strength(found.memory, now)}
+
+
+def _message(found: Found, message: Message, *, raw: bool) -> Json:
+    seen = output.shown(message.content)
+    return {
+        "id": message.id,
+        "content": message.content if raw else seen.text,
+        **dict.fromkeys(OF_MEMORIES),
+        "trust": Trust.QUARANTINED if seen.hostile else None,
+        "importance": message.importance,
+        "occurred_at": message.occurred_at,
+        "speaker": message.speaker,
+        "role": message.role,
+        "superseded": found.superseded,
+    }
+
+
+def _document(passage: Passage) -> Json:
+    source = {
+        **dict.fromkeys(("event_id", "message_id", "session_id")),
+        "document_id": passage.document_id,
+        "passage": passage.position,
+        "quote": passage.content,
+        "from": passage.from_char,
+        "to": passage.to_char,
+    }
+    return {
+        "id": passages.key(passage.document_id, passage.position),
+        "content": passage.content,
+        **dict.fromkeys(OF_MEMORIES),
+        "occurred_at": passage.occurred_at,
+        "title": passage.title,
+        "headings": passage.headings,
+        "uri": passage.uri,
+        "version": passage.version,
+        "sources": [source],
+    }

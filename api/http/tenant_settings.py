@@ -1,0 +1,157 @@
+"""What a tenant allows its rules, where they may send something, and its secrets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+
+from api.http.dependencies import At, Reader, author, scope
+from api.http.large_json import Route
+from core.settings import secret_names
+from core.tenancy import destinations, limits, secrets, tenants, vault
+from core.tenancy.tenants import Caller
+from core.types import Json
+
+router = APIRouter(prefix="/v1", tags=["tenant"], route_class=Route)
+
+Admin = Annotated[Caller, Depends(scope("admin"))]
+
+
+class TenantPatch(BaseModel):
+    """What is to be changed of a tenant."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    allow_high_risk: bool = Field(description="Let rules of high risk run as `auto`, without anyone's approval")
+
+
+Host = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+ChannelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+SecretName = Annotated[str, Path(pattern=secret_names.NAME, description="What rules call it")]
+
+
+class WebhooksPut(BaseModel):
+    """Where the tenant's rules may send something; what is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    hosts: Annotated[
+        list[Host] | None,
+        Field(
+            max_length=200,
+            description="Where webhooks may lead, from `may_use`: `hooks.example.com` (https), `*.example.com:8443`, "
+            "`http://10.0.0.7:9000`",
+        ),
+    ] = None
+    channels: Annotated[
+        dict[ChannelName, SecretStr | None] | None,
+        Field(
+            max_length=secrets.SECRETS,
+            description="All channels of `notify` beside `log`, with their addresses; null keeps the address it has",
+        ),
+    ] = None
+    signing_secret: Annotated[
+        SecretStr | None,
+        Field(
+            description="Signs what is sent, as Standard Webhooks describes it: `whsec_…`; while one is exchanged the "
+            "new and the old with a space between; empty: nothing is signed. It is never shown"
+        ),
+    ] = None
+
+
+class SecretPut(BaseModel):
+    """A secret to be stored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    value: Annotated[SecretStr, Field(description="What the header shall say, such as `Bearer …`; it is never shown")]
+
+
+@router.get("/tenant/webhooks")
+def get_webhooks(at: At, who: Reader) -> Json:
+    """Where the tenant's rules may send something: hosts, channels, queues; addresses and secrets are masked."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return destinations.shown(tx, at.settings, who.tenant_id)
+
+
+@router.put("/tenant/webhooks")
+def put_webhooks(at: At, who: Admin, asked: WebhooksPut) -> Json:
+    """Choose hosts, set channels and the signing secret; what rules send elsewhere is given up from now on."""
+    wanted = destinations.Wanted(
+        hosts=asked.hosts,
+        channels=None if asked.channels is None else {name: _plain(one) for name, one in asked.channels.items()},
+        signing=_plain(asked.signing_secret),
+    )
+    with at.db.tenant(who.tenant_id) as tx:
+        destinations.put(tx, at.settings, who.tenant_id, wanted, by=author(who).name)
+        return destinations.shown(tx, at.settings, who.tenant_id)
+
+
+@router.get("/tenant/secrets")
+def get_secrets(at: At, who: Reader) -> Json:
+    """The secrets that headers of webhooks may name, without their values."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return {"items": [one.as_json() for one in secrets.all_of(tx, "header")], "next": None}
+
+
+@router.get("/tenant/secrets/{name}")
+def get_secret(at: At, who: Reader, name: SecretName) -> Json:
+    """When a secret was stored, and by whom; never its value."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return secrets.get(tx, "header", name).as_json()
+
+
+@router.put("/tenant/secrets/{name}")
+def put_secret(at: At, who: Admin, name: SecretName, asked: SecretPut) -> Json:
+    """Store a secret, in place of an earlier one of its name; rules name it as `{"secret": "…"}`."""
+    sealer, value = vault.opened(at.settings), asked.value.get_secret_value()
+    with at.db.tenant(who.tenant_id) as tx:
+        done = secrets.put(tx, sealer, who.tenant_id, "header", name, value, by=author(who).name)
+    return done.as_json()
+
+
+@router.delete("/tenant/secrets/{name}", status_code=204)
+def delete_secret(at: At, who: Admin, name: SecretName) -> None:
+    """Delete a secret; webhooks that name it are given up with that reason from now on."""
+    with at.db.tenant(who.tenant_id) as tx:
+        secrets.delete(tx, "header", name)
+
+
+@router.get("/tenant")
+def get_tenant(at: At, who: Reader) -> Json:
+    """The tenant of the key."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return _json(who, allows=tenants.allows_high_risk(tx, who.tenant_id))
+
+
+@router.patch("/tenant")
+def patch_tenant(at: At, who: Admin, patch: TenantPatch) -> Json:
+    """Allow rules of high risk to run without approval, or no longer; every router knows within a second."""
+    with at.db.tenant(who.tenant_id) as tx:
+        tenants.allow_high_risk(tx, who.tenant_id, allowed=patch.allow_high_risk)
+    return _json(who, allows=patch.allow_high_risk)
+
+
+@router.get("/tenant/limits")
+def get_limits(at: At, who: Reader) -> Json:
+    """Return the limits in force for the tenant of the key, what was granted to it, and what it has chosen."""
+    with at.db.tenant(who.tenant_id) as tx:
+        return limits.view(tx, who.tenant_id, at.settings.tenant_limits)
+
+
+@router.put("/tenant/limits")
+def put_limits(at: At, who: Admin, chosen: Json) -> Json:
+    """Choose limits lower than those granted, `{}` to choose none; the operator raises them on the command line."""
+    with at.db.tenant(who.tenant_id) as tx:
+        limits.choose(tx, who.tenant_id, chosen, at.settings.tenant_limits)
+        return limits.view(tx, who.tenant_id, at.settings.tenant_limits)
+
+
+def _plain(given: SecretStr | None) -> str | None:
+    return None if given is None else given.get_secret_value().strip()
+
+
+def _json(who: Caller, *, allows: bool) -> Json:
+    return {"id": who.tenant_id, "allow_high_risk": allows}

@@ -1,0 +1,74 @@
+"""How things look in JSON, as the contract names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from core.memory import retention
+from core.screening import output
+from core.types import Event, Evidence, Json, Message, Trust
+from rules.document import masking
+
+MEMORY_FIELDS = (
+    "id user_id group_id session_id subject kind category topic content structured attribute value importance "
+    "confidence trust status occurred_at valid_from valid_to recorded_at updated_at expires_at half_life_days "
+    "last_used_at uses fade_at pinned tags level version"
+).split()
+
+
+def event_json(event: Event, *, raw: bool = False) -> Json:
+    """Return an event with its place in the log and in its chain; without secrets, unless it is read `raw`."""
+    return {
+        "seq": event.seq,
+        "id": event.id,
+        "event_type": event.event_type,
+        "source": event.source,
+        "subject": event.subject,
+        "time": event.time,
+        "payload": event.payload if raw else output.value(event.payload),
+        "correlation_id": event.correlation_id,
+        "causation_id": event.causation_id,
+        "hop": event.hop,
+    }
+
+
+def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = None) -> Json:
+    """A memory with its evidence, and how alive it is now."""
+    return {
+        **{name: getattr(row, name) for name in MEMORY_FIELDS},
+        "strength": strength(row, now or datetime.now(UTC)),
+        "sources": [source_json(e) for e in evidence],
+    }
+
+
+def strength(row: Any, now: datetime) -> float:
+    """How alive a memory is at a moment."""
+    return round(retention.strength(row, now), 4)
+
+
+def source_json(evidence: Evidence, *, raw: bool = False) -> Json:
+    """Return what a memory cites; without secrets, unless it is read `raw`."""
+    shown = evidence if raw else output.evidence(evidence)
+    # Not `asdict`, which copies what it holds in depth: a search shows dozens of these.
+    return {name: getattr(shown, name) for name in Evidence.__slots__}
+
+
+def message_json(message: Message, *, raw: bool = False) -> Json:
+    """Return a message without its secrets, and whether it would command its reader; `raw`: as it was sent."""
+    seen = output.shown(message.content)
+    content = message.content if raw else seen.text
+    return asdict(message) | {"content": content, "trust": Trust.QUARANTINED if seen.hostile else None}
+
+
+def dispatch_json(row: Any) -> Json:
+    """A dispatch from its decision to its end, without the credentials that its rule may hold."""
+    names = (
+        "id rule rule_version action_type target params status hold expires_at approval after lane attempt sends "
+        "error wake_at result created_at started_at ended_at correlation_id hop"
+    ).split()
+    told: Json = {name: getattr(row, name) for name in names} | {"params": masking.action(row.params)}
+    masked: Json = output.value({name: told[name] for name in ("params", "error", "result")})
+    return told | masked

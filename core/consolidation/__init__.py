@@ -1,0 +1,1 @@
+"""From candidates to changes: screen, compare, judge."""

@@ -1,0 +1,212 @@
+"""Background deduplication of new memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import text
+
+from core.consolidation import judge
+from core.consolidation.judge import Kind, Thresholds
+from core.errors import Conflict
+from core.events.publishing import Author
+from core.memoize import at_work
+from core.memory import memories, nearest_vectors, writer
+from core.memory.changes import Merge, Owner, Vector
+from core.memory.identity import Known
+from core.storage.db import Database, Tx, recordset
+from core.types import Candidate, Json
+
+BATCH = 200
+"""New memories that one run compares; the rest follows at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a sweep has come: memories are in the order in which they were recorded."""
+
+    recorded_at: datetime
+    memory_id: UUID
+
+
+BEGINNING = Mark(datetime(1900, 1, 1, tzinfo=UTC), UUID(int=0))
+"""Before the first memory of anyone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A memory that the sweep has not seen yet, as a candidate, with its vector and the older ones near it."""
+
+    known: Known
+    candidate: Candidate
+    vector: Vector | None
+    near: Sequence[Known]
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one run has found, ready to be written if the user's mark has not moved."""
+
+    tenant_id: str
+    user_id: str
+    old: Mark
+    new: Mark
+    compared: int
+    merges: Sequence[Merge]
+
+    @property
+    def more(self) -> bool:
+        """Whether there may be more that is new."""
+        return self.compared == BATCH
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Move the mark and merge. Conflict: another run or writer came between."""
+        if not self.compared:
+            return {"compared": 0}
+        counts = writer.apply(tx, self.tenant_id, Owner(self.user_id), self.merges, author)
+        _move(tx, self)
+        return {"compared": self.compared, **counts}
+
+
+def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) -> Swept:
+    """Compare what is new of a user, a batch at the most, with the memories near it; nothing is written yet."""
+    with db.tenant(tenant_id) as tx:
+        old = _mark(tx, user_id)
+        rows = _unseen(tx, user_id, old)
+        near = _neighbours(tx, user_id, rows)
+    stored = [_stored(row, near.get(row.id, ())) for row in rows]
+    new = Mark(rows[-1].recorded_at, rows[-1].id) if rows else old
+    return Swept(tenant_id, user_id, old, new, len(rows), merges(stored, thresholds))
+
+
+@at_work()
+def merges(stored: Sequence[Stored], thresholds: Thresholds = judge.USUAL) -> list[Merge]:
+    """Which of the new memories, oldest first, say what an older one says. Each is compared with older ones only."""
+    found: list[Merge] = []
+    worded: dict[UUID, tuple[Known, Vector | None]] = {}
+    gone: set[UUID] = set()
+    for one in stored:
+        near = [_as_worded(n, one.vector, worded) for n in one.near if n.id not in gone]
+        verdict = judge.judge(one.candidate, near, thresholds)
+        if verdict.known is None or verdict.kind not in {Kind.CONFIRM, Kind.MERGE}:
+            continue
+        richer = one.vector if verdict.kind is Kind.MERGE else None
+        found.append(Merge(verdict.known, one.candidate, verdict.reason, richer, absorbs=one.known))
+        gone.add(one.known.id)
+        if richer is not None:
+            worded[verdict.known.id] = (replace(verdict.known, content=one.known.content), richer)
+    return found
+
+
+def _as_worded(known: Known, vector: Vector | None, worded: Mapping[UUID, tuple[Known, Vector | None]]) -> Known:
+    """An older memory with the wording that this run has given it, and the cosine with that."""
+    if known.id not in worded:
+        return known
+    again, other = worded[known.id]
+    return replace(again, similarity=None if vector is None or other is None else float(vector @ other))
+
+
+def _mark(tx: Tx, user_id: str) -> Mark:
+    row = tx.execute(_MARK, {"user": user_id}).one_or_none()
+    return Mark(row.recorded_at, row.memory_id) if row else BEGINNING
+
+
+def _unseen(tx: Tx, user_id: str, mark: Mark) -> list[Any]:
+    values = {"user": user_id, "at": mark.recorded_at, "id": mark.memory_id, "limit": BATCH}
+    return list(tx.execute(_UNSEEN, values))
+
+
+def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[Known]]:
+    """For each of the new memories the older ones that it must be compared with."""
+    found: dict[UUID, dict[UUID, Known]] = {row.id: {} for row in rows}
+    cosines = {(one, other): cosine for one, near in _nearest(tx, user_id, rows).items() for other, cosine in near}
+    pairs = [{"id": one, "other": other} for one, other in cosines]
+    for row in tx.execute(_OLDER, {"pairs": recordset(pairs)}):
+        found[row.asked][row.id] = memories.known(row, cosines[row.asked, row.id])
+    for row in tx.execute(_SAME, {"user": user_id, "ids": list(found)}):
+        found[row.asked].setdefault(row.id, memories.known(row))
+    return {asked: list(by_id.values()) for asked, by_id in found.items()}
+
+
+def _nearest(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, nearest_vectors.Near]:
+    """The nearest memories of each that has a vector. Each is its own nearest: one more is asked."""
+    with_vectors = [row for row in rows if row.vector is not None]
+    if not with_vectors:
+        return {}
+    vectors = np.array([_vector(row) for row in with_vectors])
+    near, _ = memories.standing(tx, user_id, vectors, memories.NEIGHBOURS + 1)
+    return {row.id: ones for row, ones in zip(with_vectors, near, strict=True)}
+
+
+def _stored(row: Any, near: Sequence[Known]) -> Stored:
+    return Stored(memories.known(row), memories.candidate(row), None if row.vector is None else _vector(row), near)
+
+
+def _vector(row: Any) -> Vector:
+    return np.array(row.vector[1:-1].split(","), dtype=np.float32)
+
+
+def _move(tx: Tx, swept: Swept) -> None:
+    values = {
+        "tenant": swept.tenant_id,
+        "user": swept.user_id,
+        "old_at": swept.old.recorded_at,
+        "old_id": swept.old.memory_id,
+        "at": swept.new.recorded_at,
+        "id": swept.new.memory_id,
+    }
+    if tx.execute(_MOVE, values).one_or_none() is None:
+        raise Conflict("Another worker has compared this user's memories meanwhile.")
+
+
+_APART = """
+    EXISTS (SELECT FROM verdicts v WHERE v.memory_id IN (a.id, m.id) AND v.kind = 'undo' AND v.undone_by IS NULL
+            AND v.candidate -> 'apart' @> to_jsonb(cast(CASE v.memory_id WHEN a.id THEN m.id ELSE a.id END AS text)))
+"""
+"""Someone has undone a merge of the two, and that stands."""
+
+_MARK = text("SELECT recorded_at, memory_id FROM sweeps WHERE user_id = :user")
+
+_UNSEEN = text(f"""
+    WITH page AS MATERIALIZED (
+        SELECT m.* FROM memories m
+        WHERE m.user_id = :user AND {memories.STANDING} AND (m.recorded_at, m.id) > (:at, :id)
+        ORDER BY m.recorded_at, m.id LIMIT :limit
+    )
+    SELECT page.*, i.embedding::text AS vector FROM page
+    LEFT JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = page.id::text
+    ORDER BY page.recorded_at, page.id
+""")
+"""Of one owner, one writer at a time records and commits: what is committed later was recorded later."""
+
+_OLDER = text(f"""
+    SELECT p.id AS asked, {memories.KNOWN} FROM json_to_recordset(cast(:pairs AS json)) AS p (id uuid, other uuid)
+    JOIN memories a ON a.id = p.id
+    JOIN memories m ON m.id = p.other AND {memories.STANDING} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
+         AND m.group_id IS NOT DISTINCT FROM a.group_id
+    WHERE NOT {_APART}
+""")
+"""Of the nearest memories of each those that are older."""
+
+_SAME = text(f"""
+    SELECT a.id AS asked, {memories.KNOWN} FROM memories a CROSS JOIN LATERAL (
+        SELECT k.* FROM memories k WHERE k.user_id = :user AND k.statement_key = a.statement_key
+        UNION ALL
+        SELECT s.* FROM memories s WHERE s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
+    ) AS m
+    WHERE a.id = ANY(:ids) AND {memories.STANDING} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
+      AND m.group_id IS NOT DISTINCT FROM a.group_id AND NOT {_APART}
+""")
+"""Older memories that say the same, or fill the same slot; each of the two by its own index."""
+
+_MOVE = text("""
+    INSERT INTO sweeps AS s (tenant_id, user_id, recorded_at, memory_id) VALUES (:tenant, :user, :at, :id)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET recorded_at = excluded.recorded_at, memory_id = excluded.memory_id
+    WHERE s.recorded_at = :old_at AND s.memory_id = :old_id
+    RETURNING recorded_at
+""")

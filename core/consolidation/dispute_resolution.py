@@ -1,0 +1,111 @@
+"""Resolves one contradiction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core.consolidation import dispute_rules
+from core.consolidation.dispute_rules import Ruling, Side
+from core.events import publishing
+from core.events.publishing import Author
+from core.memory import announcements, memories, writer
+from core.memory.changes import Change, Edit, Link, Owner
+from core.memory.memories import Version
+from core.storage.db import Tx
+from core.types import Evidence, Json, Relation, Status, Trust
+
+PERSONS: Final = ("key:", "file", "mcp")
+"""How the names of authors begin who are people, and no agents."""
+
+SAYING: Final = frozenset({"add", "edit", "replace"})
+"""Changes by which someone says what a memory holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A dispute with its ruling. `third`: the memory that holds is denied by another one, too."""
+
+    owner: Owner
+    ruling: Ruling
+    third: bool = False
+
+    def write(self, tx: Tx, tenant_id: str, author: Author) -> Json:
+        """Carry the ruling out, and say what gave way. Conflict: a side has been changed meanwhile."""
+        winner, loser = self.ruling.winner, self.ruling.loser
+        if winner is None or loser is None:
+            return self.ruling.as_json()
+        change_id = uuid7()
+        counts = writer.apply(tx, tenant_id, self.owner, self._changes(winner, loser, change_id), author)
+        rows = memories.of_ids(tx, [winner.id, loser.id])
+        payload = announcements.changed(rows[loser.id], self.ruling.reason, old=rows[loser.id], new=rows[winner.id])
+        payload["by"] = str(winner.id)
+        publishing.publish(tx, tenant_id, author, [announcements.about(loser.id, "memory.superseded", payload)])
+        return {**self.ruling.as_json(), "change_id": str(change_id), **counts}
+
+    def _changes(self, winner: Side, loser: Side, change_id: UUID) -> list[Change]:
+        # What gives way was true until the other began to be or, said after it, never was.
+        gone = {"status": Status.SUPERSEDED.value, "valid_to": max(winner.since, loser.since)}
+        lost = f"Gave way to memory {winner.id}. {self.ruling.reason}"
+        won = f"Holds against memory {loser.id}. {self.ruling.reason}"
+        trust = Trust.DISPUTED if self.third else Trust.CONFIRMED
+        return [
+            Edit(loser.id, loser.version, gone, lost, change_id=change_id),
+            Edit(winner.id, winner.version, {"trust": trust.value}, won, change_id=change_id),
+            Link(winner.id, Relation.SUPERSEDES, loser.id, change_id),
+        ]
+
+
+def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> Case | None:
+    """The dispute between two memories, ruled for `keep` where that is given; None: they are in none any more."""
+    rows = memories.of_ids(tx, [one, other])
+    if len(rows) < len({one, other}) or one == other or not all(map(_is_disputed, rows.values())):
+        return None
+    evidence = memories.evidence(tx, [one, other])
+    mine, theirs = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (one, other))
+    ruling = dispute_rules.settle(mine, theirs) if keep is None else dispute_rules.kept(mine, theirs, keep)
+    third = ruling.winner is not None and _is_denied_by_another(tx, ruling.winner.id, [one, other])
+    return Case(Owner(rows[one].user_id, rows[one].group_id), ruling, third)
+
+
+def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[Version]) -> Side:
+    return Side(
+        id=row.id,
+        version=row.version,
+        content=row.content,
+        by_person=any(map(_is_persons, versions)),
+        sources=len({e.session_id or e.event_id for e in evidence}),
+        said_at=row.occurred_at,
+        since=row.valid_from or row.occurred_at,
+        confidence=row.confidence,
+    )
+
+
+def _is_persons(version: Version) -> bool:
+    """Whether a person has said this, or has asked to have it remembered: such a request is believed at once."""
+    if version.change not in SAYING:
+        return False
+    asked = version.version == 1 and version.snapshot.get("trust") == Trust.CONFIRMED
+    return asked or str(version.author.get("name", "")).startswith(PERSONS)
+
+
+def _is_disputed(row: Any) -> bool:
+    return bool(row.status == Status.ACTIVE and row.trust == Trust.DISPUTED)
+
+
+def _is_denied_by_another(tx: Tx, winner: UUID, sides: Sequence[UUID]) -> bool:
+    return bool(tx.execute(_THIRD, {"winner": winner, "sides": list(sides)}).scalar_one())
+
+
+_THIRD = text("""
+    SELECT EXISTS (
+        SELECT FROM relations r
+        JOIN memories m ON m.id = CASE WHEN r.from_id = :winner THEN r.to_id ELSE r.from_id END
+        WHERE (r.from_id = :winner OR r.to_id = :winner) AND r.relation = 'contradicts'
+          AND m.id <> ALL(:sides) AND m.status = 'active' AND m.trust = 'disputed')
+""")

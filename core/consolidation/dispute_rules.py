@@ -1,0 +1,84 @@
+"""Deterministic rules for contradictions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from core.types import Json
+
+SURER: Final = 0.05
+"""By how much more confidence counts: less is chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two memories that deny each other. `sources`: conversations and requests that it rests on."""
+
+    id: UUID
+    version: int
+    content: str
+    by_person: bool
+    sources: int
+    said_at: datetime
+    since: datetime
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Which side holds, and why; without a winner nothing tells."""
+
+    reason: str
+    winner: Side | None = None
+    loser: Side | None = None
+
+    def as_json(self) -> Json:
+        if self.winner is None or self.loser is None:
+            return {"resolved": False, "reason": self.reason}
+        return {"resolved": True, "kept": str(self.winner.id), "gave_way": str(self.loser.id), "reason": self.reason}
+
+
+def settle(one: Side, other: Side) -> Ruling:
+    """The first rule that tells the sides apart decides: a person's word, evidence, time, confidence."""
+    for name, preferred, words in _RULES:
+        mine, theirs = preferred(one), preferred(other)
+        if mine - theirs >= _LEAST.get(name, 0) and mine > theirs:
+            return Ruling(words(one, other), one, other)
+        if theirs - mine >= _LEAST.get(name, 0) and theirs > mine:
+            return Ruling(words(other, one), other, one)
+    return Ruling("Undecided: neither a person's word, nor evidence, time or confidence speaks for one of them.")
+
+
+def kept(one: Side, other: Side, keep: UUID) -> Ruling:
+    """The ruling of someone who has said which side to keep."""
+    winner, loser = (one, other) if keep == one.id else (other, one)
+    return Ruling("Someone has decided to keep it.", winner, loser)
+
+
+_Rule = tuple[str, Callable[[Side], float], Callable[[Side, Side], str]]
+
+_LEAST: Final = {"confidence": SURER}
+
+_RULES: Final[tuple[_Rule, ...]] = (
+    ("person", lambda s: s.by_person, lambda _w, _o: "A person has said it; the other was extracted."),
+    (
+        "evidence",
+        lambda s: s.sources,
+        lambda w, o: f"It rests on {w.sources} independent sources, the other on {o.sources}.",
+    ),
+    (
+        "time",
+        lambda s: s.said_at.timestamp(),
+        lambda w, o: f"It was said later: {w.said_at:%Y-%m-%d %H:%M}, not {o.said_at:%Y-%m-%d %H:%M}.",
+    ),
+    (
+        "confidence",
+        lambda s: s.confidence,
+        lambda w, o: f"It is surer: {w.confidence:.2f} against {o.confidence:.2f}.",
+    ),
+)
+"""What is preferred, in this order, and in which words that is said."""

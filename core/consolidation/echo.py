@@ -1,0 +1,209 @@
+"""Suppresses recall echoes.
+
+Only hashes are kept, in `servings`: of a text, and of each of its sentences that says enough to be known by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.consolidation import judge
+from core.language.terms import STOPWORDS, has_han
+from core.memoize import at_work, once
+from core.memory import identity
+from core.memory import memories as memory_memories
+from core.memory.identity import Known
+from core.statements import succession
+from core.storage.db import Tx, recordset
+from core.types import Candidate
+
+WORTH = 3
+"""Words that mean something from which a sentence is known again: "Sounds good." is said by everyone."""
+
+HAN_WORTH = 6
+"""The same in Chinese characters."""
+
+AGAIN_SECONDS = 10
+"""A text handed out twice within this time is written down once."""
+
+FORGET_PAGE = 5000
+"""Rows removed in one transaction."""
+
+
+class Served(NamedTuple):
+    """A text that was handed out, and the memory that it is, if it is one."""
+
+    text: str
+    memory_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a candidate would be known again by: its statement, each of its quotes in sentences, its memories."""
+
+    statement: str
+    quotes: Sequence[frozenset[str]]
+    memories: frozenset[UUID]
+    said_at: datetime
+
+    def hashes(self) -> set[str]:
+        return {self.statement}.union(*self.quotes)
+
+
+@at_work()
+def note(tx: Tx, tenant_id: str, user_id: str, served: Sequence[Served], now: datetime | None = None) -> None:
+    """Write down what was handed out to a user."""
+    found: dict[str, UUID | None] = {hashed: None for one in served for hashed in _texts(one.text)}
+    found |= {digest(one.text): one.memory_id for one in served if one.memory_id is not None}
+    if not found:
+        return
+    # Sorted: two processes that write down the same texts wait for each other, and do not deadlock.
+    rows = [{"hash": hashed, "memory_id": found[hashed]} for hashed in sorted(found)]
+    values = {"tenant": tenant_id, "user": user_id, "at": now or memory_memories.now(), "rows": recordset(rows)}
+    tx.execute(_NOTE, values | {"again": timedelta(seconds=AGAIN_SECONDS)})
+
+
+@at_work()
+def repeats(
+    tx: Tx,
+    user_id: str,
+    candidates: Sequence[Candidate],
+    known: Sequence[Sequence[Known]],
+    within_seconds: float,
+    now: datetime | None = None,
+) -> list[str | None]:
+    """For each candidate why it is an echo of what was handed out to its user, or None: it is not.
+
+    `known`: the memories near each. What counts was handed out within that time before now, or before it was said.
+    """
+    if not candidates or within_seconds <= 0:
+        return [None] * len(candidates)
+    at, within = now or memory_memories.now(), timedelta(seconds=within_seconds)
+    asked = [_asked(candidate, near) for candidate, near in zip(candidates, known, strict=True)]
+    values = {
+        "user": user_id,
+        "since": min(at, *(one.said_at for one in asked)) - within,
+        "hashes": sorted(set().union(*(one.hashes() for one in asked))),
+        "ids": sorted(set().union(*(one.memories for one in asked))),
+    }
+    rows = tx.execute(_SERVED, values).all()
+    return [_reason(one, [(r.hash, r.memory_id) for r in rows if _lately(r.at, one, at, within)]) for one in asked]
+
+
+def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
+    """Remove what was handed out before then, `page` rows at most; how many."""
+    return tx.execute(_FORGET, {"before": older_than, "page": page}).rowcount
+
+
+@once
+def digest(said: str) -> str:
+    """Equal for texts that differ in case, width, spaces, punctuation, or in who speaks: I moved, you moved."""
+    spoken = _SHORT.sub(lambda m: _LONG[m[1].lower()], said.replace("\u2019", "'"))
+    return identity.statement_key("", _PERSON.sub(lambda m: _ONE_PERSON[m[0].lower()], spoken))
+
+
+def _texts(said: str) -> frozenset[str]:
+    """Hashes of a text and of its sentences, where they say enough."""
+    return _hashes([said, *_ENDS.split(said)])
+
+
+def _sentences(said: str) -> frozenset[str]:
+    return _hashes(_ENDS.split(said))
+
+
+def _hashes(said: Iterable[str]) -> frozenset[str]:
+    return frozenset(digest(one) for one in set(said) if _says_enough(one))
+
+
+def _says_enough(said: str) -> bool:
+    words = _WORD.findall(said)
+    han = sum(len(word) for word in words if has_han(word))
+    return han >= HAN_WORTH or sum(word.lower() not in STOPWORDS for word in words) >= WORTH
+
+
+def _asked(candidate: Candidate, near: Sequence[Known]) -> _Asked:
+    quotes = [_sentences(one.quote) for one in candidate.evidence]
+    same = frozenset(known.id for known in near if _is_same(candidate, known))
+    return _Asked(digest(candidate.content), quotes, same, candidate.occurred_at)
+
+
+def _is_same(candidate: Candidate, known: Known) -> bool:
+    """Whether a memory says what the candidate says, in its words, in others, or as the value of a slot."""
+    if candidate.subject != known.subject:
+        return False
+    if candidate.attribute is not None and candidate.attribute == known.attribute:
+        return succession.folded(candidate.value) == succession.folded(known.value)
+    mine, theirs = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
+    return mine == theirs or judge.sameness(candidate, known) is not None
+
+
+def _lately(served_at: datetime, one: _Asked, now: datetime, within: timedelta) -> bool:
+    """An extraction may come long after the message: then the time at which that was said counts."""
+    return now - within <= served_at or one.said_at - within <= served_at <= one.said_at
+
+
+def _reason(one: _Asked, served: Sequence[tuple[str, UUID | None]]) -> str | None:
+    memory = next((memory_id for _, memory_id in served if memory_id in one.memories), None)
+    if memory is not None:
+        return f"An echo: the assistant repeats memory {memory}, which was handed out to it lately."
+    hashes = {hashed for hashed, _ in served}
+    quoted = bool(one.quotes) and all(quote and quote <= hashes for quote in one.quotes)
+    if quoted or one.statement in hashes:
+        return "An echo: the assistant repeats a text that was handed out to it lately."
+    return None
+
+
+_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+
+_WORD = re.compile(r"[^\W_]+")
+
+_SHORT = re.compile(r"'(m|re|ve)\b", re.IGNORECASE)
+
+_LONG = {"m": " am", "re": " are", "ve": " have"}
+
+_ONE_PERSON = {
+    **dict.fromkeys("i me you".split(), "i"),
+    **dict.fromkeys("my your".split(), "my"),
+    **dict.fromkeys("mine yours".split(), "mine"),
+    **dict.fromkeys("myself yourself".split(), "myself"),
+    **dict.fromkeys("am are".split(), "are"),
+    **dict.fromkeys("was were".split(), "were"),
+    **dict.fromkeys("我你您", "我"),
+}
+
+_PERSON = re.compile(rf"\b(?:{'|'.join(word for word in _ONE_PERSON if word.isascii())})\b|[我你您]", re.IGNORECASE)
+
+_NOTE = text("""
+    INSERT INTO servings (tenant_id, user_id, hash, memory_id, at)
+    SELECT :tenant, :user, hash, memory_id, :at FROM json_to_recordset(cast(:rows AS json)) AS told (
+        hash text, memory_id uuid)
+    WHERE NOT EXISTS (
+        SELECT FROM servings s WHERE s.user_id = :user AND s.hash = told.hash
+          AND s.at >= cast(:at AS timestamptz) - :again
+          AND (s.memory_id IS NOT NULL OR told.memory_id IS NULL))
+    ON CONFLICT (tenant_id, user_id, hash) DO UPDATE
+    SET at = greatest(servings.at, excluded.at), memory_id = coalesce(excluded.memory_id, servings.memory_id)
+    WHERE servings.at < excluded.at - :again OR servings.memory_id IS NULL AND excluded.memory_id IS NOT NULL
+""")
+"""What is handed out again and again is not written again and again.
+
+It is left out before the conflict is met: a row that loses one is locked, which is written to disk as well.
+"""
+
+_SERVED = text("""
+    SELECT hash, memory_id, at FROM servings
+    WHERE user_id = :user AND at >= :since
+    AND (hash = ANY(cast(:hashes AS text[])) OR memory_id = ANY(cast(:ids AS uuid[])))
+""")
+
+_FORGET = text("""
+    DELETE FROM servings WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM servings WHERE at < :before ORDER BY at LIMIT :page FOR UPDATE SKIP LOCKED))
+""")

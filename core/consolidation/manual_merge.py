@@ -1,0 +1,122 @@
+"""Merge requested by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from core.consolidation import judge
+from core.errors import Invalid, NotFound, Problem
+from core.events.publishing import Author
+from core.inference.embedders import Embedder
+from core.memory import memories, updates, writer
+from core.memory.changes import Merge, Owner
+from core.screening import screen
+from core.statements import succession
+from core.storage.db import Database, Tx
+from core.types import Status, Trust
+
+MOST = 20
+"""Memories that become one at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Which memory stands for all now, by which change, and what the judge would have said against it."""
+
+    memory_id: UUID
+    absorbed: Sequence[UUID]
+    change_id: UUID
+    warnings: Sequence[str]
+
+
+def join(
+    db: Database,
+    embedder: Embedder,
+    tenant_id: str,
+    ids: Sequence[UUID],
+    author: Author,
+    *,
+    content: str | None = None,
+    reason: str = "Merged by hand.",
+    secrets: Literal["redact", "refuse"] = "redact",
+) -> Joined:
+    """Let the first of these memories stand for all: with its id, its words or `content`, and what all rest on.
+
+    One change, so that one undo brings all of them back. `secrets`: what becomes of those in `content`.
+    Invalid: they are not one user's, one cannot be merged, or `content` may not be kept. Conflict: one has been
+    changed meanwhile.
+    """
+    content = _screened(content, secrets) if content else None
+    with db.tenant(tenant_id) as tx:
+        rows = _rows(tx, ids)
+    keeper, change_id = rows[0], uuid7()
+    merges = [_merge(keeper, row, reason, change_id) for row in rows[1:]]
+    if content:
+        said = replace(merges[-1].candidate, content=content)
+        merges[-1] = replace(merges[-1], candidate=said, vector=embedder.embed([content])[0])
+    with db.tenant(tenant_id) as tx:
+        writer.apply(tx, tenant_id, Owner(keeper.user_id, keeper.group_id), merges, author)
+        updates.refuse_taken(tx, [keeper.id] if content else [])
+    return Joined(keeper.id, [row.id for row in rows[1:]], change_id, warnings(keeper, rows[1:]))
+
+
+def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
+    """Why the judge would not have merged these memories with the first, one sentence each."""
+    found = []
+    for row in others:
+        why = judge.conflicting(row.content, keeper.content)
+        if why:
+            found.append(f"Memory {row.id} says something else than the one that stays: {why}.")
+        if row.attribute and _slot(row) != _slot(keeper):
+            found.append(f"Memory {row.id} held {row.attribute} = {row.value}, which no active memory holds now.")
+        elif row.subject != keeper.subject:
+            found.append(f"Memory {row.id} is about {row.subject}, the one that stays is about {keeper.subject}.")
+    return found
+
+
+def _screened(content: str, secrets: str) -> str:
+    """The words without their secrets. Invalid: they are refused for them, or would command their reader."""
+    found = screen.screen(content)
+    if found.hostile or (found.secret and secrets == "refuse"):
+        why = "; ".join(finding.detail for finding in found.findings)
+        raise Invalid([Problem("/content", f"may not be kept ({why}); put it into other words")])
+    return found.text
+
+
+def _slot(row: Any) -> tuple[str, str | None, str]:
+    return row.subject, row.attribute, succession.folded(row.value)
+
+
+def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
+    """The memories in the order given, each fit to be merged."""
+    problems = [
+        Problem(f"/ids/{place}", "Stands in the list before.") for place, one in enumerate(ids) if one in ids[:place]
+    ]
+    if problems:
+        raise Invalid(problems)
+    found = memories.of_ids(tx, ids)
+    missing = [str(one) for one in ids if one not in found]
+    if missing:
+        raise NotFound(f"There is no memory {missing[0]} in this tenant.")
+    rows = [found[one] for one in ids]
+    for place, row in enumerate(rows):
+        if row.user_id != rows[0].user_id:
+            problems.append(Problem(f"/ids/{place}", "Belongs to another user than the first; merge within one user."))
+        elif row.group_id != rows[0].group_id:
+            problems.append(Problem(f"/ids/{place}", "Was said in another group than the first; merge within one."))
+        elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
+            problems.append(Problem(f"/ids/{place}", f"Is {row.status} and {row.trust}; restore or confirm it first."))
+    if problems:
+        raise Invalid(problems)
+    return rows
+
+
+def _merge(keeper: Any, row: Any, reason: str, change_id: UUID) -> Merge:
+    """One memory into the keeper, which keeps its wording."""
+    candidate = replace(memories.candidate(row), subject=keeper.subject)
+    return Merge(memories.known(keeper), candidate, reason, absorbs=memories.known(row), change_id=change_id)

@@ -1,0 +1,305 @@
+"""From candidates to changes: screen, drop erased, drop echoes, judge.
+
+`core.memory.writer` carries out what it decides, where nothing has come between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import text
+
+from core.config import Settings
+from core.consolidation import batch, echo, judge
+from core.consolidation.batch import Said, Vectors
+from core.consolidation.judge import Thresholds
+from core.consolidation.llm_judge import Opinion
+from core.inference.embedders import Embedder
+from core.memoize import at_work
+from core.memory import identity, memories, tombstones
+from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
+from core.memory.identity import Known
+from core.screening import masking, risky_instructions, screen
+from core.storage.db import Database, Tx
+from core.types import Candidate, Category, Trust
+
+MOST_OF_QUARANTINED = 0.3
+"""Importance above which nothing counts that nobody has looked at: what tries to steer an agent calls itself urgent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What judging takes.
+
+    `secrets`: what becomes of texts with secrets. `echo_seconds`: how long what was handed out may come back as an
+    echo. `opinion`: who is asked where words leave open what a statement is to a known one; None: nobody.
+    """
+
+    db: Database
+    embedder: Embedder
+    thresholds: Thresholds = judge.USUAL
+    secrets: Literal["redact", "refuse"] = "redact"
+    echo_seconds: float = 3600
+    opinion: Opinion | None = None
+
+
+def usual(db: Database, embedder: Embedder, settings: Settings, ask: Opinion | None = None) -> Gateway:
+    """The gateway as it is set; `ask`: a model's opinion, where the settings want one."""
+    thresholds = Thresholds(settings.merge_similarity, settings.near_similarity, settings.novel_similarity)
+    opinion = ask if settings.judge_with_model else None
+    return Gateway(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion)
+
+
+@at_work()
+def judged(
+    gate: Gateway,
+    tenant_id: str,
+    owner: Owner,
+    candidates: Sequence[Candidate],
+    *,
+    explicit: bool = False,
+    assistant: Collection[str] = (),
+    link: bool = False,
+) -> Sequence[Change]:
+    """What candidates of one owner change. No transaction is open while anything thinks.
+
+    Screened first: what tries to instruct the agent is set apart and compared with nothing. What was erased, and what
+    only repeats what was handed out, is ignored. The rest is judged against what is known.
+    `explicit`: someone asked for these to be kept. `assistant`: ids of the messages that no person wrote; what they
+    repeat of what was handed out is an echo. `link`: relate what is new to what it refines.
+    """
+    plain, hostile, refused = _sorted([_screened(candidate) for candidate in candidates], gate.secrets)
+    contents = list(dict.fromkeys(c.content for c in plain))
+    vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
+    with gate.db.tenant(tenant_id) as tx:
+        apart = _set_apart(tx, owner.user_id, hostile)
+        plain = plain if explicit else [judge.as_held(candidate) for candidate in plain]
+        plain, buried = _unburied(tx, tenant_id, owner.user_id, plain, explicit=explicit)
+        plain, echoes = _unrepeated(tx, owner.user_id, plain, vectors, frozenset(assistant), gate.echo_seconds)
+        merged = batch.merged(plain)
+        stacked = _stacked(merged, vectors, gate.embedder.dimension)
+        known = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
+    said = _said(gate, merged, stacked, known)
+    decided = batch.decide(merged, stacked, known, gate.thresholds, said, explicit=explicit)
+    links = batch.links(decided, merged, known) if link else []
+    decided = [*decided, *batch.joined(plain, merged, decided)]
+    wished = _wished(decided) if explicit else decided
+    return [*refused, *buried, *echoes, *apart, *wished, *links]
+
+
+@dataclass(frozen=True, slots=True)
+class _Screened:
+    """A candidate without its secrets, and in words what speaks against it, if anything does."""
+
+    candidate: Candidate
+    secret: str
+    hostile: str
+
+
+def _screened(candidate: Candidate) -> _Screened:
+    """A statement and what it rests on are looked through alike: a hostile message makes no harmless memory."""
+    stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
+    slot = {candidate.attribute or "": candidate.value}
+    quotes = [evidence.quote for evidence in candidate.evidence]
+    hostile = _hostile({*_strings([*stated, candidate.value]), *quotes}) or _risky(candidate)
+    secrets = masking.secrets_in([*stated, slot])
+    removed = secrets | masking.secrets_in(quotes)
+    if not removed:
+        return _Screened(candidate, "", hostile)
+    return _Screened(_redacted(candidate, removed), "; ".join(dict.fromkeys(secrets.values())), hostile)
+
+
+def _risky(candidate: Candidate) -> str:
+    """What makes a standing instruction one that a person has to release; nothing of other statements."""
+    if candidate.category is not Category.INSTRUCTION:
+        return ""
+    risks = (risky_instructions.risk(text) for text in (candidate.content, *(e.quote for e in candidate.evidence)))
+    return next((f"a standing instruction that {risk}" for risk in risks if risk), "")
+
+
+def _hostile(texts: Iterable[str]) -> str:
+    """What makes the texts hostile, without a quote: reasons are passed on to where the text itself is not."""
+    found = [finding for text in texts for finding in screen.screen(text).findings if finding.kind in screen.HOSTILE]
+    return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in found))
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Every text in a value as JSON knows it, names too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _strings([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _strings(one)
+
+
+def _redacted(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
+    """Return the candidate without these secrets in any field. A slot without its value is none."""
+    clean = partial(masking.without, secrets=secrets)
+    slotted = candidate.value is not None and clean(candidate.value) == candidate.value
+    return replace(
+        candidate,
+        subject=clean(candidate.subject),
+        content=clean(candidate.content),
+        attribute=candidate.attribute if slotted else None,
+        value=candidate.value if slotted else None,
+        tags=tuple(clean(list(candidate.tags))),
+        structured=clean(candidate.structured),
+        evidence=tuple(replace(e, quote=clean(e.quote)) for e in candidate.evidence),
+    )
+
+
+def _sorted(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
+    """What may be judged, what is set apart, and what is refused."""
+    plain: list[Candidate] = []
+    hostile: list[Add] = []
+    refused: list[Ignore] = []
+    for one in screened:
+        if one.secret and secrets == "refuse":
+            refused.append(Ignore(one.candidate, f"Refused, for it holds a secret: {one.secret}."))
+        elif one.hostile or one.candidate.trust is Trust.QUARANTINED:
+            why = one.hostile or "whoever read it did not trust it"
+            # Without a vector: near copies of one text would push what is known out of the nearest of a candidate.
+            hostile.append(Add(_quarantined(one.candidate), f"Set apart until someone has looked at it: {why}."))
+        else:
+            plain.append(one.candidate)
+    return plain, hostile, refused
+
+
+def _quarantined(candidate: Candidate) -> Candidate:
+    importance = min(candidate.importance, MOST_OF_QUARANTINED)
+    return replace(candidate, trust=Trust.QUARANTINED, importance=importance, pinned=False)
+
+
+def _set_apart(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:
+    """Each hostile statement once: where the same stands already, believed or not, it is ignored."""
+    if not hostile:
+        return []
+    keys = [identity.statement_key(a.candidate.subject, a.candidate.content) for a in hostile]
+    there = set(tx.execute(_THERE, {"user": user_id, "keys": keys}).scalars())
+    changes: list[Change] = []
+    for add, key in zip(hostile, keys, strict=True):
+        again = Ignore(_blank(add.candidate), "The same statement stands here already.")
+        changes.append(again if key in there else add)
+        there.add(key)
+    return changes
+
+
+def _unburied(
+    tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate], *, explicit: bool
+) -> tuple[list[Candidate], list[Ignore]]:
+    """What was neither erased nor rejected; who asks for it again, may have it again."""
+    if explicit or not candidates:
+        return list(candidates), []
+    buried = tombstones.buried(tx, tenant_id, user_id, candidates)
+    keys = [identity.statement_key(c.subject, c.content) for c in candidates]
+    rejected = set(tx.execute(_REJECTED, {"user": user_id, "keys": keys}).scalars())
+    kept: list[Candidate] = []
+    ignored: list[Ignore] = []
+    for candidate, gone, key in zip(candidates, buried, keys, strict=True):
+        if gone:
+            ignored.append(Ignore(_blank(candidate), "It was erased."))
+        elif key in rejected:
+            ignored.append(Ignore(candidate, "Someone has rejected it."))
+        else:
+            kept.append(candidate)
+    return kept, ignored
+
+
+def _blank(candidate: Candidate) -> Candidate:
+    """What was erased is not kept as a verdict either; where it was said again can still be told."""
+    evidence = tuple(replace(e, quote="") for e in candidate.evidence)
+    return replace(candidate, content="", attribute=None, value=None, tags=(), structured={}, evidence=evidence)
+
+
+def _unrepeated(
+    tx: Tx,
+    user_id: str,
+    candidates: Sequence[Candidate],
+    vectors: Mapping[str, Vector],
+    assistant: frozenset[str],
+    within_seconds: float,
+) -> tuple[list[Candidate], list[Ignore]]:
+    """What is no echo. Only what rests on nothing but words of no person can be one."""
+    suspects = [c for c in candidates if c.evidence and {e.message_id for e in c.evidence} <= assistant]
+    if not suspects:
+        return list(candidates), []
+    known = memories.neighbours(tx, user_id, suspects, np.stack([vectors[c.content] for c in suspects]), anywhere=True)
+    reasons = echo.repeats(tx, user_id, suspects, known, within_seconds)
+    echoes = {id(c): reason for c, reason in zip(suspects, reasons, strict=True) if reason}
+    ignored = [Ignore(c, echoes[id(c)]) for c in suspects if id(c) in echoes]
+    return [c for c in candidates if id(c) not in echoes], ignored
+
+
+def _stacked(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dimension: int) -> Vectors:
+    rows = [vectors[c.content] for c in candidates]
+    return np.stack(rows) if rows else np.empty((0, dimension), dtype=np.float32)
+
+
+def _said(gate: Gateway, candidates: Sequence[Candidate], vectors: Vectors, known: Sequence[Sequence[Known]]) -> Said:
+    """What is said of the pairs that words leave open, all asked at once."""
+    if gate.opinion is None:
+        return batch.nobody
+    pairs = batch.unclear(candidates, vectors, known, gate.thresholds)
+    if not pairs:
+        return batch.nobody
+    words = dict(zip((pair.texts for pair in pairs), gate.opinion(pairs), strict=True))
+    return lambda pair: words.get(pair.texts)
+
+
+def _wished(decided: Sequence[Change]) -> list[Change]:
+    """What someone asked for beside the words is done to what is known already, too: tags, a pin, a time to live."""
+    changes = [_with_tags(change) for change in decided]
+    edits: dict[UUID, Edit] = {}
+    for change in changes:
+        if isinstance(change, Confirm | Merge | Replace) and (fields := _asked_beside(change.candidate)):
+            before = edits.get(change.known.id)
+            both = {**(before.fields if before else {}), **fields}
+            version = change.known.version + _steps(changes)[change.known.id]
+            edits[change.known.id] = Edit(change.known.id, version, both, change.reason, change_id=change.change_id)
+    return [*changes, *edits.values()]
+
+
+def _with_tags(change: Change) -> Change:
+    """A confirmation knows no tags; a merge that leaves the wording does."""
+    if isinstance(change, Confirm) and change.candidate.tags:
+        return Merge(change.known, change.candidate, change.reason, change_id=change.change_id)
+    return change
+
+
+def _asked_beside(candidate: Candidate) -> dict[str, object]:
+    asked = {
+        "pinned": candidate.pinned or None,
+        "expires_at": candidate.expires_at,
+        "half_life_days": candidate.half_life_days,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _steps(changes: Sequence[Change]) -> Counter[UUID]:
+    """How many versions each memory goes on by these changes: confirmed and disputed at once, all others one by one."""
+    steps = Counter({c.known.id for c in changes if isinstance(c, Confirm)})
+    steps.update(c.known.id for c in changes if isinstance(c, Merge | Replace))
+    steps.update(known.id for c in changes if isinstance(c, Add) for known, _ in c.retired)
+    steps.update({side.id for c in changes if isinstance(c, Dispute) for side in (c.one, c.other)})
+    return steps
+
+
+_REJECTED = text(f"""
+    SELECT m.statement_key FROM memories m WHERE m.user_id = :user AND m.statement_key = ANY(:keys)
+    GROUP BY m.statement_key HAVING bool_or(m.trust = 'rejected') AND NOT bool_or({memories.STANDING})
+""")
+"""Rejected, and not asked for again since: what stands again may be confirmed."""
+
+_THERE = text("""
+    SELECT DISTINCT m.statement_key FROM memories m
+    WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND m.status <> 'erased'
+""")
+"""Whatever became of it: what was looked at and let pass, or rejected, is not set apart anew."""

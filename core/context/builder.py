@@ -1,0 +1,284 @@
+"""build(): the context end to end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from core.config import Settings
+from core.context import assembly, formats, profile_lines, stable_selection
+from core.context import reader as context_reader
+from core.context import retrievers as context_retrievers
+from core.context.adaptive_depth import Depth, depth
+from core.context.assembly import Read, Sheet
+from core.context.budget import USUAL, Budget, allowed
+from core.context.formats import STABLE, Format
+from core.context.packing import Desk
+from core.context.reader import Reader
+from core.context.retrievers import Retriever
+from core.context.token_cache import counted
+from core.events.publishing import Author
+from core.inference.embedders import Embedder
+from core.inference.token_counting import Counter
+from core.memory import memories
+from core.reflection import profile
+from core.reflection.profile import Owner
+from core.screening import output
+from core.search import passages, query
+from core.search.query import Question
+from core.sessions import recent_messages
+from core.sessions.recent_messages import Recent, Window
+from core.storage.db import Database, Tx
+from core.types import Json, Trust
+
+Audience = Literal["group", "private"]
+"""Who reads what is answered with a context: everybody in a group, or the user alone."""
+
+READ: Final = 3
+"""Times as many results are looked at as may be shown: some say the same, or stand elsewhere already."""
+
+USUAL_K: Final = 10
+"""Memories at the most, and as many passages, unless the question decides."""
+
+LONGEST_QUESTION: Final = 10_000
+"""Characters of the last message by which is searched, where it is the question: its end, which asks."""
+
+SHRINK: Final = 0.95
+"""How much less than in proportion is allowed after a context came out too long: the window moves in blocks."""
+
+ATTEMPTS: Final = 6
+"""How often a context that came out too long is assembled within less; then only what must be is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose context, for which question, within how many tokens; `adaptive`: the question decides how much to show.
+
+    `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
+    session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
+    quotes are not masked.
+    """
+
+    user_id: str | None
+    group_id: str | None
+    session_id: str | None
+    query: str | None
+    limit: int
+    model: str | None = None
+    budget: Budget = USUAL
+    adaptive: bool = False
+    format: Format = "messages"
+    audience: Audience | None = None
+    listener: str | None = None
+    raw: bool = False
+
+    @property
+    def owner(self) -> Owner:
+        """Whose profile is shown: the user's, if one is named."""
+        return Owner(user_id=self.user_id) if self.user_id is not None else Owner(group_id=self.group_id)
+
+    @property
+    def reader(self) -> str:
+        """Who sees the context under which limit: what is held for one is not for another."""
+        # As JSON: a user who is called "None" is not nobody.
+        told = json.dumps([self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)])
+        return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+    def within(self, window: Window) -> Asked:
+        """Return what is asked once the session is known: for a group, its memory in place of the user's own.
+
+        A session belongs to a group for those who spoke to the group there; for all others the request has to name it.
+        """
+        groups = {m.group_id for m in window.messages if m.user_id == self.user_id or self.user_id is None}
+        group = self.group_id or next((one for one in sorted(filter(None, groups))), None)
+        if group is None or self.audience == "private":
+            return replace(self, listener=self.user_id)
+        return replace(self, user_id=None, group_id=group, listener=self.user_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is shown, as it is handed over; how it was measured, and how deep the search went."""
+
+    sheet: Sheet
+    rendered: Json
+    tokens: int
+    limit: int
+    counter: Counter
+    depth: Depth
+    results: Sequence[query.Found]
+
+    @property
+    def prefix_hash(self) -> str:
+        """Of the sections before the conversation: the same while what they rest on is."""
+        return hashlib.sha256(formats.joined(self.sheet, STABLE).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a context is read with."""
+
+    db: Database
+    embedder: Embedder
+    settings: Settings
+    recent: Recent | None = None
+    retrievers: Mapping[str, Retriever] = field(default_factory=dict)
+
+
+def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context:
+    """The context, within its limit, whatever there is to show."""
+    asked, read, results, wanted = _read(reads, tenant_id, asked, author)
+    heard = reads.settings.instructions == "heard"
+    desk = Desk(counted(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k, heard)
+    sheet, rendered, tokens = _fitting(desk, read, asked)
+    if sheet.chosen is not None and asked.session_id is not None and sheet.chosen != read.held:
+        with reads.db.tenant(tenant_id) as tx:
+            stable_selection.keep(tx, tenant_id, asked.session_id, asked.reader, sheet.chosen)
+    return Context(sheet, rendered, tokens, asked.limit, desk.counter, wanted, results)
+
+
+def _read(
+    reads: Reads, tenant_id: str, asked: Asked, author: Author
+) -> tuple[Asked, Read, Sequence[query.Found], Depth]:
+    """Everything that the context could show to its audience, and how many things the question deserves."""
+    at_hand = _at_hand(reads, tenant_id, asked)
+    with reads.db.tenant(tenant_id) as tx:
+        newest = (
+            recent_messages.read(tx, asked.session_id, at_hand, reads.settings.recent_messages)
+            if asked.session_id
+            else at_hand
+        )
+        window = _in_steps(newest, reads.settings.recent_messages)
+        asked = asked.within(window)
+        kept = profile.get(tx, asked.owner)
+        read = _standing(tx, asked, kept.attributes if kept else {}, window, reads.settings)
+    if reads.recent is not None and asked.session_id is not None:
+        reads.recent.renew(reads.db, tenant_id, asked.session_id, at_hand, newest)
+    if kept is None or kept.lapsed(memories.now()):
+        kept = profile.current(reads.db, tenant_id, asked.owner, author)
+        read = replace(read, profile=kept.attributes if kept else {}, gone=frozenset())
+    question = asked.query if asked.query is not None else _last_words(read.material.talk)
+    wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
+    results = _searched(reads, tenant_id, asked, question, wanted.k * READ)
+    results = results if asked.raw else _screened(results)
+    elsewhere = context_retrievers.Question(tenant_id, asked.user_id, asked.group_id, question, wanted.k)
+    outside = _outside(context_retrievers.ask(reads.retrievers, elsewhere)) if question.strip() else ()
+    read = _judged(reads.db, tenant_id, asked, replace(read, query=question, results=results, outside=outside))
+    return asked, read, read.results, wanted
+
+
+def _screened(results: Sequence[query.Found]) -> list[query.Found]:
+    """What was found without secrets in messages, and without messages that are hostile."""
+    shown: list[query.Found] = []
+    for one in results:
+        said = output.messages([one.message] if one.message is not None else [])
+        shown += [one] if one.message is None else [replace(one, message=message) for message in said]
+    return shown
+
+
+def _outside(found: Sequence[tuple[str, context_retrievers.Found]]) -> list[tuple[str, context_retrievers.Found]]:
+    seen = ((name, one, output.shown(one.text)) for name, one in found)
+    return [(name, replace(one, text=it.text)) for name, one, it in seen if not it.hostile]
+
+
+def _standing(tx: Tx, asked: Asked, attributes: Json, window: Window, settings: Settings) -> Read:
+    """What stands, whatever is asked; of what was shown before and of the profile, what holds still."""
+    reader = Reader(asked.user_id, asked.group_id, asked.listener)
+    wishes = settings.instructions != "none"
+    material = context_reader.material(tx, reader, asked.session_id, window, instructions=wishes)
+    before = stable_selection.get(tx, asked.session_id, asked.reader) if asked.session_id else None
+    named = profile_lines.names(attributes)
+    ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in named)] if before else []
+    return Read(
+        "",
+        material,
+        attributes,
+        (),
+        before,
+        context_reader.standing(tx, asked.user_id, asked.group_id, ids),
+        passages.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {},
+        {},
+        {},
+        gone=context_reader.gone(tx, list(named)),
+    )
+
+
+def _judged(db: Database, tenant_id: str, asked: Asked, read: Read) -> Read:
+    """Of what was found what may be shown; which memories deny each other, and those of them that were not found."""
+    talk, results = read.material.talk, read.results
+    mine = talk.session_id if talk else None  # What is hidden there is known already.
+    places = [(m.session_id, m.id) for one in results if (m := one.message) and m.session_id != mine]
+    rows = [*(one.memory for one in results if one.memory is not None), *read.standing.values()]
+    disputed = [row.id for row in rows if row.trust == Trust.DISPUTED]
+    if not disputed and not places:
+        return replace(read, results=_to_show(results, frozenset()))
+    with db.tenant(tenant_id) as tx:
+        disputes = context_reader.disputes(tx, disputed)
+        denied = sorted({one for ones in disputes.values() for one in ones})
+        others = context_reader.standing(tx, asked.user_id, asked.group_id, denied)
+        shown = _to_show(results, context_reader.hidden(tx, places))
+    return replace(read, results=shown, disputes=disputes, others=others)
+
+
+def _at_hand(reads: Reads, tenant_id: str, asked: Asked) -> Window:
+    if reads.recent is None or asked.session_id is None:
+        return recent_messages.EMPTY
+    return reads.recent.ask(tenant_id, asked.session_id)
+
+
+def _in_steps(newest: Window, most: int) -> Window:
+    """From a message on that moves by half of `most` at once, and not with each message that is added."""
+    step = max(1, most // 2)
+    last = newest.messages[-1].position if newest.messages else 0
+    behind = max(0, -(-(last - most) // step) * step)
+    first = sum(message.position <= behind for message in newest.messages)
+    return Window(newest.messages[first:], newest.ends[first:], newest.marks[first:])
+
+
+def _searched(reads: Reads, tenant_id: str, asked: Asked, question: str, limit: int) -> Sequence[query.Found]:
+    if not question.strip():
+        return ()
+    wanted = Question(question, asked.user_id, asked.group_id, limit, each=True)
+    return query.search(reads.db, tenant_id, wanted, reads.embedder).results
+
+
+def _last_words(talk: context_reader.Talk | None) -> str:
+    """What the user said last: the question, where none is given."""
+    said = [m.content for m in talk.messages if m.role == "user" and m.id not in talk.hidden] if talk else []
+    return said[-1][-LONGEST_QUESTION:] if said else ""
+
+
+def _to_show(results: Sequence[query.Found], hidden: AbstractSet[tuple[str, str]]) -> list[query.Found]:
+    """Without what is hidden, and what is true no longer or not yet."""
+    now = memories.now()
+    return [
+        one
+        for one in results
+        if (one.memory is None or _holds(one.memory, now))
+        and (one.message is None or (one.message.session_id, one.message.id) not in hidden)
+    ]
+
+
+def _holds(row: Any, now: datetime) -> bool:
+    return (row.valid_from is None or row.valid_from <= now) and (row.valid_to is None or row.valid_to > now)
+
+
+def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
+    """The sheet, rendered, within the limit. What the joints cost is known only then; so much less is allowed anew."""
+    room = float(asked.limit - formats.OVERHEAD)
+    for left in reversed(range(ATTEMPTS)):
+        within = replace(desk, allowance=allowed(max(0, int(room)), asked.budget))
+        sheet = assembly.sheet(within, read if left else replace(read, results=(), material=read.material.bare()))
+        rendered = formats.rendered(sheet, asked.format)
+        tokens = formats.tokens(rendered, desk.counter)
+        most = asked.limit - (int(asked.limit * asked.budget.reserve) if left else 0)
+        if tokens <= most:
+            return sheet, rendered, tokens
+        room *= SHRINK * most / tokens
+    return Sheet([], None), formats.nothing(asked.format), 0

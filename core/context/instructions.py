@@ -1,0 +1,135 @@
+"""Pinned and standing instructions, profile. Pure.
+
+Both stand before everything else, so whatever changes in them makes all that follows new to a model's cache. What a
+session was shown first therefore keeps its place as long as all of it holds, and what is learnt meanwhile stands in a
+section of its own, just before the last question. As soon as something of it holds no longer, or there is more news
+than that section has room for, all of it is put together anew: one break for everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+from core.context import profile_lines, rendering
+from core.context.packing import Desk
+from core.context.profile_lines import Line
+from core.context.sections import Part, Piece, Section
+from core.context.stable_selection import Held
+
+SINCE: Final = 0.25
+"""Share of the system's room for what was learnt meanwhile. It is read anew with each question, so that a larger one
+would soon cost more than to begin anew."""
+
+NO_NEWS: Final = Section(Part.SINCE, "", 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The sections, and by what the first two are known again: ids alone."""
+
+    always: Section
+    profile: Section
+    since: Section
+    instructions: Sequence[UUID]
+    order: Sequence[str]
+
+    @property
+    def tokens(self) -> int:
+        return self.always.tokens + self.profile.tokens + self.since.tokens
+
+    @property
+    def stable(self) -> set[str]:
+        """Keys of what stands before the conversation."""
+        return _keys(self.always) | _keys(self.profile)
+
+    @property
+    def seen(self) -> set[str]:
+        return self.stable | _keys(self.since)
+
+
+def anew(desk: Desk, instructions: Sequence[Any], known: Sequence[Line]) -> Standing:
+    """Instructions, which may take all but what is said now, then the profile, as there is room."""
+    always = desk.first(Part.INSTRUCTIONS, _most(desk), _written(desk, instructions))
+    told = _keys(always)
+    untold = [line for line in known if not all(f"memory:{one}" in told for one in line.memories)]
+    order = profile_lines.order(untold)
+    ordered, _ = profile_lines.laid(untold, order)
+    profile = desk.first(Part.PROFILE, _left(desk, always), [line.piece() for line in ordered])
+    keys = {piece.key for piece in profile.pieces}
+    shown = {one for line in ordered if line.key in keys for one in line.memories}
+    ids = [UUID(piece.source["id"]) for piece in always.pieces]
+    return Standing(always, profile, NO_NEWS, ids, [one for one in order if one in shown])
+
+
+def as_before(
+    desk: Desk,
+    instructions: Sequence[Any],
+    known: Sequence[Line],
+    held: Held,
+    rows: Mapping[UUID, Any],
+    fresh: Standing,
+) -> Standing | None:
+    """As it was shown before, with what `fresh` has beside it; None: something holds no longer, or there is no room.
+
+    `rows`: memories that still hold, for statements that are no longer among the strongest.
+    """
+    by_id = {row.id: row for row in instructions}
+    here = {one for line in known for one in line.memories}
+    missing = [rows.get(UUID(one)) for one in held.profile if one not in here]
+    fell = [profile_lines.fallen(row) if row is not None else None for row in missing]
+    if None in fell or any(one not in by_id for one in held.instructions):
+        return None
+    old, new = profile_lines.laid([*known, *filter(None, fell)], held.profile)
+    orders = _written(desk, [by_id[one] for one in held.instructions])
+    always = desk.first(Part.INSTRUCTIONS, _most(desk), orders)
+    profile = desk.first(Part.PROFILE, _left(desk, always), [line.piece() for line in old])
+    since = _since(desk, Standing(always, profile, NO_NEWS, (), ()), fresh, new, held.memory_ids)
+    if always.left_out or profile.left_out or since.left_out:
+        return None
+    shown = _keys(always) | _keys(profile) | _keys(since)
+    always, profile = _with_reasons(always, fresh.always, shown), _with_reasons(profile, fresh.profile, shown)
+    return Standing(always, profile, since, held.instructions, held.profile)
+
+
+def _since(desk: Desk, old: Standing, fresh: Standing, new: Sequence[Line], memories: Sequence[UUID]) -> Section:
+    """What would stand above, were it put together now, and does not; no statement that is held as a memory."""
+    above = {piece.key for piece in fresh.profile.pieces}
+    held = {f"memory:{one}" for one in memories}
+    orders = [
+        replace(one, heading=one.heading or rendering.ORDERS)
+        for one in fresh.always.pieces
+        if one.key not in old.stable
+    ]
+    facts = [line.piece(rendering.ABOUT) for line in new if line.key in above]
+    news = [*orders, *(one for one in facts if not held & _stated([one]))]
+    allowed = min(int(desk.allowance.system * SINCE), max(0, _most(desk) - old.tokens))
+    return desk.first(Part.SINCE, allowed, news) if news else replace(NO_NEWS, allowed=allowed)
+
+
+def _written(desk: Desk, instructions: Sequence[Any]) -> list[Piece]:
+    return [rendering.of_instruction(row, heard=desk.heard) for row in instructions]
+
+
+def _most(desk: Desk) -> int:
+    return desk.allowance.system + desk.allowance.long_term
+
+
+def _left(desk: Desk, always: Section) -> int:
+    return max(0, desk.allowance.system - always.tokens)
+
+
+def _with_reasons(section: Section, fresh: Section, shown: set[str]) -> Section:
+    return replace(section, left_out=[one for one in fresh.left_out if one.key not in shown])
+
+
+def _keys(section: Section) -> set[str]:
+    return {piece.key for piece in section.pieces} | _stated(section.pieces)
+
+
+def _stated(pieces: Sequence[Piece]) -> set[str]:
+    """Memories that stand word for word in the profile; what fills a slot of it says more than the slot does."""
+    listed = [one for one in pieces if one.key.startswith(tuple(f"profile:{name}." for name in profile_lines.LISTED))]
+    return {f"memory:{one}" for piece in listed for one in piece.source["memories"]}

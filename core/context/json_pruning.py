@@ -1,0 +1,160 @@
+"""Shrinks JSON that stays valid. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+MARK: Final = "…"
+"""Where something is left out: the key of a note in an object, the beginning of a note in a list."""
+
+_SIZES: Final = (128, 64, 40, 28, 20, 14, 10, 7, 5, 4, 3, 2, 1)
+"""Entries of a list or an object that are kept, from generous to bare."""
+
+_CHARACTERS: Final = 12
+"""Characters of a string that are kept for each of these; never under `_FEWEST`."""
+
+_FEWEST: Final = 24
+_DEEPEST: Final = 24
+"""Levels that are looked into at the most; what lies deeper is told by its size."""
+
+_TELLING: Final = re.compile(
+    r"err(?:or|no)?s?|exception|fail\w*|fault|warning|status|code|message|reason|detail|title|name|(?:\w+_)?id|key|url"
+    r"|total|count|错误|异常|失败|警告|状态|原因",
+    re.IGNORECASE,
+)
+"""Keys whose values matter first."""
+
+Matches = Callable[[str], float]
+
+_SAID: Final = 2000
+"""Characters of an entry that are read to see whether it matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    entries: int
+    levels: int
+
+    @property
+    def characters(self) -> int:
+        return max(_FEWEST, self.entries * _CHARACTERS)
+
+
+def parsed(text: str) -> Any:
+    """What a text holds as a JSON object or list; None: it is no such thing, or could not be written as JSON again."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        found = json.loads(text, parse_constant=_refuse)
+        json.dumps(found, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def smaller(value: Any, note: str, matches: Matches) -> Iterator[str]:
+    """JSON texts of an object or list, from generous to bare, each with `note` in it, each itself valid.
+
+    Lists keep their beginning, their end and the entries that `matches` counts most in; objects keep telling keys
+    first; strings keep their beginning. Whatever is left out leaves a note with its size.
+    """
+    pruner = _Pruner(matches)
+    for entries in _SIZES:
+        for levels in (_DEEPEST, 4, 2) if entries <= _SIZES[-3] else (_DEEPEST,):
+            pruned = pruner.pruned(value, _Size(entries, levels))
+            yield json.dumps(_noted(pruned, note), ensure_ascii=False, separators=(",", ":"))
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _noted(pruned: Any, note: str) -> Any:
+    return [*pruned, f"{MARK} {note}"] if isinstance(pruned, list) else {**pruned, MARK + MARK: note}
+
+
+class _Pruner:
+    """Makes values smaller; remembers of each how much it matters, as every size asks again."""
+
+    def __init__(self, matches: Matches) -> None:
+        self._matches = matches
+        self._known: dict[int, float] = {}  # by identity: the values outlive this
+
+    def pruned(self, value: Any, size: _Size) -> Any:
+        if isinstance(value, str):
+            kept = value[: size.characters]
+            over = len(value) > size.characters + _FEWEST
+            return f"{kept}{MARK} {len(value) - len(kept)} characters" if over else value
+        if not isinstance(value, (dict, list)) or not value:
+            return value
+        if not size.levels:
+            return f"{MARK} {len(value)} {'keys' if isinstance(value, dict) else 'entries'}"
+        below = _Size(size.entries, size.levels - 1)
+        return (
+            self._listed(value, size.entries, below)
+            if isinstance(value, list)
+            else self._mapped(value, size.entries, below)
+        )
+
+    def _listed(self, values: Sequence[Any], entries: int, below: _Size) -> list[Any]:
+        """Entries of a list in their order, with a note wherever some are left out."""
+        places = self._places(values, entries)
+        listed: list[Any] = []
+        for place, following in zip(places, [*places[1:], len(values)], strict=True):
+            listed.append(self.pruned(values[place], below))
+            if following > place + 1:
+                listed.append(f"{MARK} {following - place - 1} more")
+        return listed
+
+    def _mapped(self, value: dict[str, Any], entries: int, below: _Size) -> dict[str, Any]:
+        kept = self._keys(value, entries)
+        less = {MARK: f"{len(value) - len(kept)} more keys"} if len(kept) < len(value) else {}
+        return {key: self.pruned(value[key], below) for key in kept} | less
+
+    def _places(self, values: Sequence[Any], entries: int) -> list[int]:
+        """Of too many: the first, those that matter most (half of the room), the last, the next from the beginning."""
+        if len(values) <= entries + 1:
+            return list(range(len(values)))
+        weights = [self._telling(value) for value in values]
+        least = min(weights)
+        matching = [place for place, weight in enumerate(weights) if weight > least]
+        matching.sort(key=lambda place: (-weights[place], place))
+        chosen = dict.fromkeys([*matching[: max(1, entries // 2)], 0, len(values) - 1, *range(len(values))])
+        return sorted(list(chosen)[:entries])
+
+    def _keys(self, value: dict[str, Any], entries: int) -> list[str]:
+        """Keys in their order: of too many those that say what it is, that match, or whose values are plain."""
+        if len(value) <= entries + 1:
+            return list(value)
+        places = {key: place for place, key in enumerate(value)}
+        weights = {key: 2 * bool(_TELLING.fullmatch(key)) + self._telling({key: value[key]}) for key in value}
+        chosen = sorted(value, key=lambda k: (-weights[k], isinstance(value[k], (dict, list)), places[k]))
+        return sorted(chosen[:entries], key=places.__getitem__)
+
+    def _telling(self, value: Any) -> float:
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._matches(" ".join(_said(value, levels=4))[:_SAID])
+            if not isinstance(value, dict) or len(value) != 1:  # those that `_keys` makes do not outlive it
+                self._known[id(value)] = known
+        return known
+
+
+def _said(value: Any, levels: int) -> Iterator[str]:
+    """What is said in a value; a key whose value is empty, zero or false (`"error": null`) says nothing."""
+    if isinstance(value, str):
+        yield value[:_SAID]
+    elif isinstance(value, list):
+        for one in value[: _SIZES[0]] if levels else ():
+            yield from _said(one, levels - 1)
+    elif isinstance(value, dict):
+        for key, one in list(value.items())[: _SIZES[0]] if levels else ():
+            if one:
+                yield key
+                yield from _said(one, levels - 1)
+    elif value is not None:
+        yield str(value)

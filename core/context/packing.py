@@ -1,0 +1,114 @@
+"""Fills sections within their allowance. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+from core.context import rendering
+from core.context.budget import Allowance
+from core.context.sections import Part, Piece, Section
+from core.context.selection import Item, LeftOut, choose
+from core.inference.token_counting import Counter
+
+FOCUS: Final = 0.4
+"""Share of long-term memory that waits for what later questions of a session need, at the end of the context."""
+
+TITLE_TOKENS: Final = 16
+"""Room that a section's title and headings take, set aside before its pieces are chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something a question brought up: how it is written, how much it has to do with it, what denies it."""
+
+    piece: Piece
+    score: float
+    at: datetime | None = None
+    conflicts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Whoever assembles: with what counter, within which allowance, for which question.
+
+    `heard`: wishes from conversations speak with the system's voice, though nobody has confirmed them.
+    """
+
+    counter: Counter
+    allowance: Allowance
+    query: str
+    k: int
+    heard: bool = False
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        return {}
+
+    def cost(self, text: str) -> int:
+        """Tokens of a text, counted once."""
+        if text not in self._known:
+            self._known[text] = self.counter.count(text)
+        return self._known[text]
+
+    def line(self, piece: Piece) -> int:
+        """Tokens of a piece and of the end of its line."""
+        return self.cost(piece.text) + 1
+
+    def section(self, part: Part, allowed: int, pieces: Sequence[Piece], left: Iterable[LeftOut] = ()) -> Section:
+        """Pieces as a section, the last ones dropped while title and headings leave no room for them."""
+        shown, gone = list(pieces), list(left)
+        said = rendering.section_text(part, shown)
+        while shown and self.cost(said) > allowed:
+            gone.append(LeftOut(shown.pop().key, "no room"))
+            said = rendering.section_text(part, shown)
+        return Section(part, said, self.cost(said) if said else 0, allowed, shown, gone)
+
+    def first(self, part: Part, allowed: int, pieces: Iterable[Piece]) -> Section:
+        """As many pieces as there is room for, in their order; a shorter one may still fit behind one that does not."""
+        shown, gone, left = [], [], allowed - TITLE_TOKENS
+        for piece in pieces:
+            if (cost := self.line(piece)) <= left:
+                left -= cost
+                shown.append(piece)
+            else:
+                gone.append(LeftOut(piece.key, "no room"))
+        return self.section(part, allowed, shown, gone)
+
+    def best(self, part: Part, allowed: int, found: Sequence[Found], left: Iterable[LeftOut] = ()) -> Section:
+        """The cheapest set of what was found that says enough."""
+        by_key = {one.piece.key: one for one in found}
+        items = [
+            Item(key, one.piece.text, self.line(one.piece), one.score, one.at, one.conflicts)
+            for key, one in by_key.items()
+        ]
+        chosen = choose(items, max(0, allowed - TITLE_TOKENS), self.query, self.k)
+        shown = [by_key[item.key].piece for item in chosen.kept]
+        return self.section(part, allowed, shown, [*left, *chosen.left_out])
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Tokens of the parts behind the standing ones: what one of them leaves, the next may fill.
+
+    `focus` is handed on to nobody: the window of recent messages would move with every question.
+    """
+
+    memories: int
+    focus: int
+    short_term: int
+
+    def recent(self, used: int) -> int:
+        """What is left for the conversation, once memories and knowledge have taken `used`."""
+        return max(0, self.short_term + self.memories - used)
+
+
+def room(allowance: Allowance, used: int, *, session: bool) -> Room:
+    """How much there is, with `used` tokens taken by what always stands."""
+    long_term = allowance.long_term + allowance.system - used
+    focus = min(int(allowance.long_term * FOCUS), max(0, long_term)) if session else 0
+    short_term = allowance.short_term if session else 0
+    return Room(max(0, long_term - focus) + (0 if session else allowance.short_term), focus, short_term)

@@ -1,0 +1,119 @@
+"""Lines of the profile in stable order. Pure.
+
+A profile names the strongest first, so whatever is learnt may turn its lines round. What was shown keeps its place, by
+the memories it rests on, and never its words: those are read anew each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from core.context.rendering import one_line
+from core.context.sections import Piece
+from core.reflection import profile_attributes
+from core.types import Category, Json, Topic, Trust
+
+LISTED: Final = ("preferences", "habits", "goals")
+"""Parts of a profile that are lists of statements, each of them one memory word for word."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Value:
+    """One value, or one statement, and the memories that say so."""
+
+    said: str
+    memories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the profile. `name`: `slots.home.city`, `lists.likes`, `preferences.<memory>`."""
+
+    name: str
+    values: tuple[Value, ...]
+
+    @property
+    def key(self) -> str:
+        return f"profile:{self.name}"
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        return tuple(one for value in self.values for one in value.memories)
+
+    def piece(self, heading: str = "") -> Piece:
+        section, _, name = self.name.partition(".")
+        said = one_line(", ".join(value.said for value in self.values))
+        source = {"type": "profile", "entry": self.name, "memories": list(dict.fromkeys(self.memories))}
+        return Piece(self.key, f"- {said}" if section in LISTED else f"- {name}: {said}", source, heading)
+
+
+def lines(attributes: Json, gone: Collection[str] = frozenset()) -> Iterator[Line]:
+    """Slots, lists and statements; not people and topics, which a question brings up. Nothing that is disputed.
+
+    `gone`: memories that hold no longer, though the profile was not built anew yet.
+    """
+    for name, slot in attributes.get("slots", {}).items():
+        yield from _line(f"slots.{name}", [slot], "value", gone)
+    for name, entries in attributes.get("lists", {}).items():
+        yield from _line(f"lists.{name}", entries, "value", gone)
+    for section in LISTED:
+        for one in attributes.get(section, []):
+            yield from _line(f"{section}.{one['memories'][0]}", [one], "content", gone)
+
+
+def fallen(row: Any) -> Line | None:
+    """A memory that was a statement of the profile and still could be, had others not become stronger; else None."""
+    if row.trust == Trust.DISPUTED or (row.attribute is not None and row.value is not None):
+        return None
+    if {"attribute", "values"} <= row.structured.keys():
+        return None
+    section = profile_attributes.SECTIONS.get(Category(row.category)) or profile_attributes.ABOUT.get(Topic(row.topic))
+    one = str(row.id)
+    return Line(f"{section}.{one}", (Value(row.content, (one,)),)) if section in LISTED else None
+
+
+def order(shown: Sequence[Line]) -> list[str]:
+    """Memories by which each value is known again, in the order of the lines."""
+    found: dict[str, None] = {}
+    for value in (value for line in shown for value in line.values):
+        if not any(one in found for one in value.memories):
+            found[value.memories[0]] = None
+    return list(found)
+
+
+def laid(known: Sequence[Line], before: Sequence[str]) -> tuple[list[Line], list[Line]]:
+    """Lines in the order in which they were shown `before`, and lines of the values that were not."""
+    places = {one: at for at, one in enumerate(before)}
+    old: list[tuple[int, Line]] = []
+    new: list[Line] = []
+    for line in known:
+        ranked = sorted((at, value) for value in line.values if (at := _place(value, places)) >= 0)
+        if ranked:
+            old.append((ranked[0][0], Line(line.name, tuple(value for _, value in ranked))))
+        if rest := tuple(value for value in line.values if _place(value, places) < 0):
+            new.append(Line(line.name, rest))
+    old.sort(key=lambda one: (one[0], one[1].name))
+    return [line for _, line in old], new
+
+
+def names(attributes: Json) -> set[UUID]:
+    """The memories on which the lines rest."""
+    return {UUID(one) for line in lines(attributes) for one in line.memories}
+
+
+def _line(name: str, entries: Sequence[Json], word: str, gone: Collection[str]) -> Iterator[Line]:
+    values = []
+    for one in entries:
+        standing = tuple(memory for memory in one["memories"] if memory not in gone)
+        if standing and not one.get("disputed"):
+            values.append(Value(("not " if one.get("negated") else "") + one[word], standing))
+    if values:
+        yield Line(name, tuple(values))
+
+
+def _place(value: Value, places: Mapping[str, int]) -> int:
+    """Where a value was first shown; -1: nowhere."""
+    return min((places[one] for one in value.memories if one in places), default=-1)

@@ -1,0 +1,170 @@
+"""Everything a context may show, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.memory.memories import STANDING
+from core.plans import tracker
+from core.plans.tracker import Plan
+from core.sessions import hidden_messages, recent_messages
+from core.storage.db import Tx
+from core.summaries import rolling
+from core.summaries.rolling import Summary
+from core.types import Message, Trust
+
+INSTRUCTIONS: Final = 200
+"""Pinned and standing memories that are read, the most important: more than any prompt should hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A session as its context needs it. `ends`: the session's tokens up to and with each message."""
+
+    session_id: str
+    messages: Sequence[Message]
+    ends: Sequence[int]
+    hidden: frozenset[str]
+    summary: Summary | None
+    plans: Sequence[Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What stands about a user (or a group), and the session, where one is named and known."""
+
+    instructions: Sequence[Any]
+    talk: Talk | None
+
+    def bare(self) -> Material:
+        """The newest message alone: what is left where there is room for nothing else."""
+        talk = self.talk
+        if talk is None:
+            return Material((), None)
+        return Material((), replace(talk, messages=talk.messages[-1:], ends=talk.ends[-1:], summary=None, plans=()))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whose memory is read, and who hears the session: in a group, its members hear what its memory does not hold."""
+
+    user_id: str | None
+    group_id: str | None
+    listener: str | None
+
+
+def material(
+    tx: Tx, reader: Reader, session_id: str | None, window: recent_messages.Window, *, instructions: bool = True
+) -> Material:
+    """Read standing instructions, and of the session what this user, or all of this group, could hear.
+
+    Without `instructions` only pinned memories stand.
+    """
+    hears = {"user": reader.listener, "group": reader.group_id}
+    talk = _talk(tx, session_id, window, hears) if session_id is not None and window.messages else None
+    values = {"user": reader.user_id, "group": reader.group_id, "most": INSTRUCTIONS, "instructions": instructions}
+    return Material(tx.execute(_INSTRUCTIONS, values).all(), talk)
+
+
+def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
+    """Which standing memories deny each of these."""
+    found: dict[UUID, set[UUID]] = {}
+    for row in tx.execute(_DISPUTES, {"ids": list(ids)}) if ids else ():
+        found.setdefault(row.one, set()).add(row.other)
+    return {one: frozenset(others) for one, others in found.items()}
+
+
+def standing(tx: Tx, user_id: str | None, group_id: str | None, ids: Sequence[UUID]) -> dict[UUID, Any]:
+    """Those of the memories of a user or a group that still hold, by id."""
+    values = {"user": user_id, "group": group_id, "ids": list(ids)}
+    return {row.id: row for row in tx.execute(_STANDING, values)} if ids else {}
+
+
+def gone(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
+    """Those of these memories that hold no longer, or are denied; a profile follows only with the next event."""
+    return frozenset(tx.execute(_GONE, {"ids": list(ids)}).scalars()) if ids else frozenset()
+
+
+def hidden(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Those of these messages, by session and id, that are hidden."""
+    values = {"sessions": [session for session, _ in places], "ids": [one for _, one in places]}
+    rows = tx.execute(_HIDDEN, values) if places else ()
+    return frozenset((row.session_id, row.message_id) for row in rows)
+
+
+def _talk(tx: Tx, session_id: str, window: recent_messages.Window, reader: Mapping[str, object]) -> Talk | None:
+    """What the reader heard of the session; None: nothing, or its first message is on the way."""
+    asked = {**reader, "session": session_id}
+    others = [message.position for message in window.messages if not _is_mine(message, reader)]
+    missed = set(tx.execute(_UNHEARD, {**asked, "first": others[0], "last": others[-1]}).scalars()) if others else ()
+    heard = [at for at, message in enumerate(window.messages) if message.id not in missed]
+    if not heard:
+        return None
+    summary = rolling.latest(tx, session_id)
+    if summary is not None and tx.execute(_UNHEARD, {**asked, "first": 1, "last": summary.to_position}).first():
+        summary = None  # It tells some of what this reader has not heard.
+    own = [plan for plan in tracker.current(tx, session_id) if _is_of(plan, reader)]
+    messages, ends = [window.messages[at] for at in heard], [window.ends[at] for at in heard]
+    return Talk(session_id, messages, ends, hidden_messages.hidden(tx, session_id), summary, own)
+
+
+def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:
+    """Whether the message alone says that its reader could hear it."""
+    name = "user" if message.group_id is None else "group"
+    return reader[name] == (message.user_id if message.group_id is None else message.group_id)
+
+
+def _is_of(plan: Plan, reader: Mapping[str, object]) -> bool:
+    return plan.user_id == reader["user"] or (plan.group_id is not None and plan.group_id == reader["group"])
+
+
+_PARTICIPANTS = "CASE jsonb_typeof({0}.extras -> 'participants') WHEN 'array' THEN {0}.extras -> 'participants' END"
+
+_UNHEARD = text(f"""
+    SELECT m.id FROM messages m
+    WHERE m.session_id = :session AND m.position BETWEEN :first AND :last AND (CASE
+        WHEN m.group_id IS NULL
+        THEN m.user_id = :user OR jsonb_exists({_PARTICIPANTS.format("m")}, :user)
+        WHEN m.group_id = :group THEN true
+        ELSE EXISTS (SELECT FROM messages g WHERE g.session_id = m.session_id AND g.group_id = m.group_id
+                     AND (g.user_id = :user OR jsonb_exists({_PARTICIPANTS.format("g")}, :user)))
+    END) IS NOT TRUE
+""")
+"""Messages that were said to others: a user hears their own, those that name them, and all of a group they are in."""
+
+_HIDDEN = text("""
+    SELECT session_id, message_id FROM hidden_messages
+    WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+""")
+
+_HOLDS = "(m.valid_from IS NULL OR m.valid_from <= now()) AND (m.valid_to IS NULL OR m.valid_to > now())"
+
+_INSTRUCTIONS = text(f"""
+    SELECT m.* FROM memories m
+    WHERE (m.user_id = :user OR m.group_id = :group) AND (m.pinned OR (:instructions AND m.category = 'instruction'))
+      AND {STANDING} AND {_HOLDS}
+    ORDER BY m.pinned DESC, m.importance DESC, m.id LIMIT :most
+""")
+
+_DISPUTES = text(f"""
+    SELECT r.from_id AS one, r.to_id AS other FROM relations r JOIN memories m ON m.id = r.to_id
+    WHERE r.relation = 'contradicts' AND r.from_id = ANY(:ids) AND m.trust = '{Trust.DISPUTED}' AND {STANDING}
+    UNION
+    SELECT r.to_id, r.from_id FROM relations r JOIN memories m ON m.id = r.from_id
+    WHERE r.relation = 'contradicts' AND r.to_id = ANY(:ids) AND m.trust = '{Trust.DISPUTED}' AND {STANDING}
+""")
+
+_STANDING = text(f"""
+    SELECT m.* FROM memories m
+    WHERE m.id = ANY(:ids) AND (m.user_id = :user OR m.group_id = :group) AND {STANDING} AND {_HOLDS}
+""")
+
+_GONE = text(f"""
+    SELECT n.id::text FROM unnest(cast(:ids AS uuid[])) AS n (id) LEFT JOIN memories m ON m.id = n.id
+    WHERE ({STANDING} AND {_HOLDS} AND m.trust <> '{Trust.DISPUTED}') IS NOT TRUE
+""")

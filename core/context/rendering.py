@@ -1,0 +1,157 @@
+"""Text of a memory, passage or message. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from core.context.sections import TITLES, Part, Piece
+from core.types import Category, Json, Message, Trust
+
+HEADINGS: Final[Mapping[str, str]] = {
+    Category.PREFERENCE: "User Preferences",
+    Category.FACT: "Known Facts",
+    Category.KNOWLEDGE: "Known Facts",
+    Category.PROJECT: "Known Facts",
+    Category.PATTERN: "User Patterns",
+    Category.SKILL: "Proven Skills",
+    Category.PLAN: "Plans and Intentions",
+    Category.EVENT: "What Happened",
+    Category.EPISODE: "What Happened",
+    Category.INSTRUCTION: "Standing Instructions",
+}
+"""Under which heading a memory stands, by its category; in this order."""
+
+QUOTED_CHARACTERS: Final = 2_000
+"""Of a message that is quoted: more than any quote has room for."""
+
+TOOL_MARK: Final = "[tool result"
+TOOL_END: Final = "[end of tool result]"
+_MARKS: Final = re.compile(r"\[(?=\s*(?:end\s+of\s+)?tool\s+result)", re.IGNORECASE)
+
+QUOTED: Final = "From Earlier Conversations"
+
+KEYS: Final = "Key Messages"
+
+ORDERS: Final = HEADINGS[Category.INSTRUCTION]
+
+ABOUT: Final = TITLES[Part.PROFILE]
+
+WISHES: Final = "Wishes of the User"
+"""Heading of standing instructions that nobody has confirmed: what was said, not what the operator wants."""
+
+ORDER: Final = (*dict.fromkeys(HEADINGS.values()), WISHES, ABOUT, QUOTED, KEYS)
+
+
+def of_memory(row: Any) -> Piece:
+    """A memory with its date; where another denies it, it says so."""
+    disputed = "disputed: " if row.trust == Trust.DISPUTED else ""
+    since = "since " if row.attribute and row.valid_from else ""
+    text = f"- {disputed}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
+    source = {"type": "memory", "id": str(row.id), "version": row.version}
+    return Piece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)], content=row.content)
+
+
+def of_instruction(row: Any, *, heard: bool = False) -> Piece:
+    """Write a standing instruction or a pinned memory: the words alone, for they hold whenever they were said.
+
+    Wishes that nobody has confirmed are quoted, under a heading of their own, unless those that were merely `heard`
+    may speak with the system's voice.
+    """
+    source = {"type": "memory", "id": str(row.id), "version": row.version, "pinned": row.pinned}
+    said = one_line(row.content)
+    if heard or row.pinned or row.trust == Trust.CONFIRMED:
+        return Piece(f"memory:{row.id}", f"- {said}", source, content=row.content)
+    return Piece(f"memory:{row.id}", f"- {_day(row.occurred_at)}: “{said}”", source, WISHES, content=row.content)
+
+
+SUPERSEDED = " (no longer true)"
+"""Behind the name of who said what something later has superseded."""
+
+
+def of_quote(message: Message, *, superseded: bool = False) -> Piece:
+    """What someone said in another conversation, or long ago in this one; marked where it is `superseded` by now."""
+    who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
+    text = f"- {_day(message.occurred_at)}, {who}: {one_line(message.content[:QUOTED_CHARACTERS])}"
+    return Piece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
+
+
+def of_passage(row: Any) -> Piece:
+    """A passage of a document, with where it stands; quoted line by line, so that it cannot pass for a section."""
+    place = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))
+    source = {
+        "type": "document",
+        "id": str(row.document_id),
+        "passage": row.position,
+        "version": row.version,
+        "uri": row.uri,
+    }
+    key = f"document:{row.document_id}#{row.position}"
+    return Piece(key, f"[{place}]\n{quoted(row.content)}", source, content=row.content)
+
+
+def of_outside(name: str, place: str, said: str) -> Piece:
+    """What the retriever of another package has found, quoted likewise."""
+    source = {"type": "outside", "retriever": name, "id": place}
+    return Piece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{quoted(said)}", source, content=said)
+
+
+def of_message(message: Message, text: str) -> Piece:
+    """A message as it is shown, whole or shortened; of a tool's result the heading is the tool's name."""
+    name = message.speaker or "" if message.role == "tool" else ""
+    return Piece(message_ref(message), text, message_source(message), heading=name, role=message.role)
+
+
+def message_ref(message: Message) -> str:
+    return f"message:{message.session_id}/{message.id}"
+
+
+def message_source(message: Message) -> Json:
+    return {"type": "message", "session_id": message.session_id, "id": message.id, "position": message.position}
+
+
+def section_text(part: Part, pieces: Sequence[Piece]) -> str:
+    """Pieces under the section's title, those with headings under theirs, in a fixed order; nothing of nothing."""
+    if not pieces:
+        return ""
+    lines = [f"# {TITLES[part]}"]
+    for heading in sorted({piece.heading for piece in pieces}, key=_place):
+        lines += [f"## {heading}"] if heading else []
+        lines += [piece.text for piece in pieces if piece.heading == heading]
+    return "\n".join(lines)
+
+
+def _place(heading: str) -> int:
+    return ORDER.index(heading) if heading in ORDER else -1
+
+
+def quoted(said: str) -> str:
+    """Line by line, so that it cannot pass for a section."""
+    return "\n".join(f"> {line}" for line in said.splitlines())
+
+
+def indented(said: str) -> str:
+    """Indent every line but the first, so that the words of one cannot pass for another's, nor for a section."""
+    return "\n  ".join(said.splitlines())
+
+
+def tool_result(name: str | None, said: str) -> str:
+    """Quote a tool's result between marks that no message can imitate; see `unmarked`."""
+    title = f"{TOOL_MARK}: {one_line(name)}]" if name else f"{TOOL_MARK}]"
+    return f"{title}\n{quoted(said)}\n{TOOL_END}"
+
+
+def unmarked(said: str) -> str:
+    """Break the marks of a tool's result in what somebody said."""
+    return _MARKS.sub(lambda mark: f"({mark[0][1:]}", said)
+
+
+def one_line(said: str) -> str:
+    """Without line breaks: what somebody said must not look like a section of the context."""
+    return " ".join(said.split())
+
+
+def _day(at: datetime) -> str:
+    return at.date().isoformat()

@@ -1,0 +1,71 @@
+"""Third-party retrievers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Protocol
+
+import structlog
+
+from core import plugins
+from core.config import Settings
+
+log = structlog.get_logger()
+
+CHARACTERS: Final = 4000
+"""Of one text: about a thousand tokens, beyond which one finding would crowd out all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, for whom, and how many answers are of use."""
+
+    tenant_id: str
+    user_id: str | None
+    group_id: str | None
+    query: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text that answers, where it stands (what is cited for it), and how well it fits, from 0 to 1."""
+
+    text: str
+    source: str
+    score: float
+
+
+class Retriever(Protocol):
+    """Looks for answers elsewhere. It keeps its own limit of time: the context waits for it."""
+
+    def retrieve(self, question: Question) -> Sequence[Found]:
+        """What answers, the best first; of no other tenant than the question's."""
+
+
+Open = Callable[[Settings], Retriever]
+"""Makes a retriever of the settings; what a package names under the entry points `imprint.retrievers`."""
+
+
+def opened(settings: Settings) -> Mapping[str, Retriever]:
+    """Every retriever that is installed, by name. Raises Misconfigured."""
+    return {name: plugins.named(plugins.RETRIEVERS, name)(settings) for name in plugins.names(plugins.RETRIEVERS)}
+
+
+def ask(retrievers: Mapping[str, Retriever], question: Question) -> Sequence[tuple[str, Found]]:
+    """What they find, each with the name of who found it, the best first; one that fails is left out and logged."""
+    found = [one for name, retriever in retrievers.items() for one in _of_one(name, retriever, question)]
+    return sorted(found, key=lambda one: -one[1].score)
+
+
+def _of_one(name: str, retriever: Retriever, question: Question) -> Iterator[tuple[str, Found]]:
+    try:
+        answers = list(islice(retriever.retrieve(question), question.limit))
+    except Exception:  # whatever a foreign module raises: an answer without it is better than none
+        log.exception("retriever.failed", retriever=name)
+        return
+    for one in answers:
+        if one.text.strip():
+            yield name, Found(one.text[:CHARACTERS], one.source, min(max(one.score, 0.0), 1.0))

@@ -1,0 +1,283 @@
+"""Budgeted maximum coverage without redundancy. Pure.
+
+What a set says is the sum over its terms of the best share that one of its items has in them. An item's score is
+shared out over its terms, the rarer ones taking more, so an item alone says as much as its score, and one whose terms
+are all said by better ones says nothing more. Each term of the question that is met for the first time adds to that.
+The best fitting item that there is room for is taken first, whatever it costs: a context without it would lack the
+answer. The others are taken by what they add per token, which only ever falls while others are taken.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from core.language.terms import has_han, terms
+from core.memoize import at_work, digest, remembered
+from core.statements.comparison import denial, difference, is_same, read
+
+LEAST: Final = 0.15
+"""What an item must add to be shown, as a share of the highest score: below it the rest says (almost) nothing new."""
+
+ASKED: Final = 0.5
+"""What meeting all terms of the question is worth, in highest scores."""
+
+READ: Final = 4_096
+"""Texts of which is kept what stands for their terms: some 4 MB if all were memories, 40 MB if all were passages."""
+
+LONGEST: Final = 2_000
+"""Characters of a text of which that is kept: a passage, not a question of pages, which nobody asks twice."""
+
+ALIKE: Final = 0.95
+"""Cosine from which two texts are one, if no number, name, date or denial tells them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that could be shown. `key`: its own among the items. `tokens`: what it costs as shown, date included.
+
+    `score`: how much it has to do with the question, higher is better, any scale from 0 up. `at`: when it was so.
+    `conflicts`: keys of items that deny it. `vector`: its embedding of length 1, where there is one.
+    """
+
+    key: str
+    text: str
+    tokens: int
+    score: float
+    at: datetime | None = None
+    conflicts: frozenset[str] = frozenset()
+    vector: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is not shown, and why, in words a person can read."""
+
+    key: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`kept`: in the order in which to show them, best first; items that deny each other stand together, by date.
+
+    `said`: how much the kept ones say together, in the scale of the scores.
+    """
+
+    kept: tuple[Item, ...]
+    left_out: tuple[LeftOut, ...]
+    tokens: int
+    said: float
+
+
+@at_work()
+def choose(
+    items: Sequence[Item], tokens: int, query: str = "", most: int | None = None, least: float = LEAST
+) -> Chosen:
+    """The cheapest set of `items` that says enough about `query`, within `tokens` and at most `most` of them.
+
+    The order of `items` plays no part. Items that deny each other are kept or left out together.
+    """
+    highest = max((max(0.0, item.score) for item in items), default=0.0)
+    units = _units(items, _shares(items, query, highest))
+    limits = _Limits(tokens, math.inf if most is None else most, least * highest)
+    choice = _Choice(limits)
+    best = max((u for u in units if u.worth > 0 and limits.have_room(u, 0, 0)), key=_best, default=None)
+    if best is not None:
+        choice.consider(best, best.worth)
+    for unit, gain in _by_gain([unit for unit in units if unit is not best], choice):
+        choice.consider(unit, gain)
+    kept = sorted(choice.kept, key=lambda u: (-max(item.score for item in u.items), u.key))
+    return Chosen(
+        tuple(item for unit in kept for item in unit.items),
+        tuple(sorted(choice.left_out, key=lambda one: one.key)),
+        choice.spent,
+        choice.said,
+    )
+
+
+Term = bytes
+"""What stands for a term in this process: `core.memoize` keeps no words."""
+
+Shares = Sequence[tuple[Term, float]]
+"""What something says: of each term the share that it has in it; of a term of the question one more, behind a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Items that are shown together or not at all, by date; mostly one. `says`: the best share of each term."""
+
+    items: tuple[Item, ...]
+    key: str
+    tokens: int
+    says: Shares
+    worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    tokens: int
+    most: float
+    least: float
+
+    def have_room(self, unit: _Unit, spent: int, count: int) -> bool:
+        return spent + unit.tokens <= self.tokens and count + len(unit.items) <= self.most
+
+
+@dataclass(slots=True)
+class _Choice:
+    """What is taken so far, and what is left out and why."""
+
+    limits: _Limits
+    kept: list[_Unit] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    told: dict[Term, float] = field(default_factory=dict)
+    said: float = 0.0
+    spent: int = 0
+    count: int = 0
+
+    def gain(self, unit: _Unit) -> float:
+        """How much a unit says beyond what is said."""
+        told = self.told.get
+        return math.fsum([share - known for term, share in unit.says if share > (known := told(term, 0.0))])
+
+    def consider(self, unit: _Unit, gain: float) -> None:
+        """Take a unit, or leave it out with the reason. What cannot be taken anyway is not compared word by word."""
+        limits = self.limits
+        if 0 < gain < limits.least:
+            self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
+        elif gain > 0 and self.count + len(unit.items) > limits.most:
+            self._leave(unit, f"{self.count} are enough for this question")
+        elif twin := next(filter(None, (_twin(unit, one) for one in self.kept)), None):
+            self._leave(unit, f"says the same as {twin}")
+        elif gain <= 0:
+            self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
+        elif not limits.have_room(unit, self.spent, self.count):
+            self._leave(unit, f"no room: {unit.tokens} tokens, {max(0, limits.tokens - self.spent)} left")
+        else:
+            self._take(unit, gain)
+
+    def _take(self, unit: _Unit, gain: float) -> None:
+        self.kept.append(unit)
+        self.said += gain
+        self.spent += unit.tokens
+        self.count += len(unit.items)
+        for term, share in unit.says:
+            self.told[term] = max(self.told.get(term, 0.0), share)
+
+    def _leave(self, unit: _Unit, why: str) -> None:
+        for item in unit.items:
+            others = ", ".join(one.key for one in unit.items if one is not item)
+            self.left_out.append(
+                LeftOut(item.key, f"{why} (together with {others}, which denies it)" if others else why)
+            )
+
+
+def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[tuple[_Unit, float]]:
+    """Units by what each adds per token at that moment. What was worked out before can only have been too high."""
+    heap = [(-unit.worth / unit.tokens, unit.key, 0, unit.worth, unit) for unit in units]
+    heapq.heapify(heap)
+    while heap:
+        _, key, known, gain, unit = heap[0]
+        if known == len(choice.kept):
+            heapq.heappop(heap)
+            yield unit, gain
+        else:
+            gain = choice.gain(unit)
+            heapq.heapreplace(heap, (-gain / unit.tokens, key, len(choice.kept), gain, unit))
+
+
+def _best(unit: _Unit) -> tuple[float, float, str]:
+    return max(item.score for item in unit.items), unit.worth, unit.key
+
+
+def _said(text: str) -> tuple[Term, ...]:
+    """What stands for the terms of a text, each once. What is known is asked for again and again."""
+    return _kept(text) if len(text) <= LONGEST else _kept.work(text)
+
+
+@remembered(READ)
+def _kept(text: str) -> tuple[Term, ...]:
+    return tuple(digest(term, size=8) for term in sorted(set(terms(text))))
+
+
+def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shares]:
+    """What each item says: its score over its terms, the rarer ones taking more, and the terms it was asked for."""
+    said = {item.key: _said(item.text) or (b"#" + item.key.encode(),) for item in items}
+    counts = Counter(term for found in said.values() for term in found)
+    rarity = {term: math.log1p(len(items) / count) for term, count in counts.items()}
+    asked = frozenset(_said(query)) if highest else frozenset()
+    worth = ASKED * highest / len(asked) if asked else 0.0
+    shares: dict[str, Shares] = {}
+    for item in items:
+        found = said[item.key]
+        rare = [rarity[term] for term in found]
+        score, whole = max(0.0, item.score), math.fsum(rare)
+        met = [(b"?" + term, worth) for term in sorted(asked.intersection(found))]
+        shares[item.key] = [(term, score * one / whole) for term, one in zip(found, rare, strict=True)] + met
+    return shares
+
+
+def _units(items: Sequence[Item], shares: Mapping[str, Shares]) -> list[_Unit]:
+    """Items that deny each other, directly or through others, in one unit."""
+    members = {item.key: {item.key} for item in items}
+    for one, other in sorted((item.key, key) for item in items for key in item.conflicts if key in members):
+        if members[one] is not members[other]:
+            members[one] |= members[other]
+            for key in members[other]:
+                members[key] = members[one]
+    known = {item.key: item for item in items}
+    groups = {min(group): group for group in members.values()}
+    return [_unit(key, [known[one] for one in group], shares) for key, group in sorted(groups.items())]
+
+
+def _unit(key: str, items: Sequence[Item], shares: Mapping[str, Shares]) -> _Unit:
+    says = shares[key]
+    if len(items) > 1:
+        best: dict[Term, float] = {}
+        for term, share in (one for item in items for one in shares[item.key]):
+            best[term] = max(best.get(term, 0.0), share)
+        says = sorted(best.items())
+    tokens = sum(max(1, item.tokens) for item in items)
+    return _Unit(tuple(sorted(items, key=_date)), key, tokens, says, math.fsum([share for _, share in says]))
+
+
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+
+
+def _date(item: Item) -> tuple[datetime, str]:
+    at = item.at or _FIRST
+    return at if at.tzinfo else at.replace(tzinfo=UTC), item.key
+
+
+def _twin(unit: _Unit, kept: _Unit) -> str | None:
+    """The key of a kept item that says the same; items that are denied have none."""
+    if len(unit.items) > 1:
+        return None
+    return next((one.key for one in kept.items if _is_twin(unit.items[0], one)), None)
+
+
+def _is_twin(one: Item, other: Item) -> bool:
+    """Whether two items say the same: nothing in their words forbids it, and words or vectors say so."""
+    if one.text.strip() == other.text.strip():
+        return True
+    mine, theirs = read(one.text), read(other.text)
+    if not (is_same(mine, theirs) or _is_alike(one, other)):
+        return False
+    return not (denial(mine, theirs) or difference(mine, theirs))
+
+
+def _is_alike(one: Item, other: Item) -> bool:
+    # Names do not compare across scripts.
+    return _cosine(one, other) >= ALIKE and has_han(one.text) == has_han(other.text)
+
+
+def _cosine(one: Item, other: Item) -> float:
+    if one.vector is None or other.vector is None or len(one.vector) != len(other.vector):
+        return 0.0
+    return math.fsum(a * b for a, b in zip(one.vector, other.vector, strict=True))

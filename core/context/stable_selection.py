@@ -1,0 +1,67 @@
+"""What a session keeps showing, for prompt caching.
+
+A question of each turn finds other memories. Were they shown in the middle of the context, all that stands behind them
+would be new to the model each time; so what was chosen first stays, and what a later question needs comes at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Memories by id and passages as `<document>#<passage>@<version>`, in the order in which they are shown.
+
+    `from_position`: the first message that is shown as it was said; once that is another, they are chosen anew.
+    `instructions`: memories, too, in their order; `profile`: those by which its lines and their values are known again.
+    """
+
+    from_position: int
+    memory_ids: Sequence[UUID]
+    passages: Sequence[str]
+    instructions: Sequence[UUID] = field(default_factory=list)
+    profile: Sequence[str] = field(default_factory=list)
+
+
+def get(tx: Tx, session_id: str, reader: str) -> Held | None:
+    """What was chosen for a reader of a session; None: nobody has asked yet."""
+    row = tx.execute(_GET, {"session": session_id, "reader": reader}).one_or_none()
+    if row is None:
+        return None
+    return Held(row.from_position, row.memory_ids, row.passages, row.instruction_ids, row.profile)
+
+
+def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> None:
+    """Remember the choice. Of two at once the later one stays: each is as good as the other."""
+    values = {
+        "tenant": tenant_id,
+        "session": session_id,
+        "reader": reader,
+        "position": chosen.from_position,
+        "memories": list(chosen.memory_ids),
+        "passages": list(chosen.passages),
+        "instructions": list(chosen.instructions),
+        "profile": list(chosen.profile),
+    }
+    tx.execute(_KEEP, values)
+
+
+_GET = text("SELECT * FROM contexts WHERE session_id = :session AND reader = :reader")
+
+_KEEP = text("""
+    INSERT INTO contexts (tenant_id, session_id, reader, from_position, memory_ids, passages, instruction_ids, profile)
+    SELECT :tenant, id, :reader, :position, cast(:memories AS uuid[]), cast(:passages AS text[]),
+           cast(:instructions AS uuid[]), cast(:profile AS text[])
+    FROM sessions WHERE id = :session
+    ON CONFLICT (tenant_id, session_id, reader) DO UPDATE SET
+        from_position = excluded.from_position, memory_ids = excluded.memory_ids, passages = excluded.passages,
+        instruction_ids = excluded.instruction_ids, profile = excluded.profile, at = clock_timestamp()
+""")
+"""Only of a session that is there: one that was erased meanwhile leaves nothing behind."""

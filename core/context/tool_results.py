@@ -1,0 +1,224 @@
+"""Shortens tool results. Pure.
+
+JSON stays JSON (`structure`). Of any other text whole lines are kept: errors and what surrounds them, lines that speak
+of what is asked, definitions, lines with figures, the beginning and the end. Each gap says how much is missing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter as Tally
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+from itertools import chain, pairwise
+from typing import Final
+
+from core.context.json_pruning import MARK, parsed, smaller
+from core.inference.token_counting import Counter, cut
+from core.language.terms import terms
+
+WIDTH: Final = 200
+"""Characters of a piece into which a longer line is cut: a screen's line or two."""
+
+ENDS: Final = 3
+"""Lines at the beginning and at the end that count as such: a heading or a command here, a total or a result there."""
+
+ANSWER: Final = 8.0
+"""What a term of the question weighs that stands in one line alone; as much as an error."""
+
+_ERROR: Final = re.compile(
+    r"(?i:error|exception|traceback|panic|fatal|critical|failed|failure|denied|refused|time[dr]? ?out|not found|cannot"
+    r"|unable|undefined|segfault|abort)|\b(?:E|ERR|FAIL)\b|错误|异常|失败|超时|拒绝|未找到|无法"
+)
+_WARNING: Final = re.compile(r"(?i:\bwarn\w*|deprecated)|警告|注意")
+_DEFINED: Final = re.compile(
+    r"\s*(?:(?:async|export|public|private|static|pub)\s+)*(?:def|class|function|func|fn|interface|struct|CREATE|SELECT"
+    r"|import|from|#+)\s"
+)
+_FIGURE: Final = re.compile(r"\d")
+_RULE: Final = re.compile(r"[\s|+:=_*-]*")
+_TAG: Final = re.compile(r"<[^<>]*>")
+_MARKUP: Final = re.compile(
+    r"</?(?:html|head|body|div|span|p|a|ul|li|table|tr|td|script|style|meta|h[1-6]|br)\b", re.IGNORECASE
+)
+_HIDDEN: Final = ("script", "style", "noscript", "svg", "template")
+_BREAKING: Final = re.compile(r"</?(?:p|div|br|li|tr|h[1-6]|table|ul|ol|section|article|pre)\b", re.IGNORECASE)
+_MARKED: Final = 10
+"""Tags from which a text counts as markup."""
+
+_SAME: Final = re.compile(r"0x[0-9a-f]+|\d+|\s+", re.IGNORECASE)
+"""In what lines differ that a program prints again and again."""
+
+
+LONGEST_TOKEN: Final = 256
+"""Characters that no token has: a run of blanks, at the most. What is longer by that is too long, uncounted."""
+
+READ: Final = 100_000
+"""Characters of each end that are looked at of a long result: a request waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A result as it is shown. `left_out`: what is missing, in words; empty where it is shown whole."""
+
+    text: str
+    tokens: int
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A line, or a part of a long one. `line`: which, from 0."""
+
+    line: int
+    text: str
+
+
+def shorten(result: str, limit: int, counter: Counter, query: str = "", whole: str = "") -> Shortened:
+    """A tool's result within `limit` tokens: structure, errors, numbers, both ends, and what `query` speaks of.
+
+    `whole`: how to get the full text, as the agent is to read it (`GET /v1/…`); it stands in the note about what is
+    left out. The same arguments always give the same text; a result within the limit comes back as it is.
+    """
+    if len(result) <= limit * LONGEST_TOKEN and (tokens := counter.count(result)) <= limit:
+        return Shortened(result, tokens)
+    if len(result) > 2 * READ:
+        result = f"{result[:READ]}\n{result[-READ:]}"
+    way = f"; the full text: {whole}" if whole else ""
+    asked = frozenset(terms(query))
+    for text, left_out in chain(
+        _as_json(result, way, asked, limit, counter), _as_text(result, way, asked, limit, counter)
+    ):
+        tokens = counter.count(text)
+        if tokens <= limit:
+            return Shortened(text, tokens, left_out)
+    text = cut(result, limit, counter)
+    return Shortened(text, counter.count(text), f"{len(result) - len(text)} of {len(result)} characters")
+
+
+def _as_json(result: str, way: str, asked: frozenset[str], limit: int, counter: Counter) -> Iterator[tuple[str, str]]:
+    """The most generous JSON that has room, if the result is JSON."""
+    value = parsed(result)
+    if value is None:
+        return
+    said = f"parts of {len(result)} characters of JSON"
+    for text in smaller(
+        value,
+        f"{said} left out{way}",
+        lambda told: len(asked.intersection(terms(told))) + 2 * bool(_ERROR.search(told)),
+    ):
+        if counter.count(text) <= limit:
+            yield text, said
+            return
+
+
+def _as_text(result: str, way: str, asked: frozenset[str], limit: int, counter: Counter) -> Iterator[tuple[str, str]]:
+    """The lines that matter most, fewer and fewer of them; those that surely have no room are not tried."""
+    plain = _readable(result)
+    pieces = list(_pieces(plain))
+    if plain != result and counter.count(plain) <= limit:
+        yield f"{plain}\n[markup left out{way}]", "markup"
+    ranked = _ranked(pieces, asked)
+    room, taken = limit, 0
+    for place in ranked:
+        room -= max(1, counter.count(pieces[place].text) * 3 // 4)
+        if room < 0:
+            break
+        taken += 1
+    while taken:
+        shown = sorted(ranked[:taken])
+        left_out = _left_out(pieces, shown, len(plain))
+        yield f"{_joined(pieces, shown)}\n[{left_out} left out{way}]", left_out
+        taken = min(taken - 1, taken * 15 // 16)
+
+
+def _readable(text: str) -> str:
+    """What a page of markup says, without its tags; any other text as it is."""
+    if len(_MARKUP.findall(text)) < _MARKED:
+        return text
+    said: list[str] = []
+    hidden, place = "", 0
+    for tag in _TAG.finditer(text):
+        if not hidden:
+            said.append(text[place : tag.start()])
+            said.append("\n" if _BREAKING.match(tag.group()) else " ")
+        name = tag.group()[1:-1].strip().lower().partition(" ")[0]
+        hidden = "" if name == f"/{hidden}" else hidden or (name if name in _HIDDEN else "")
+        place = tag.end()
+    said.append("" if hidden else text[place:])
+    lines = (" ".join(line.split()) for line in unescape("".join(said)).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    for number, line in enumerate(text.splitlines()):
+        start = 0
+        while len(line) - start > WIDTH + WIDTH // 4:
+            space = line.rfind(" ", start + WIDTH // 2, start + WIDTH)
+            end = space + 1 if space > 0 else start + WIDTH
+            yield _Piece(number, line[start:end])
+            start = end
+        yield _Piece(number, line[start:])
+
+
+def _ranked(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[int]:
+    """Places of pieces, what matters most first; what was printed before in the same words counts less each time."""
+    seen: Tally[str] = Tally()
+    weights: list[float] = []
+    answers = _answers(pieces, asked)
+    for place, piece in enumerate(pieces):
+        form = _SAME.sub("0", piece.text)
+        ends = max(0, ENDS - min(place, len(pieces) - 1 - place))
+        weights.append(answers[place] + ends + _weight(piece.text) / (1 + seen[form]))
+        seen[form] += 1
+    around = list(weights)
+    for place, (one, other) in enumerate(pairwise(weights)):  # What stands beside an error or an answer explains it.
+        around[place] += other / 4
+        around[place + 1] += one / 4
+    return sorted(range(len(pieces)), key=lambda place: (-around[place], place))
+
+
+def _answers(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[float]:
+    """How much each piece has to do with the question: a term counts the less, the more pieces it stands in."""
+    met = [asked.intersection(terms(piece.text)) if asked else frozenset[str]() for piece in pieces]
+    counts = Tally(term for found in met for term in found)
+    return [math.fsum(ANSWER / (1 + math.log2(counts[term])) for term in found) for found in met]
+
+
+def _weight(text: str) -> float:
+    if _RULE.fullmatch(text):
+        return 0
+    said = 0.5 * bool(_FIGURE.search(text))
+    if _ERROR.search(text):
+        return said + 8
+    return said + (3 if _WARNING.search(text) else 2 if _DEFINED.match(text) else 0)
+
+
+def _joined(pieces: Sequence[_Piece], shown: Sequence[int]) -> str:
+    """The shown pieces in their order, with a mark for each gap that says how many lines are missing."""
+    said: list[str] = []
+    before = _Piece(-1, "")
+    last = -1
+    for place in shown:
+        piece = pieces[place]
+        if place > last + 1:
+            missing = piece.line - before.line - 1
+            said.append(f"\n{MARK} {missing} lines\n" if missing else MARK)
+        elif piece.line != before.line and said:
+            said.append("\n")
+        said.append(piece.text)
+        before, last = piece, place
+    missing = pieces[-1].line - before.line
+    return "".join(said).strip("\n") + (
+        f"\n{MARK} {missing} lines" if missing else "" if last == len(pieces) - 1 else MARK
+    )
+
+
+def _left_out(pieces: Sequence[_Piece], shown: Sequence[int], length: int) -> str:
+    lines = pieces[-1].line + 1
+    missing = lines - len({pieces[place].line for place in shown})
+    if missing:
+        return f"{missing} of {lines} lines"
+    return f"{length - sum(len(pieces[place].text) for place in shown)} of {length} characters"

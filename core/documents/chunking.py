@@ -1,0 +1,271 @@
+"""Structure-aware chunking, pure.
+
+A passage never crosses a heading of the top level. What belongs together, a paragraph, a list, a table or a block of
+code, stays whole where it fits; what does not is cut between its lines or sentences, then between words, then anywhere
+but within what is seen as one character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+import numpy as np
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from numpy.typing import NDArray
+
+MediaType = Literal["text/markdown", "text/plain"]
+
+MARKDOWN: Final[MediaType] = "text/markdown"
+PLAIN: Final[MediaType] = "text/plain"
+
+MOST_LINES: Final = 200_000
+"""Lines above which Markdown is read as plain text: its parser takes up to 25 µs for each, so 5 s."""
+
+HEADING_CHARACTERS: Final = 200
+"""Of a heading, as it stands over its passages; and of a title that is taken from the text."""
+
+TITLE_READ: Final = 64 * 1024
+"""Characters within which a document says what it is called, if it does."""
+
+ASCII: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """`content[start:end]` of a document, under these headings; `position` counts from 1 in reading order."""
+
+    position: int
+    headings: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What stands from `start` up to the next block, under `path`. `lines`: its lines mean more than its sentences."""
+
+    start: int
+    path: tuple[str, ...]
+    heading: bool = False
+    lines: bool = False
+
+
+def split(content: str, media_type: MediaType, tokens: int) -> list[Passage]:
+    """The passages of a document, in order, none of more than `tokens` by `core.language.terms.token_estimate`.
+
+    Every character that is not blank lies in exactly one of them.
+    """
+    blocks = _blocks(content, media_type)
+    cutter = _Cutter(content, blocks, tokens)
+    ranges = [found for start, end in _sections(content, blocks) for found in cutter.cut(start, end)]
+    return [Passage(n, cutter.path(start, end), start, end) for n, (start, end) in enumerate(ranges, 1)]
+
+
+def guessed(content: str) -> MediaType:
+    """Markdown where a heading, a fence, a table, a link or front matter says so; else plain text."""
+    return MARKDOWN if _MARKED.search(content) else PLAIN
+
+
+def titled(content: str, media_type: MediaType) -> str:
+    """What a document calls itself: in its front matter, in its first heading, else in its first words."""
+    front = _FRONT.match(content) if media_type == MARKDOWN else None
+    named = _TITLE.search(front[0]) if front else None
+    if named:
+        return _shortened(named[1].strip("\"' "))
+    blocks = _blocks(content[:TITLE_READ], media_type)
+    headings = (block.path[-1] for block in blocks if block.heading and block.path[-1])
+    return next(headings, None) or _shortened(_first_words(content))
+
+
+def _first_words(content: str) -> str:
+    found = _WORDS.search(content)
+    return found[0] if found else ""
+
+
+def _shortened(said: str) -> str:
+    said = " ".join(said.split())
+    return said if len(said) <= HEADING_CHARACTERS else said[: HEADING_CHARACTERS - 1] + "…"
+
+
+def _blocks(content: str, media_type: MediaType) -> list[_Block]:
+    """All blocks in order; what lies between two belongs to the first."""
+    bom = int(content.startswith("\ufeff"))
+    begin = max(content.rfind("\n", 0, _after_blanks(content, bom, len(content))) + 1, bom)
+    if media_type == MARKDOWN and content.count("\n") + content.count("\r") <= MOST_LINES:
+        return _marked(content, begin)
+    return [_Block(begin, ()), *(_Block(found.end(), ()) for found in _GAP.finditer(content, begin))]
+
+
+def _marked(content: str, begin: int) -> list[_Block]:
+    """The blocks that Markdown has at its outermost level, with the headings over each."""
+    front = _FRONT.match(content, begin)
+    blocks = [_Block(begin, (), lines=True)] if front else []
+    begin = front.end() if front else begin
+    starts = [begin, *(found.end() for found in _LINE.finditer(content, begin))]
+    over: list[tuple[int, str]] = []
+    tokens = _parser().parse(content[begin:])
+    for at, token in enumerate(tokens):
+        if token.level or token.map is None or token.nesting < 0:
+            continue
+        start = starts[token.map[0]]
+        heading = token.type == "heading_open" and not _ITEM.match(content, start)
+        if heading:
+            level = int(token.tag[1])
+            over = [*((n, said) for n, said in over if n < level), (level, _heading(tokens[at + 1]))]
+        blocks.append(_Block(start, tuple(said for _, said in over), heading, _by_lines(token, content, start)))
+    return blocks if blocks and blocks[0].start <= begin else [_Block(begin, ()), *blocks]
+
+
+def _after_blanks(content: str, start: int, end: int) -> int:
+    found = _BLANK.match(content, start, end)
+    return found.end() if found else start
+
+
+def _heading(inline: Token) -> str:
+    """A heading's words, without the signs that only shape them."""
+    return _shortened(_SIGNS.sub("", _LINK.sub(r"\1", inline.content)))
+
+
+def _by_lines(token: Token, content: str, start: int) -> bool:
+    return token.type != "paragraph_open" or _ITEM.match(content, start) is not None
+
+
+def _parser() -> MarkdownIt:
+    """Blocks alone. Lists and tables are told by their lines: taken apart by the parser they cost ten times as much."""
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser.disable(["list", "reference"])
+
+
+def _sections(content: str, blocks: Sequence[_Block]) -> Iterator[tuple[int, int]]:
+    """From each heading of the top level to the next."""
+    starts = [blocks[0].start, *(b.start for b in blocks[1:] if b.heading and len(b.path) == 1), len(content)]
+    return pairwise(starts)
+
+
+class _Cutter:
+    """Cuts ranges of one document into passages."""
+
+    def __init__(self, content: str, blocks: Sequence[_Block], tokens: int) -> None:
+        self._content = content
+        self._blocks = blocks
+        self._starts = [block.start for block in blocks]
+        self._tokens = tokens
+        wide = np.frombuffer(content.encode("utf-32-le", "surrogatepass"), dtype=np.uint32) >= ASCII
+        self._wide: NDArray[np.int32] = np.concatenate(([0], np.cumsum(wide))).astype(np.int32)
+
+    def cut(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The passages of a range, without the blank lines around them."""
+        while (start := self._begin(start, end)) < end:
+            stop = self._stop(start, end)
+            yield start, start + len(self._content[start:stop].rstrip(_BLANKS))
+            start = stop
+
+    def path(self, start: int, end: int) -> tuple[str, ...]:
+        """The headings that stand over all of a passage; those that it begins with stand over the rest of it."""
+        first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, end)
+        shared, begins = self._blocks[first].path, self._blocks[first].heading
+        for block in self._blocks[first + 1 : last]:
+            begins = begins and block.heading and shared == block.path[: len(shared)]
+            while shared != block.path[: len(shared)]:
+                shared = shared[:-1]
+            shared = block.path if begins else shared
+        return shared
+
+    def _begin(self, start: int, end: int) -> int:
+        """The first character that is not blank; at the beginning of a line with what it is indented by."""
+        found = _after_blanks(self._content, start, end)
+        line = max(self._content.rfind("\n", 0, found) + 1, start)
+        whole = line == 0 or self._content[line - 1] == "\n"
+        return line if whole and found < end and self._estimate(line, found + 1) <= self._tokens // 2 else found
+
+    def _stop(self, start: int, end: int) -> int:
+        """The best place to end a passage that begins at `start`."""
+        furthest = self._furthest(start, end)
+        if _after_blanks(self._content, furthest, end) >= end:
+            return end
+        half = start + (furthest - start) // 2
+        place = bisect_right(self._starts, furthest) - 1
+        block = self._starts[place]
+        after = self._starts[place + 1] if place + 1 < len(self._starts) else end
+        if block > start and (block > half or self._fits(block, min(after, end))):
+            return self._between(start, half, place)
+        return self._within(start, half, furthest, lines=self._blocks[place].lines)
+
+    def _fits(self, start: int, end: int) -> bool:
+        return self._furthest(start, end) >= end
+
+    def _between(self, start: int, half: int, place: int) -> int:
+        """Before the block at `place`, or before a heading near it: no heading is parted from what it stands over."""
+        for at in range(place, 0, -1):
+            if self._starts[at] <= start:
+                break
+            if self._blocks[at].heading and not self._blocks[at - 1].heading and self._starts[at] > half:
+                return self._starts[at]
+        first = place
+        while self._blocks[first - 1].heading and self._starts[first - 1] > start:
+            first -= 1
+        return self._starts[place if self._blocks[first - 1].heading else first]
+
+    def _within(self, start: int, half: int, furthest: int, *, lines: bool) -> int:
+        """Within a block: after the last line, sentence, clause or word, none of which leaves less than half."""
+        for pattern in _BY_LINES if lines else _BY_SENTENCES:
+            found = [match.end() for match in pattern.finditer(self._content, half, furthest)]
+            if found and found[-1] > start:
+                return found[-1]
+        stop = furthest
+        while stop > start and _joined(self._content[stop - 1], self._content[stop]):
+            stop -= 1
+        return stop if stop > start else furthest
+
+    def _furthest(self, start: int, end: int) -> int:
+        """The last place up to which a passage from `start` is not too long."""
+        last = min(end, start + 4 * self._tokens)
+        return start + bisect_right(range(start + 1, last + 1), self._tokens, key=lambda to: self._estimate(start, to))
+
+    def _estimate(self, start: int, end: int) -> int:
+        """As `core.language.terms.token_estimate` does, without reading the text again."""
+        wide = int(self._wide[end] - self._wide[start])
+        return -(-(end - start - wide) // 4) + wide
+
+
+def _joined(before: str, after: str) -> bool:
+    """Whether two characters are seen as one, or as parts of one."""
+    return (
+        before + after == "\r\n"
+        or _JOINER in (before, after)
+        or unicodedata.category(after).startswith("M")
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+    )
+
+
+_JOINER = "\u200d"
+_BLANKS = " \t\n\r\f\v\x1c\x1d\x1e\x1f\x85\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+_BLANKS += "\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
+_BLANK = re.compile(f"[{_BLANKS}]*")
+_WORDS = re.compile(rf"[^{_BLANKS}][^\r\n]{{0,{HEADING_CHARACTERS}}}")
+_LINE = re.compile(r"\r\n?|\n")
+_GAP = re.compile(r"(?:\r\n?|\n)(?:[ \t\f\v\u3000]*(?:\r\n?|\n))+")
+_FRONT = re.compile(r"---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.DOTALL)
+_TITLE = re.compile(r"^title:[ \t]*(\S[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|[^\r\n]*\|", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_SIGNS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)")
+_MARKED = re.compile(
+    r"\A\ufeff?---[ \t]*$|^ {0,3}#{1,6}[ \t]+\S|^ {0,3}(?:```|~~~)|^ *(?:[|:][ :]*)?-{3,}[ :]*\||\]\([^\s()]+\)",
+    re.MULTILINE,
+)
+_GAPS = re.compile(r"(?:\r\n?|\n)[ \t]*(?:\r\n?|\n)\s*")
+_SENTENCE = re.compile(r"[.!?…][\"')\]”’]*\s+|[。！？；…][”’」』）】]*\s*")
+_CLAUSE = re.compile(r"[,;:]\s+|[，、：]\s*|\s[–—]\s")
+_WORD = re.compile(r"\s+|[\u200b]")
+_BY_LINES = (_GAPS, _LINE, _SENTENCE, _CLAUSE, _WORD)
+_BY_SENTENCES = (_GAPS, _SENTENCE, _LINE, _CLAUSE, _WORD)
+"""Where a block may be cut, best first."""

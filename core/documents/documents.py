@@ -1,0 +1,193 @@
+"""Knowledge-base documents.
+
+A document keeps its id for as long as it comes from the same place: what is sent anew from there takes the place of
+what was sent before. `core.documents.preparation` thinks before `save` writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core.documents.preparation import Draft, Piece, Sent
+from core.errors import NotFound
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.index import passages as shelf
+from core.inference.embedders import Embedder
+from core.search import query
+from core.search.query import Answer, Question
+from core.storage.db import Database, Tx, recordset
+from core.types import Json
+
+ADDED, UPDATED, DELETED = "document.added", "document.updated", "document.deleted"
+
+Fate = Literal["added", "updated", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of a draft, and how many passages the document has; `apart`: those that nobody is shown."""
+
+    document: Any
+    fate: Fate
+    passages: int
+    apart: Sequence[Piece]
+
+
+def save(tx: Tx, tenant_id: str, draft: Draft, author: Author) -> Saved:
+    """Write a document, its passages, its index rows and the event that says so; what is there already stays as it is.
+
+    Found by its words from the commit on; its vectors are made by what follows from the event.
+    """
+    sent = draft.sent
+    shelf.lock(tx, sent.user_id, sent.group_id)
+    known = _same_place(tx, sent)
+    apart = [piece for piece in draft.pieces if piece.apart]
+    if known is not None and _says_the_same(known, draft):
+        return Saved(known, "unchanged", len(draft.pieces), apart)
+    document_id = known.id if known is not None else uuid7()
+    row = tx.execute(_WRITE, _values(tenant_id, document_id, draft)).one()
+    tx.execute(_UNCUT, {"id": document_id})
+    pieces = recordset([{name: getattr(one, name) for name in Piece.__slots__} for one in draft.pieces])
+    tx.execute(_CUT, {"tenant": tenant_id, "id": document_id, "rows": pieces})
+    shelf.put(tx, tenant_id, document_id, draft.rows)
+    _tell(tx, tenant_id, author, ADDED if known is None else UPDATED, row, len(draft.pieces))
+    return Saved(row, "added" if known is None else "updated", len(draft.pieces), apart)
+
+
+def get(tx: Tx, document_id: UUID) -> Any:
+    """The row of a document; NotFound: there is none."""
+    row = tx.execute(_GET, {"id": document_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no document {document_id} in this tenant.")
+    return row
+
+
+def find(
+    tx: Tx,
+    *,
+    user_id: str | None = None,
+    group_id: str | None = None,
+    uri: str | None = None,
+    before: UUID | None = None,
+    limit: int = 50,
+) -> Sequence[Any]:
+    """Documents without their content, with the number of their passages, newest first."""
+    values = {"user": user_id, "group": group_id, "uri": uri, "before": before, "limit": limit}
+    return tx.execute(_FIND, values).all()
+
+
+def cut(tx: Tx, document_id: UUID) -> Sequence[Any]:
+    """A document's passages in reading order; `served`: whether searches show it."""
+    return tx.execute(_PASSAGES, {"id": document_id}).all()
+
+
+def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
+    """Erase a document: its text, its passages and what the index knows of them; how many passages. NotFound."""
+    row = get(tx, document_id)
+    shelf.lock(tx, row.user_id, row.group_id)
+    get(tx, document_id)  # Who waited for the lock may have waited for someone who deleted it.
+    shelf.forget(tx, document_id)
+    passages_gone = tx.execute(_UNCUT, {"id": document_id}).rowcount
+    tx.execute(_DELETE, {"id": document_id})
+    _tell(tx, tenant_id, author, DELETED, row, passages_gone)
+    return passages_gone
+
+
+def knowledge(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Answer:
+    """The passages that answer a question, and nothing else."""
+    return query.search(db, tenant_id, replace(question, include=frozenset({"documents"})), embedder)
+
+
+def _same_place(tx: Tx, sent: Sent) -> Any:
+    """The document of these owners that came from the same place; None: there is none."""
+    if sent.uri is None:
+        return None
+    values = {"uri": sent.uri, "user": sent.user_id, "group": sent.group_id}
+    return tx.execute(_SAME_PLACE, values).one_or_none()
+
+
+def _says_the_same(row: Any, draft: Draft) -> bool:
+    stands = (row.sha256, row.title, row.media_type, row.metadata)
+    return bool(stands == (draft.sha256, draft.title, draft.media_type, draft.sent.metadata))
+
+
+def _values(tenant_id: str, document_id: UUID, draft: Draft) -> Json:
+    sent = draft.sent
+    return {
+        "tenant": tenant_id,
+        "id": document_id,
+        "user": sent.user_id,
+        "group": sent.group_id,
+        "title": draft.title,
+        "uri": sent.uri,
+        "media_type": draft.media_type,
+        "content": sent.content,
+        "sha256": draft.sha256,
+        "metadata": json.dumps(sent.metadata, ensure_ascii=False),
+        "at": draft.at,
+    }
+
+
+def _tell(tx: Tx, tenant_id: str, author: Author, event_type: str, row: Any, count: int) -> None:
+    """Ids alone: what is deleted later must not stand in the log."""
+    named = {"document_id": str(row.id), "user_id": row.user_id, "group_id": row.group_id}
+    payload = {name: value for name, value in named.items() if value is not None}
+    payload |= {"version": row.version, "passages": count}
+    publishing.publish(tx, tenant_id, author, [Emission(event_type, payload, subject=f"document:{row.id}")])
+
+
+_WRITE = text("""
+    INSERT INTO documents AS d (tenant_id, id, user_id, group_id, title, uri, media_type, content, sha256, metadata,
+                                created_at, updated_at)
+    VALUES (:tenant, :id, :user, :group, :title, :uri, :media_type, :content, :sha256, cast(:metadata AS jsonb),
+            :at, :at)
+    ON CONFLICT (tenant_id, id) DO UPDATE SET
+        title = excluded.title, media_type = excluded.media_type, content = excluded.content, sha256 = excluded.sha256,
+        metadata = excluded.metadata, version = d.version + 1, updated_at = excluded.updated_at
+    RETURNING *
+""")
+
+_CUT = text("""
+    INSERT INTO passages (tenant_id, document_id, position, headings, content, from_char, to_char)
+    SELECT :tenant, :id, position, headings, content, from_char, to_char
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        position int, headings text[], content text, from_char int, to_char int)
+""")
+
+_UNCUT = text("DELETE FROM passages WHERE document_id = :id")
+
+_DELETE = text("DELETE FROM documents WHERE id = :id")
+
+_GET = text("SELECT * FROM documents WHERE id = :id")
+
+_SAME_PLACE = text("""
+    SELECT * FROM documents
+    WHERE uri = :uri AND user_id IS NOT DISTINCT FROM :user AND group_id IS NOT DISTINCT FROM :group
+""")
+
+_FIND = text("""
+    SELECT d.id, d.user_id, d.group_id, d.title, d.uri, d.media_type, d.metadata, d.version, d.created_at, d.updated_at,
+           octet_length(d.content) AS bytes,
+           (SELECT count(*) FROM passages p WHERE p.document_id = d.id) AS passages
+    FROM documents d
+    WHERE (cast(:user AS text) IS NULL OR d.user_id = :user) AND (cast(:group AS text) IS NULL OR d.group_id = :group)
+      AND (cast(:uri AS text) IS NULL OR d.uri = :uri) AND (cast(:before AS uuid) IS NULL OR d.id < :before)
+    ORDER BY d.id DESC LIMIT :limit
+""")
+
+_PASSAGES = text("""
+    SELECT p.position, p.headings, p.content, p.from_char, p.to_char, i.ref IS NOT NULL AS served
+    FROM passages p
+    LEFT JOIN search_index i ON i.type = 'document' AND i.session_id = cast(p.document_id AS text)
+                            AND i.ref = cast(p.position AS text)
+    WHERE p.document_id = :id ORDER BY p.position
+""")

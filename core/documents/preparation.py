@@ -1,0 +1,152 @@
+"""Screens and chunks a document before it is saved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from core.config import Settings
+from core.documents import chunking
+from core.documents.chunking import MediaType
+from core.errors import Invalid, Problem
+from core.events import parsing
+from core.index import passages
+from core.index.search_index import Row
+from core.screening import screen, secret_scanner
+from core.types import Json
+
+MOST_PASSAGES: Final = 20_000
+"""Of one document: what falls into more is a list of short things rather than a text, and takes a minute to write."""
+
+METADATA_BYTES: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A document as it was sent. `uri`: where it comes from; with neither user nor group it is the whole tenant's."""
+
+    content: str
+    media_type: MediaType | None = None
+    title: str | None = None
+    uri: str | None = None
+    user_id: str | None = None
+    group_id: str | None = None
+    metadata: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A passage with its text, and in words why it is set apart, if it is."""
+
+    position: int
+    headings: Sequence[str]
+    content: str
+    from_char: int
+    to_char: int
+    apart: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document ready to be written: without its secrets, cut, and with its index rows."""
+
+    sent: Sent
+    title: str
+    media_type: MediaType
+    sha256: str
+    pieces: Sequence[Piece]
+    rows: Sequence[Row]
+    at: datetime
+
+
+def drafted(sent: Sent, settings: Settings) -> Draft:
+    """Screen and cut a document; no transaction is open meanwhile. Invalid: it cannot be kept, and why.
+
+    Secrets go as `secrets` says. A passage that is hostile, or stands under something that is, is set apart.
+    """
+    _check(sent, settings)
+    sent = replace(sent, content=sent.content.removeprefix("\ufeff"))
+    clean = _without_secrets(sent, refuse=settings.secrets == "refuse")
+    media_type = clean.media_type or chunking.guessed(clean.content)
+    title = clean.title or chunking.titled(clean.content, media_type)
+    pieces = [_screened(title, piece) for piece in _cut(clean.content, media_type, settings.passage_tokens)]
+    at, digest = datetime.now(UTC), hashlib.sha256(clean.content.encode()).hexdigest()
+    shown = [passages.IndexedPassage(p.position, title, p.headings, p.content) for p in pieces if not p.apart]
+    rows = passages.plan(clean.user_id, clean.group_id, at, shown)
+    return Draft(clean, title, media_type, digest, pieces, rows, at)
+
+
+def _check(sent: Sent, settings: Settings) -> None:
+    size = len(sent.content.encode(errors="replace"))
+    if size > settings.document_bytes:
+        limit = f"at most {settings.document_bytes} are taken (IMPRINT_DOCUMENT_BYTES)"
+        raise Invalid([Problem("/content", f"{size} bytes; {limit}. Send it in parts, each with a uri of its own")])
+    if "\x00" in sent.content:
+        raise Invalid([Problem("/content", "holds the character U+0000: is it a text at all?")])
+    if (fault := parsing.unstorable(sent.metadata)) is not None:
+        raise Invalid([Problem("/metadata", fault)])
+    if len(json.dumps(sent.metadata)) > METADATA_BYTES:
+        raise Invalid(
+            [Problem("/metadata", f"more than {METADATA_BYTES} bytes; what is to be found belongs in /content")]
+        )
+
+
+def _without_secrets(sent: Sent, *, refuse: bool) -> Sent:
+    """The document with each secret replaced by what it is. Invalid: its address holds one, or none may be sent."""
+    places: dict[str, str] = {"/content": sent.content, "/title": sent.title or "", "/uri": sent.uri or ""}
+    found = {place: secret_scanner.found(said) for place, said in places.items()}
+    found["/metadata"] = [secret for said in _strings(sent.metadata) for secret in secret_scanner.found(said)]
+    problems = [
+        Problem(place, f"holds a secret: {', '.join(sorted({one.label for one in secrets}))}. Take it out")
+        for place, secrets in found.items()
+        if secrets and (refuse or place == "/uri")
+    ]
+    if problems:
+        raise Invalid(problems)
+    title = sent.title and secret_scanner.redacted(sent.title, found["/title"])
+    content = secret_scanner.redacted(sent.content, found["/content"])
+    return replace(
+        sent, content=content, title=title, metadata=_redacted(sent.metadata) if found["/metadata"] else sent.metadata
+    )
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from (str(name), *_strings(inner))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _redacted(value: Any) -> Any:
+    if isinstance(value, str):
+        return secret_scanner.redacted(value, secret_scanner.found(value))
+    if isinstance(value, Mapping):
+        return {_redacted(name): _redacted(inner) for name, inner in value.items()}
+    return [_redacted(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _cut(content: str, media_type: MediaType, tokens: int) -> list[Piece]:
+    found = chunking.split(content, media_type, tokens)
+    if not found:
+        raise Invalid([Problem("/content", "holds no text")])
+    if len(found) > MOST_PASSAGES:
+        problem = f"falls into {len(found)} passages; at most {MOST_PASSAGES} are taken. Send it in parts"
+        raise Invalid([Problem("/content", problem)])
+    return [Piece(p.position, p.headings, content[p.start : p.end], p.start, p.end) for p in found]
+
+
+def _screened(title: str, piece: Piece) -> Piece:
+    """The passage as it would be shown, looked through."""
+    screened = screen.screen("\n".join(dict.fromkeys((title, *piece.headings, piece.content))))
+    if not screened.hostile:
+        return piece
+    said = dict.fromkeys(f"{one.kind}: {one.detail}" for one in screened.findings if one.kind in screen.HOSTILE)
+    return replace(piece, apart="; ".join(said))

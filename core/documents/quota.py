@@ -1,0 +1,36 @@
+"""How many documents a tenant may store, and how many bytes of them."""
+
+from __future__ import annotations
+
+from sqlalchemy import text
+
+from core.documents.preparation import Sent
+from core.settings.limits import Limits, QuotaReached
+from core.storage.db import Tx
+
+
+def require_room(tx: Tx, tenant_id: str, sent: Sent, limits: Limits) -> None:
+    """Refuse a document for which the tenant has no room; the one that it replaces counts no longer.
+
+    Until the transaction ends no other document of the tenant is let in, so that two cannot share the last place.
+
+    Raises:
+        QuotaReached: `documents` or `document_bytes`.
+    """
+    tx.execute(_LOCK, {"tenant": tenant_id})
+    values = {"uri": sent.uri, "user": sent.user_id, "group": sent.group_id}
+    stored = tx.execute(_STORED, values).one()
+    if stored.documents + 1 > limits.documents:
+        raise QuotaReached("documents", limits.documents)
+    if stored.bytes + len(sent.content.encode()) > limits.document_bytes:
+        raise QuotaReached("document_bytes", limits.document_bytes)
+
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('documents of ' || :tenant, 0))")
+
+_STORED = text("""
+    SELECT count(*) AS documents, coalesce(sum(octet_length(content)), 0) AS bytes FROM documents
+    WHERE uri IS DISTINCT FROM cast(:uri AS text) OR uri IS NULL
+       OR user_id IS DISTINCT FROM cast(:user AS text) OR group_id IS DISTINCT FROM cast(:group AS text)
+""")
+"""All but the one in whose place the new one is put; the length of a text is known without reading it."""

@@ -1,0 +1,1 @@
+"""Erasure of a memory, a session or a user, and scrubbing."""

@@ -1,0 +1,156 @@
+"""Memories of a user that say what is to be erased: all of it, or beside something else; and what is left of those."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import Conflict
+from core.events.publishing import Author
+from core.memory import memories, writer
+from core.memory.changes import Add, Owner
+from core.statements import redaction
+from core.statements.comparison import read
+from core.statements.redaction import Told
+from core.statements.succession import folded, gathered
+from core.storage.db import Tx
+from core.types import Candidate, Evidence, Status
+
+PROBE = 5
+"""Letters of a word by which texts are looked for that may hold a statement: inflections share them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partly:
+    """A memory that says something else as well, and what is left of its words."""
+
+    row: Any
+    left: str
+    evidence: Sequence[Evidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Memories that say nothing but what is erased, and those that are replaced by what is left of them.
+
+    `statements`: what is erased, as it is looked for in other texts.
+    """
+
+    statements: Sequence[Told]
+    whole: frozenset[UUID]
+    partly: Sequence[Partly]
+
+    def says(self, content: str, subject: str) -> bool:
+        """Whether a text says one of the statements, alone or beside something else."""
+        return redaction.without(content, self.statements, subject) is not None
+
+
+def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, drawn: Collection[UUID] = ()) -> Alike:
+    """The other memories of a user that say what these say or have said, but for those that were drawn from them."""
+    said = tx.execute(_SAID, {"ids": list(ids)}).all()
+    statements = [one for row in said for one in redaction.told(row.content, row.subject, gathered(row.structured))]
+    slots = {(row.subject, row.attribute, folded(row.value)) for row in said if row.attribute and row.value}
+    patterns = sorted({probe for one in statements if (probe := _probe(one))})
+    values = {"user": user_id, "ids": [*ids, *drawn], "patterns": patterns, "attributes": [slot[1] for slot in slots]}
+    whole, partly = [], []
+    for row in tx.execute(_CANDIDATES, values):
+        left = redaction.without(row.content, statements, row.subject)
+        if left is None and (row.subject, row.attribute, folded(row.value)) in slots:
+            left = ""
+        if left and row.status == Status.ACTIVE:
+            partly.append((row, left))
+        elif left is not None:
+            whole.append(row.id)
+    cited = memories.evidence(tx, [row.id for row, _ in partly])
+    found = [Partly(row, left, cited.get(row.id, [])) for row, left in partly]
+    return Alike(statements, frozenset(whole), found)
+
+
+def keep_rest(
+    tx: Tx, tenant_id: str, alike: Alike, author: Author, *, silenced: Collection[tuple[str, str]] = ()
+) -> int:
+    """Store what is left of the memories that said something else as well; how many. Under the owner's lock.
+
+    `silenced`: messages, by session and id, that have lost their text, so that they are quoted no longer.
+    """
+    kept = 0
+    for one in alike.partly:
+        add = Add(_rest(one, alike.statements, silenced), "What is left of a statement of which a part was erased.")
+        try:
+            with tx.begin_nested():
+                writer.apply(tx, tenant_id, Owner(one.row.user_id, one.row.group_id), [add], author)
+        except Conflict:
+            continue  # Another memory says so already.
+        kept += 1
+    return kept
+
+
+def unquote(tx: Tx, statements: Sequence[Told], places: Collection[tuple[str, str]]) -> int:
+    """Take the statements out of the quotes of these messages that other memories hold; how many."""
+    sessions, messages = zip(*places, strict=True) if places else ((), ())
+    rows = tx.execute(_QUOTES, {"sessions": list(sessions), "messages": list(messages)}).all()
+    cut = [(row, left) for row in rows if (left := redaction.without(row.quote, statements)) is not None]
+    for row, left in cut:
+        tx.execute(_REQUOTE, {**row._mapping, "left": left})
+    return len(cut)
+
+
+def _rest(one: Partly, statements: Sequence[Told], silenced: Collection[tuple[str, str]]) -> Candidate:
+    quotes = ["" if (e.session_id, e.message_id) in silenced else e.quote for e in one.evidence]
+    cut = [quote if (left := redaction.without(quote, statements)) is None else left for quote in quotes]
+    evidence = [replace(e, quote=quote) for e, quote in zip(one.evidence, cut, strict=True)]
+    whole = memories.candidate(one.row, evidence)
+    listed = gathered(whole.structured)
+    slotted = whole.value is not None and folded(whole.value) in folded(one.left)
+    structured = dict(whole.structured)
+    if listed is not None:
+        structured["values"] = [value for value in listed.values if folded(value) in folded(one.left)]
+    return replace(
+        whole,
+        content=one.left,
+        attribute=whole.attribute if slotted else None,
+        value=whole.value if slotted else None,
+        structured=structured,
+    )
+
+
+def _probe(one: Told) -> str:
+    """A part of a word that every text has which says a statement; empty: it has no word."""
+    named = read(one.subject).spoken
+    spoken = [word for word in read(one.content).spoken if word not in named and read(word).words]
+    longest = max(spoken, key=len, default="")
+    word = longest[:PROBE] if len(longest) > 1 else next(iter(spoken[-1:]), "")
+    escaped = word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{escaped}%" if escaped else ""
+
+
+_SAID = text("""
+    SELECT content, subject, structured, attribute, value FROM memories WHERE id = ANY(:ids)
+    UNION
+    SELECT snapshot ->> 'content', snapshot ->> 'subject', snapshot -> 'structured', snapshot ->> 'attribute',
+           snapshot ->> 'value'
+    FROM memory_versions WHERE memory_id = ANY(:ids) AND snapshot ->> 'content' <> ''
+""")
+
+_CANDIDATES = text("""
+    SELECT m.* FROM memories m
+    WHERE m.user_id = :user AND m.id <> ALL(:ids) AND m.category NOT IN ('episode', 'skill')
+      AND (m.content ILIKE ANY(:patterns) OR m.attribute = ANY(:attributes))
+    ORDER BY m.id
+""")
+
+_QUOTES = text("""
+    SELECT e.memory_id, e.session_id, e.message_id, e.event_id, e.quote FROM evidence e
+    WHERE e.quote <> '' AND (e.session_id, e.message_id) IN (
+        SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
+""")
+
+_REQUOTE = text("""
+    UPDATE evidence SET quote = :left
+    WHERE memory_id = :memory_id AND session_id = :session_id AND message_id = :message_id AND event_id = :event_id
+      AND quote = :quote
+""")

@@ -1,0 +1,105 @@
+"""Derivation closure: what must go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.storage.db import Tx
+
+ABSORBED = "merge"
+RETIRED = "archive"
+"""By which change a part was put away into what was drawn from it; where by none, it stands beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """What goes with some memories. `said`: they, and what says the same. `drawn`: what rests on them, or retells them.
+
+    `parts`: what else went into the drawn ones and stays. `waiting`: those of the parts that were put away into a
+    drawn one, with the change that did.
+    """
+
+    said: frozenset[UUID]
+    drawn: frozenset[UUID]
+    parts: frozenset[UUID]
+    waiting: frozenset[tuple[UUID, UUID]]
+
+    @property
+    def gone(self) -> list[UUID]:
+        return sorted(self.said | self.drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """One memory was drawn from a part; `how` the part was put away, and by which change."""
+
+    whole: UUID
+    part: UUID
+    how: str | None
+    change_id: UUID | None
+
+
+def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> Lineage:
+    """What goes when these are erased. `silenced`: with what they cite, so what others tell of it goes, too."""
+    equal = set(tx.execute(_EQUAL, {"ids": list(ids)}).scalars()) | set(ids)
+    said = _closure(tx, equal, _says_the_same)
+    retold = set(tx.execute(_RETOLD, {"ids": list(said), "others": silenced}).scalars())
+    drawn = _closure(tx, said | retold, _rests_on) - said
+    edges = [e for e in _edges(tx, drawn) if e.whole in drawn and e.part not in said | drawn]
+    waiting = frozenset((e.part, e.change_id) for e in edges if e.how and e.change_id)
+    return Lineage(frozenset(said), frozenset(drawn), frozenset(e.part for e in edges), waiting)
+
+
+def _says_the_same(edge: _Edge, found: set[UUID]) -> UUID | None:
+    """Merged memories say one thing, and a compressed one stands for its parts: who erases it means them."""
+    if edge.how == ABSORBED and edge.part in found:
+        return edge.whole
+    return edge.part if edge.how in {ABSORBED, RETIRED} and edge.whole in found else None
+
+
+def _rests_on(edge: _Edge, found: set[UUID]) -> UUID | None:
+    if edge.part in found:
+        return edge.whole
+    return edge.part if edge.how == ABSORBED and edge.whole in found else None
+
+
+def _closure(tx: Tx, begin: Iterable[UUID], step: Callable[[_Edge, set[UUID]], UUID | None]) -> set[UUID]:
+    found = set(begin)
+    fresh = set(found)
+    while fresh:
+        reached = {one for edge in _edges(tx, fresh) if (one := step(edge, found)) is not None}
+        fresh = reached - found
+        found |= fresh
+    return found
+
+
+def _edges(tx: Tx, ids: Iterable[UUID]) -> list[_Edge]:
+    rows = tx.execute(_EDGES, {"ids": list(ids), "how": [ABSORBED, RETIRED]})
+    return [_Edge(row.from_id, row.to_id, row.how, row.change_id) for row in rows]
+
+
+_EQUAL = text("""
+    SELECT o.id FROM memories m
+    JOIN memories o ON o.user_id = m.user_id AND o.statement_key = m.statement_key AND o.subject = m.subject
+    WHERE m.id = ANY(:ids)
+""")
+
+_RETOLD = text("""
+    SELECT DISTINCT o.id FROM memories m
+    JOIN evidence mine ON mine.memory_id = m.id AND mine.session_id <> ''
+    JOIN evidence theirs ON theirs.session_id = mine.session_id
+    JOIN memories o ON o.id = theirs.memory_id AND (o.user_id = m.user_id OR :others)
+    WHERE m.id = ANY(:ids) AND m.category <> 'episode' AND o.category = 'episode'
+""")
+"""Episodes of the conversations in which it was said: they tell of all that was."""
+
+_EDGES = text("""
+    SELECT r.from_id, r.to_id, r.change_id, v.change AS how FROM relations r
+    LEFT JOIN memory_versions v
+           ON v.memory_id = r.to_id AND v.change_id = r.change_id AND v.change = ANY(:how)
+    WHERE r.relation = 'derived_from' AND (r.from_id = ANY(:ids) OR r.to_id = ANY(:ids))
+""")

@@ -1,0 +1,1 @@
+"""The event log: parsing, appending, publishing, doorbell, dispatches."""

@@ -1,0 +1,269 @@
+"""The event log: append, emit, read, settle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core.errors import NotFound
+from core.events.parsing import NAME_CHARACTERS, SERVICE, Incoming
+from core.storage.db import Tx, recordset, recordset_of_json
+from core.types import Event, Json
+
+COLUMNS = """
+    e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
+    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}')
+"""
+"""What `event_of` reads, in the order of Event's fields."""
+
+SOURCE = SERVICE
+"""Source of the events that the service itself emits; `core.events.parsing` refuses it from anyone else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What an emitted event follows from; it places the new event in its chain."""
+
+    event: Event
+    dispatch_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """An event that the service is about to emit."""
+
+    event_type: str
+    payload: Json
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """An event of the service itself that follows from no other; of several with one id the log takes the first.
+
+    `extensions` are kept beside the event and shown to nobody.
+    """
+
+    id: str
+    event_type: str
+    time: datetime
+    payload: Json
+    subject: str | None = None
+    extensions: Json = field(default_factory=dict)
+
+
+def append(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[tuple[str, str], int]:
+    """Append events that begin a chain; return the positions of those that the log did not know, by source and id."""
+    values = {"tenant": tenant_id, "rows": recordset_of_json([_row(event) for event in batch]), **_NO_CAUSE}
+    return {(row.source, row.id): row.seq for row in tx.execute(_INSERT, values)}
+
+
+def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> None:
+    """Append what the service itself has to say, in the chain of its cause. It is routed like any other event."""
+    if not emissions:
+        return
+    place = {
+        "root_seq": cause.event.root_seq,
+        "hop": cause.event.hop + 1,
+        "dispatch_id": cause.dispatch_id,
+        "lineage": list(cause.event.lineage) or None,
+    }
+    rows = _rows([_emitted(emission, cause) for emission in emissions])
+    tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **place})
+
+
+def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> int:
+    """Append events of the service that begin a chain of their own; how many of them the log did not know yet."""
+    if not announcements:
+        return 0
+    rows = _rows([_announced(announcement) for announcement in announcements])
+    return len(tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}).all())
+
+
+def get(tx: Tx, event_id: str) -> Event:
+    """The event with that id; if several sources used the id, the latest."""
+    row = tx.execute(_GET, {"id": event_id}).first()
+    if row is None:
+        raise NotFound(f"There is no event {event_id!r} in this tenant.")
+    return event_of(row)
+
+
+def followers(tx: Tx, event: Event) -> list[Event]:
+    """What the service emitted because of this event, oldest first."""
+    return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
+
+
+def at(tx: Tx, seq: int) -> Event:
+    """The event at a place in the tenant's log."""
+    return event_of(tx.execute(_AT, {"seq": seq}).one())
+
+
+def find(
+    tx: Tx,
+    *,
+    event_type: str | None = None,
+    session_id: str | None = None,
+    user_id: str | None = None,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[Event]:
+    """Events, newest first; `event_type` may end in `.*`; `before` is a place in the log."""
+    like = re.sub(r"([\\%_])", r"\\\1", event_type).replace("*", "%") if event_type else None
+    values = {"type": like, "session": session_id, "user": user_id, "before": before, "limit": limit}
+    return [event_of(row) for row in tx.execute(_FIND, values)]
+
+
+def since(tx: Tx, seq: int, limit: int) -> list[Event]:
+    """Events after a place in the log, oldest first."""
+    return [event_of(row) for row in tx.execute(_SINCE, {"seq": seq, "limit": limit})]
+
+
+def backlog(tx: Tx, bound: int) -> int:
+    """How many events wait for the router, of this tenant or, for the queue role, of all; counting stops at `bound`."""
+    return int(tx.execute(_BACKLOG, {"bound": bound}).scalar_one())
+
+
+def pending(tx: Tx, seq: int) -> int:
+    """How much up to this place in the log, and of all that followed from it, has not ended yet."""
+    return int(tx.execute(_PENDING, {"seq": seq}).scalar_one())
+
+
+def open_from(tx: Tx) -> int | None:
+    """Return the first place in the log with something that has not ended, chains included; None: all has ended."""
+    found: int | None = tx.execute(_OPEN_FROM).scalar_one()
+    return found
+
+
+def flush(tx: Tx, seq: int) -> int:
+    """Make every open debounce that holds something up to this place due now; how many there were."""
+    return tx.execute(_FLUSH, {"seq": seq}).rowcount
+
+
+def event_of(row: Sequence[Any]) -> Event:
+    """A row of COLUMNS as an Event; by place, for a router does this thousands of times a second."""
+    return Event(*row)
+
+
+def _emitted(emission: Emission, cause: Cause) -> Incoming:
+    return Incoming(
+        id=str(uuid7()),
+        source=SOURCE,
+        event_type=emission.event_type,
+        subject=emission.subject,
+        time=datetime.now(UTC),
+        payload=emission.payload,
+        correlation_id=cause.event.correlation_id,
+        causation_id=cause.event.id,
+    )
+
+
+def _announced(announcement: Announcement) -> Incoming:
+    return Incoming(
+        id=announcement.id,
+        source=SOURCE,
+        event_type=announcement.event_type,
+        subject=announcement.subject,
+        time=announcement.time,
+        payload=announcement.payload,
+        correlation_id=announcement.id,
+        extensions=announcement.extensions,
+    )
+
+
+def _rows(batch: Sequence[Incoming]) -> str:
+    """A batch as one JSON parameter."""
+    return recordset([_row(event) for event in batch])
+
+
+def _row(event: Incoming) -> Json:
+    return {
+        "id": event.id,
+        "source": event.source,
+        "event_type": event.event_type,
+        "subject": event.subject,
+        "time": event.time.isoformat(),
+        "payload": event.payload,
+        "session_id": _text(event.payload, "session_id"),
+        "user_id": _text(event.payload, "user_id"),
+        "correlation_id": event.correlation_id,
+        "causation_id": event.causation_id,
+        "extensions": event.extensions or None,
+    }
+
+
+def _text(payload: Mapping[str, Any], name: str) -> str | None:
+    """Who or what the payload of a type that nobody checks names, if it could be a name: the log is indexed by it."""
+    value = payload.get(name)
+    return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARACTERS else None
+
+
+def last_seq(tx: Tx) -> int:
+    """Return the position of the tenant's newest event; 0 for an empty log."""
+    return int(tx.execute(text("SELECT coalesce(max(seq), 0) FROM events")).scalar_one())
+
+
+_NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None}
+"""Where an event stands that begins a chain."""
+
+_INSERT = text("""
+    INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
+                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage)
+    SELECT :tenant, id, source, event_type, subject, time, payload, session_id, user_id,
+           correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid),
+           cast(:lineage AS text[])
+    FROM json_to_recordset(cast(:rows AS json)) AS batch (
+        id text, source text, event_type text, subject text, time timestamptz, payload jsonb, session_id text,
+        user_id text, correlation_id text, causation_id text, extensions jsonb)
+    ON CONFLICT DO NOTHING
+    RETURNING seq, id, source
+""")
+"""Append a batch in its order; what the log knows already is left out of the answer."""
+
+_GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LIMIT 1")
+
+_AT = text(f"SELECT {COLUMNS} FROM events e WHERE seq = :seq")
+
+_FOLLOWERS = text(f"SELECT {COLUMNS} FROM events e WHERE causation_id = :id ORDER BY seq")
+
+_FIND = text(f"""
+    SELECT {COLUMNS} FROM events e
+    WHERE (cast(:type AS text) IS NULL OR event_type LIKE :type)
+      AND (cast(:session AS text) IS NULL OR session_id = :session)
+      AND (cast(:user AS text) IS NULL OR user_id = :user)
+      AND (cast(:before AS bigint) IS NULL OR seq < :before)
+    ORDER BY seq DESC LIMIT :limit
+""")
+
+_SINCE = text(f"SELECT {COLUMNS} FROM events e WHERE seq > :seq ORDER BY seq LIMIT :limit")
+
+_BACKLOG = text("SELECT count(*) FROM (SELECT FROM events WHERE routed_at IS NULL LIMIT :bound) AS waiting")
+
+_PENDING = text("""
+    SELECT (SELECT count(*) FROM events WHERE routed_at IS NULL AND coalesce(root_seq, seq) <= :seq)
+         + (SELECT count(*) FROM dispatches
+            WHERE status IN ('pending', 'running', 'retrying') AND root_seq <= :seq)
+         + (SELECT count(*) FROM flows WHERE due_at IS NOT NULL AND root_seq <= :seq)
+""")
+"""Unrouted events, open dispatches and open debounces whose chain began at or before the place."""
+
+_OPEN_FROM = text("""
+    SELECT least(
+        (SELECT min(coalesce(root_seq, seq)) FROM events WHERE routed_at IS NULL),
+        (SELECT min(root_seq) FROM dispatches WHERE status IN ('pending', 'running', 'retrying')),
+        (SELECT min(root_seq) FROM flows WHERE due_at IS NOT NULL))
+""")
+
+_FLUSH = text("""
+    UPDATE flows SET due_at = now() WHERE (tenant_id, rule, kind, key) IN (
+        SELECT tenant_id, rule, kind, key FROM flows
+        WHERE kind = 'debounce' AND due_at > now() AND root_seq <= :seq
+        ORDER BY tenant_id COLLATE "C", rule COLLATE "C", key COLLATE "C" FOR UPDATE)
+""")
+"""Locked in the order in which routers lock (`rules.flow.flow_rows`), and none of the stages that come after."""

@@ -1,0 +1,434 @@
+"""Parses and validates native events and CloudEvents."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from urllib.parse import unquote
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
+from pydantic_core import ErrorDetails
+from uuid_utils import uuid7
+
+from core.errors import Invalid, Problem
+from core.events import identifiers
+from core.types import Json
+
+NAME_CHARACTERS = 200
+"""Longest name: two of them, in any script, fit into one entry of an index."""
+
+
+def _name(value: str) -> str:
+    return _faultless(value, identifiers.fault_of_name(value))
+
+
+def _place(value: str) -> str:
+    return _faultless(value, identifiers.fault_of_place(value))
+
+
+def _faultless(value: str, fault: str | None) -> str:
+    if fault is not None:
+        raise ValueError(fault)
+    return value
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
+EventType = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")
+]
+Who = Annotated[Name, AfterValidator(_name)]
+"""A user or group, as they may come in; what is asked for may have an older name (`Name`)."""
+
+Place = Annotated[Name, AfterValidator(_place)]
+"""A session or message, likewise."""
+
+Content = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+NESTING = 100
+"""Levels of lists and objects in a payload: what reads it later must not run out of stack."""
+
+YEARS = range(1900, 3000)
+"""Years that a time may lie in: far from the ends of the calendar, so that any reader, in any zone, can use it."""
+
+PROBLEMS = 100
+"""Faults of one batch that are listed; who sends more has one that repeats."""
+
+EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
+
+SERVICE = "imprint"
+"""The source of the service's own events. In any spelling that a reader could take for it, nobody else may use it."""
+
+
+class Payload(BaseModel):
+    """A payload may carry more than is checked; what is checked must fit."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class SessionPayload(Payload):
+    session_id: Place
+    user_id: Who
+    group_id: Who | None = None
+
+
+class SessionStarted(SessionPayload):
+    state: Json | None = None
+
+
+class SessionEnded(SessionPayload):
+    message_count: int | None = Field(None, ge=0)
+
+
+class MessageAdded(SessionPayload):
+    role: Literal["user", "assistant", "system", "tool"]
+    content: Content
+    message_id: Place | None = None
+    speaker: Name | None = None
+    agent_id: Name | None = None
+    participants: list[Who] | None = None
+    audience: Literal["group", "private"] | list[Who] | None = None
+    importance: Share | None = None
+    tool_calls: list[Json] | None = None
+    tool_name: Name | None = None
+    tool_call_id: Name | None = None
+    tags: list[Name] | None = None
+    metadata: Json | None = None
+
+
+class ToolResultAdded(SessionPayload):
+    content: Content
+    message_id: Place | None = None
+    agent_id: Name | None = None
+    tool_name: Name | None = None
+    tool_call_id: Name | None = None
+    tags: list[Name] | None = None
+    metadata: Json | None = None
+
+
+class PlanUpdated(SessionPayload):
+    plan: Json | list[Any] | str
+
+
+class TaskCompleted(Payload):
+    user_id: Who
+
+
+class SkillPayload(Payload):
+    user_id: Who
+    skill: Name
+
+
+class MemoryRequested(Payload):
+    user_id: Who
+    group_id: Who | None = None
+    content: Annotated[str, StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$")]
+
+
+class FeedbackGiven(Payload):
+    user_id: Who
+
+
+PAYLOADS: Mapping[str, type[Payload]] = {
+    "session.started": SessionStarted,
+    "message.added": MessageAdded,
+    "tool.result.added": ToolResultAdded,
+    "plan.updated": PlanUpdated,
+    "session.ended": SessionEnded,
+    "task.completed": TaskCompleted,
+    "skill.succeeded": SkillPayload,
+    "skill.failed": SkillPayload,
+    "memory.requested": MemoryRequested,
+    "feedback.given": FeedbackGiven,
+}
+"""Event types whose payload is checked. Others are accepted with any JSON object."""
+
+
+class NativeEvent(BaseModel):
+    """One event as a client sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Name | None = None
+    event_type: EventType
+    source: Name
+    subject: Name | None = None
+    time: AwareDatetime | None = None
+    payload: Json = Field(default_factory=dict)
+    correlation_id: Name | None = None
+    causation_id: Name | None = None
+    traceparent: Name | None = None
+    tracestate: Name | None = None
+    partitionkey: Name | None = None
+
+    @field_validator("time")
+    @classmethod
+    def _within_reach(cls, time: datetime | None) -> datetime | None:
+        if time is not None and time.year not in YEARS:
+            raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
+        return time
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An event that passed every check and can be accepted as it is."""
+
+    id: str
+    source: str
+    event_type: str
+    subject: str | None
+    time: datetime
+    payload: Json
+    correlation_id: str
+    causation_id: str | None = None
+    extensions: Json = field(default_factory=dict)
+
+
+def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> list[Incoming]:
+    """Every event in a request or bus message; Invalid names each fault with the event's index.
+
+    `headers` decides the form: `application/x-ndjson`, `application/cloudevents+json`,
+    `application/cloudevents-batch+json`, binary CloudEvents (`ce-*` headers), else JSON (one or an array).
+    """
+    documents = _documents(body, headers)
+    if len(documents) > batch:
+        raise Invalid([Problem("", f"{len(documents)} events in one batch; send at most {batch}")])
+    if len(body) > event_bytes:
+        _refuse_large(documents, event_bytes)
+    return check(documents)
+
+
+def check_one(document: object, event_bytes: int) -> Incoming:
+    """Check one parsed event that is only looked at, so that it may be one that the service itself publishes.
+
+    The pointers of Invalid lead into the event itself.
+    """
+    try:
+        _refuse_large([document], event_bytes)
+        return check([document], may_be_own=True)[0]
+    except Invalid as error:
+        raise Invalid([Problem(p.pointer.removeprefix("/0"), p.detail) for p in error.problems]) from None
+
+
+def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Incoming]:
+    """Turn parsed documents into events, or say everything that is wrong with them.
+
+    `may_be_own`: the events are only looked at, so that they may be such as the service itself publishes.
+    """
+    problems: list[Problem] = []
+    events: list[Incoming] = []
+    for index, document in enumerate(documents):
+        try:
+            events.append(_event(document, may_be_own=may_be_own))
+        except ValidationError as error:
+            problems += [Problem(f"/{index}{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
+        except Invalid as error:
+            problems += [Problem(f"/{index}{p.pointer}", p.detail) for p in error.problems]
+        if len(problems) > PROBLEMS:
+            raise Invalid([*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} faults; the rest is not listed")])
+    if problems:
+        raise Invalid(problems)
+    _refuse_unstorable(events)
+    return events
+
+
+def _event(document: object, *, may_be_own: bool) -> Incoming:
+    if isinstance(document, dict) and "specversion" in document:
+        document = _from_cloud(document)
+    native = NativeEvent.model_validate(document)
+    if not may_be_own and is_of_service(native.source):
+        raise Invalid([Problem("/source", f"`{SERVICE}` is the service itself; send a name of your own")])
+    checked = PAYLOADS.get(native.event_type)
+    if checked is not None:
+        _check_payload(checked, native.payload)
+    event_id = native.id or str(uuid7())
+    extensions = {name: value for name in EXTENSIONS if (value := getattr(native, name)) is not None}
+    return Incoming(
+        id=event_id,
+        source=native.source,
+        event_type=native.event_type,
+        subject=native.subject,
+        time=native.time or datetime.now(UTC),
+        payload=native.payload,
+        correlation_id=native.correlation_id or event_id,
+        causation_id=native.causation_id,
+        extensions=extensions,
+    )
+
+
+def is_of_service(source: str) -> bool:
+    """Whether a source reads as the service's: in any case, in full width, with spaces or invisible signs in it."""
+    if source.isascii() and source.isprintable():  # Of those, a space alone shows nothing.
+        return source.replace(" ", "").casefold() == SERVICE
+    visible = (sign for sign in unicodedata.normalize("NFKC", source) if unicodedata.category(sign) not in UNSEEN)
+    return "".join(visible).casefold() == SERVICE
+
+
+UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+"""Categories of Unicode that show nothing: controls, format characters, spaces and separators."""
+
+
+def _check_payload(model: type[Payload], payload: Json) -> None:
+    try:
+        model.model_validate(payload, strict=True)
+    except ValidationError as error:
+        problems = [Problem(f"/payload{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
+        raise Invalid(problems) from None
+
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def _refuse_unstorable(events: Sequence[Incoming]) -> None:
+    """Refuse what PostgreSQL cannot keep; all payloads are looked at together first, for nearly all are fine."""
+    if _fault_of([event.payload for event in events], depth=len(events)) is None:
+        return
+    faults = ((index, unstorable(event.payload)) for index, event in enumerate(events))
+    problems = [Problem(f"/{index}/payload", fault) for index, fault in faults if fault is not None]
+    if problems:
+        raise Invalid(problems)
+
+
+def unstorable(value: object) -> str | None:
+    """Why PostgreSQL cannot keep a value as JSON; None: it can."""
+    return _fault_of(value, depth=0)
+
+
+def _fault_of(value: object, depth: int) -> str | None:
+    """Why a value cannot be kept as JSON; `depth` brackets of it are known to be harmless."""
+    try:
+        text = ENCODER.encode(value)
+        text.encode()
+    except (ValueError, UnicodeEncodeError):
+        return "holds a number or character that JSON in UTF-8 cannot carry"
+    except RecursionError:
+        return _NESTED
+    if text.count("[") + text.count("{") - depth > NESTING and _is_nested(value):
+        return _NESTED
+    if "\\u0000" in text and NUL.search(text):
+        return "holds the character U+0000; remove it"
+    return None
+
+
+_NESTED = f"nested deeper than {NESTING} levels; flatten it"
+
+
+def _is_nested(payload: object) -> bool:
+    """Whether lists and objects stand in each other deeper than is allowed; walked without recursion."""
+    level: list[Any] = [payload]
+    for _ in range(NESTING):
+        within = (v.values() if isinstance(v, dict) else v for v in level)
+        level = [v for values in within for v in values if isinstance(v, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+CLOUD_NAMES = {
+    "type": "event_type",
+    "data": "payload",
+    "correlationid": "correlation_id",
+    "causationid": "causation_id",
+}
+
+
+def _from_cloud(document: Json) -> Json:
+    """CloudEvents 1.0 attributes by our names; unknown extensions are allowed by that standard and dropped."""
+    if document["specversion"] != "1.0":
+        raise Invalid([Problem("/specversion", 'only CloudEvents 1.0 is understood; send "1.0"')])
+    if "data_base64" in document:
+        raise Invalid([Problem("/data_base64", "send the payload as a JSON object in `data`")])
+    known = {"id", "source", "subject", "time", *CLOUD_NAMES, *EXTENSIONS}
+    return {CLOUD_NAMES.get(name, name): value for name, value in document.items() if name in known}
+
+
+def _documents(body: bytes, headers: Mapping[str, str]) -> list[object]:
+    kind = headers.get("content-type", "").split(";")[0].strip().lower()
+    if "ce-specversion" in headers:
+        return [_binary(body, headers)]
+    if kind == "application/x-ndjson":
+        return list(_lines(body))
+    parsed = _json(body, "")
+    if isinstance(parsed, list):
+        return parsed
+    return [parsed]
+
+
+def _binary(body: bytes, headers: Mapping[str, str]) -> Json:
+    """Binary mode: attributes in `ce-` headers, the payload is the body."""
+    attributes = {name[3:]: unquote(value) for name, value in headers.items() if name.startswith("ce-")}
+    return {**attributes, "data": _json(body, "/payload") if body else {}}
+
+
+def _lines(body: bytes) -> Iterable[object]:
+    for index, line in enumerate(line for line in body.splitlines() if line.strip()):
+        yield _json(line, f"/{index}")
+
+
+def _json(raw: bytes, pointer: str) -> Any:
+    try:
+        return json.loads(raw, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise Invalid([Problem(pointer, f"not UTF-8 at byte {error.start}")]) from None
+    except ValueError as error:
+        raise Invalid([Problem(pointer, f"not JSON: {error}")]) from None
+    except RecursionError:
+        raise Invalid([Problem(pointer, "nested too deeply; flatten the payload")]) from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number; use null")
+
+
+def _refuse_large(documents: Sequence[object], event_bytes: int) -> None:
+    sizes = ((i, _size(i, d)) for i, d in enumerate(documents))
+    problems = [Problem(f"/{i}", f"{n} bytes; an event may have {event_bytes}") for i, n in sizes if n > event_bytes]
+    if problems:
+        raise Invalid(problems)
+
+
+def _size(index: int, document: object) -> int:
+    try:
+        return len(json.dumps(document, ensure_ascii=False).encode(errors="surrogatepass"))
+    except RecursionError:
+        raise Invalid([Problem(f"/{index}", _NESTED)]) from None
+
+
+def _pointer(error: ErrorDetails) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in error["loc"])
+
+
+def _advice(error: ErrorDetails) -> str:
+    if error["type"] == "extra_forbidden":
+        return _unknown_field(str(error["loc"][-1]))
+    advice = {
+        "missing": "is required",
+        "timezone_aware": "needs a time zone, such as 2026-11-21T10:00:00Z",
+        "model_type": "must be a JSON object",
+        "model_attributes_type": "must be a JSON object",
+    }
+    return advice.get(error["type"], error["msg"].removeprefix("Value error, "))
+
+
+def _unknown_field(name: str) -> str:
+    if name in CLOUD_NAMES:
+        native = CLOUD_NAMES[name]
+        return f"is a field of CloudEvents, which also say `specversion`; a native event has `{native}` in its place"
+    near = difflib.get_close_matches(name, NativeEvent.model_fields, 1, 0.7)
+    return f"is not a field of an event; {f'did you mean `{near[0]}`?' if near else 'put it into `payload`'}"

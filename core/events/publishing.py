@@ -1,0 +1,37 @@
+"""Author of a change and publish(): service events in the chain of their cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from uuid_utils.compat import uuid7
+
+from core.events import log
+from core.events.log import Announcement, Cause, Emission
+from core.storage.db import Tx
+from core.types import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who changes: an agent or a key, by which rule, as what followed from an event; a person follows from none."""
+
+    name: str
+    cause: Cause | None = None
+    rule: str | None = None
+    rule_version: int | None = None
+
+    def as_json(self) -> Json:
+        return {"name": self.name, "rule": self.rule, "rule_version": self.rule_version}
+
+
+def publish(tx: Tx, tenant_id: str, author: Author, emissions: Sequence[Emission]) -> None:
+    """Say what has changed: in the chain of its cause or, where a person did it, as the beginning of one."""
+    if author.cause is not None:
+        log.emit(tx, tenant_id, author.cause, emissions)
+        return
+    now = datetime.now(UTC)
+    begun = [Announcement(str(uuid7()), e.event_type, now, e.payload, e.subject) for e in emissions]
+    log.announce(tx, tenant_id, begun)

@@ -1,1 +1,0 @@
-"""From what people say to statements worth keeping."""

@@ -1,1 +1,0 @@
-"""Tables of what Chinese sentences say: rows of slots, and cues of kind and topic."""

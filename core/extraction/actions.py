@@ -1,0 +1,72 @@
+"""What a speaker did or will do.
+
+Wider than what is worth remembering as a fact: what someone said they would bring tells how a conversation went.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.extraction import rule_extractor
+from core.extraction.english import informal
+from core.language import dates, sentences, third_person
+from core.types import Category, Message
+
+
+def said(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
+    """The actions in each message of one conversation: those that extraction finds, and plain ones beside them."""
+    messages = rule_extractor.with_assistants(messages)
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for candidate in rule_extractor.stated(messages):
+        if candidate.category in {Category.PLAN, Category.EVENT}:
+            found[candidate.evidence[0].message_id].append(candidate.content)
+    names = frozenset(name for m in messages if (name := rule_extractor.speaker_of(m)))
+    for message in messages:
+        speaker = rule_extractor.speaker_of(message)
+        if speaker is not None:
+            plain = _plain(message, speaker, names - {speaker})
+            found[message.id] += [one for one in plain if not _is_among(one, found[message.id])]
+    return {message_id: list(dict.fromkeys(ones)) for message_id, ones in found.items() if ones}
+
+
+def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
+    """Sentences of a message that begin with what its speaker did or will do."""
+    addressee = next(iter(others)) if len(others) == 1 else None
+    for quote in sentences.split(message.content):
+        stated = sentences.asserted(quote)
+        if stated is None:
+            continue
+        chinese = sentences.is_chinese(stated)
+        plain = sentences.cleaned_zh(stated) if chinese else informal.cleaned(stated, others)
+        if not (_DONE_ZH if chinese else _DONE_EN).search(plain):
+            continue
+        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        if chinese:
+            yield third_person.third_person_zh(dated, speaker, addressee)
+        else:
+            told = third_person.third_person(dated, speaker, addressee)
+            yield told if told.endswith((".", "!", "?")) else f"{told}."
+
+
+def _is_among(one: str, known: Sequence[str]) -> bool:
+    """Whether it is said already, perhaps with another sentence behind it."""
+    return any(one.rstrip(".!。！") in other for other in known)
+
+
+_DONE_EN = re.compile(
+    r"^(?:(?:and|so|then|well|okay|ok|yes|yeah|sure|great|also|but|now|actually|meanwhile|today|yesterday),? )*"
+    r"(?:I|we) (?:(?:also|just|already|finally|then|now|both|have|had|definitely|probably|first) )*"
+    r"(?:will(?: not)?|am going to|are going to|plan to|promise to|promised to|agreed to|decided to|have to|need to|"
+    r"must|bought|brought|built|booked|called|chose|did|drove|flew|found|gave|got|left|lost|made|met|moved|paid|put|"
+    r"ran|read|sent|set|sold|spent|spoke|took|told|visited|went|won|wrote|"
+    r"(?!(?:want|need|lik|lov|hop|hat|believ|seem|wonder|wish|appreciat|enjoy|agre|prefer|dislik|mention|mean|ask)e?d\b)"
+    r"[a-z]{2,}(?<!e)ed)\b",
+    re.IGNORECASE,
+)
+
+_DONE_ZH = re.compile(
+    r"^(?:那|好的?|所以|然后|今天|昨天|刚才|刚刚|其实)?[，,]?我们?(?!觉得|想知道|不知道)"
+    r"[^，。！？]{0,12}?(?:会|要|将|打算|准备|决定|得去|已经|刚|去了|买了|订了|做了|完成了|发了|写了|修了|试了)"
+)

@@ -1,0 +1,134 @@
+"""Candidates of Chinese messages: what the reader understands, as statements that can be judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from core.extraction import slots as extraction_slots
+from core.extraction.chinese import patterns
+from core.extraction.chinese.reader import Conversation
+from core.extraction.chinese.statement import Flow, Said
+from core.extraction.known_people import NOBODY, Known
+from core.extraction.pattern_types import Slot
+from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+
+Kept = list[tuple[Said, Candidate]]
+
+
+class Listener:
+    """Listens to one conversation; what is taken back later is left out at the end."""
+
+    def __init__(self, known: Known = NOBODY) -> None:
+        self._conversation = Conversation()
+        self._known = known
+        self._made: Kept = []
+
+    def candidates(
+        self, message: Message, text: str, speaker: str, asked: str | None, *, alone: bool
+    ) -> list[Candidate]:
+        """What a message states. `alone`: only an assistant listens, so that wishes are standing instructions."""
+        made: Kept = []
+        self._conversation.meet(speaker, self._known.get(message.user_id, ()))
+        for said in self._conversation.hear(text, speaker, asked, Flow(message.occurred_at)):
+            if said.instructs and not alone:
+                continue
+            made += [(said, one) for one in _candidates(said, message, speaker)]
+        self._made += made
+        return [candidate for _, candidate in made]
+
+    def withdrawn(self) -> list[Candidate]:
+        """The candidates that were taken back after they had been made."""
+        gone = self._conversation.withdrawn
+        return [candidate for said, candidate in self._made if any(said is one for one in gone)]
+
+
+def _candidates(said: Said, message: Message, speaker: str) -> Iterator[Candidate]:
+    base = _base(said, message, speaker)
+    if said.instructs:
+        yield replace(base, attribute=said.fact.attribute, value=said.fact.value) if said.fact else base
+        return
+    grouped = extraction_slots.by_attribute(said.slots)
+    if said.fact:
+        yield _with_fact(base, said, [slot for slots in grouped for slot in slots])
+        return
+    for place, slots in enumerate(grouped):
+        one = extraction_slots.filled(base, slots, _about(slots[0], speaker))
+        yield replace(one, content=_plainly(one.subject, slots)) if place or _names(slots[0], speaker) else one
+    if not grouped:
+        yield base
+
+
+def _names(slot: Slot, speaker: str) -> bool:
+    """Whether a slot gives the speaker a name other than the one that is known."""
+    return slot.attribute.startswith("name.") and slot.value != speaker
+
+
+def _plainly(subject: str, slots: Sequence[Slot]) -> str:
+    return extraction_slots.plainly(subject, slots, patterns.TABLES, "、")
+
+
+def _base(said: Said, message: Message, speaker: str) -> Candidate:
+    evidence = (Evidence(message.session_id, message.id, message.event_id, said.quote),)
+    if said.instructs:
+        return Candidate(
+            said.text, Category.INSTRUCTION, Topic.PREFERENCE, speaker, evidence, message.occurred_at,
+            importance=0.9, confidence=0.85,
+        )  # fmt: skip
+    category = _category(said, message)
+    return Candidate(
+        said.text, category, _topic(said.plain), said.subject, evidence,
+        said.found[0].when if said.found else message.occurred_at,
+        kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
+        importance=said.importance, confidence=0.7, corrects=said.corrects,
+        structured={"date_precision": said.found[0].precision.value} if said.found else {},
+    )  # fmt: skip
+
+
+def _category(said: Said, message: Message) -> Category:
+    """By its words; what is told with a day to come is a plan, and with one that is over an event."""
+    cue = next((c for c in patterns.TABLES.categories if c.regex.search(said.plain)), None)
+    ahead = bool(said.found) and all(one.when > message.occurred_at for one in said.found)
+    if ahead and said.category in {Category.FACT, Category.EVENT, Category.PLAN}:
+        return Category.PLAN
+    if cue and said.category is Category.FACT:
+        return cue.category
+    if said.category is Category.PLAN and said.found and not ahead:
+        return Category.EVENT
+    return said.category
+
+
+def _topic(plain: str) -> Topic:
+    return next((theme.topic for theme in patterns.TABLES.themes if theme.regex.search(plain)), Topic.OTHER)
+
+
+def _with_fact(base: Candidate, said: Said, slots: Sequence[Slot]) -> Candidate:
+    """A changing thing in its slot; what the tables read beside it stays in `structured`."""
+    fact = said.fact
+    if fact is None:
+        return base
+    topic = fact.topic if base.topic is Topic.OTHER else base.topic
+    candidate = replace(
+        base, topic=topic, kind=Kind.SEMANTIC, attribute=fact.attribute, value=fact.value, confidence=0.8,
+        corrects=base.corrects or fact.over,
+    )  # fmt: skip
+    if not slots:
+        return candidate
+    slot, pattern = slots[0], slots[0].pattern
+    values = [one.value for one in slots if one.attribute == slot.attribute]
+    listed = {"attribute": slot.attribute, "values": values, "negated": pattern.negated}
+    return replace(
+        candidate, category=pattern.category, importance=max(base.importance, pattern.importance),
+        structured=base.structured | listed,
+    )  # fmt: skip
+
+
+def _about(slot: Slot, speaker: str) -> str:
+    if not slot.about:
+        return speaker
+    known = slot.about.startswith(f"{speaker}的") or not re.fullmatch(_KIN, slot.about)
+    return slot.about if known else f"{speaker}的{slot.about}"
+
+
+_KIN = patterns.KIN_ONLY

@@ -1,0 +1,72 @@
+"""Whether a Chinese clause is the end of the statement before it, or stands and changes for itself."""
+
+from __future__ import annotations
+
+import re
+
+from core.extraction.chinese import claims, durable, joins, naming, slots, things
+from core.extraction.chinese.people import Sort, Subject
+from core.extraction.chinese.statement import Flow
+from core.types import Category
+
+ALONE = frozenset({"age", "diet", "education.field", "allergy", "home.city", "work.role", "health.condition"})
+"""What changes for itself, however short it is told."""
+
+_PART_OF_IT = re.compile(r"预算|落地|尾号|去程|回程|座位")
+
+
+_CHANGED = re.compile(
+    r"(?:换(?:了)?(?:份|个|家)?(?:工作|公司|手机|电脑|车|老师)?|跳槽|改|辞职|离职|搬(?:家)?|变)了$|喝不动了$"
+)
+_INTO = re.compile(
+    r"现在(?:用|是|在|开|改|去|跟|住|骑|叫|姓|归)|改(?:成|为|用|到|在)|换(?:成|到|了)|变成|减(?:成|到|为)|去了"
+)
+"""“手机换了，现在用小米”: what it was changed into."""
+
+
+def leans(own: Subject, hidden: str, text: str, flow: Flow, *, listed: bool) -> bool:
+    """Whether a clause (masked, as said) is the end of the one before. `listed`: both stand in a list under a head."""
+    if _goes_on(hidden, flow):
+        return True
+    if own.sort in {Sort.NONE, Sort.THING} and _CHANGED.search(flow.before) and _INTO.match(hidden):
+        return True
+    if own.sort not in {Sort.NONE, Sort.THING} or not flow.before or (listed and not re.match(r"不过|但", hidden)):
+        return claims.is_advice(hidden) and bool(flow.before)
+    if not joins.leans(hidden) or _names_the_speaker(hidden, flow):
+        return False
+    if re.match("住", hidden):
+        return joins.is_trip(flow.before)
+    return not _has_a_slot(hidden) and (_is_of_the_dead(flow) or not _is_alone(hidden, text, flow))
+
+
+def _goes_on(hidden: str, flow: Flow) -> bool:
+    """“我才写完第二部分” after the plan, “每周二晚上” after the habit, “不再跑那么远了” after its end."""
+    if flow.kept is None:
+        return False
+    over = flow.kept.fact is not None and flow.kept.fact.over
+    return bool(
+        (re.match(r"我(?:才|已经|刚|都)", hidden) and joins.leans(hidden))
+        or (re.search(durable.FREQUENCY, hidden) and len(things.key(hidden)) < 2)
+        or (over and re.match("不再|不[报去买考学练做跑喝吃]了?$", hidden))
+    )
+
+
+def _names_the_speaker(hidden: str, flow: Flow) -> bool:
+    return hidden.startswith("叫") and flow.subject.sort is Sort.SPEAKER and not naming.HAS.search(flow.before)
+
+
+def _has_a_slot(hidden: str) -> bool:
+    """Whether it fills a slot that changes for itself: work, what is over, the number of a thing."""
+    fact = things.fact(hidden, "", Category.FACT)
+    if fact is None:
+        return False
+    numbered = fact.attribute.startswith("number.") and durable.THINGS.match(hidden) and not _PART_OF_IT.match(hidden)
+    return fact.attribute.startswith(("work.", "weight")) or bool(fact.over and things.key(hidden)) or bool(numbered)
+
+
+def _is_of_the_dead(flow: Flow) -> bool:
+    return bool(re.search(r"走了|去世", flow.before))
+
+
+def _is_alone(hidden: str, text: str, flow: Flow) -> bool:
+    return any(slot.attribute in ALONE for slot in slots.of(text, hidden, flow.subject))

@@ -1,0 +1,55 @@
+"""A statement of a Chinese clause, and what goes on from clause to clause of a message."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from core.extraction.chinese import life, replies
+from core.extraction.chinese.ellipsis import Carried
+from core.extraction.chinese.people import Sort, Subject
+from core.extraction.pattern_types import Slot
+from core.language import dates
+from core.types import Category
+
+
+@dataclass(slots=True)
+class Said:
+    """A statement. `plain`: in the speaker's words, with its subject; `text`: what is kept."""
+
+    quote: str
+    plain: str
+    text: str
+    subject: str
+    category: Category
+    importance: float
+    found: tuple[dates.Found, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    fact: life.Fact | None = None
+    corrects: bool = False
+    instructs: bool = False
+
+    @property
+    def attributes(self) -> set[str]:
+        """The names of the slots that it fills."""
+        return {slot.attribute for slot in self.slots} | ({self.fact.attribute} if self.fact else set())
+
+
+@dataclass(slots=True)
+class Flow:
+    """What goes on from clause to clause of a message. `before`: the clause before, with its subject."""
+
+    said_at: datetime
+    asked: replies.Question | None = None
+    subject: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
+    thing: str = ""
+    before: str = ""
+    kept: Said | None = None
+    leader: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
+    corrects: bool = False
+    lost: bool = False
+    answers: bool = False
+    often: bool = False
+    had: re.Match[str] | None = None
+    carried: Carried = field(default_factory=Carried)

@@ -1,0 +1,1 @@
+"""Slot patterns and cues of Chinese. Data."""

@@ -1,0 +1,1 @@
+"""Extraction by rules from English text."""

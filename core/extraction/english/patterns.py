@@ -1,0 +1,143 @@
+"""What English sentences say: tables, read from the top; the first row that fits gives an attribute its value."""
+
+from __future__ import annotations
+
+import re
+
+from core.extraction import slot_values
+from core.extraction.english.tables import cues, orders
+from core.extraction.english.tables.abilities_and_possessions import MEANS
+from core.extraction.english.tables.changes import CHANGES
+from core.extraction.english.tables.health import HEALTH
+from core.extraction.english.tables.people import PEOPLE
+from core.extraction.english.tables.person import PERSON
+from core.extraction.english.tables.preferences import TASTES
+from core.extraction.english.tables.work import WORK
+from core.extraction.pattern_types import Pattern, Slot, Tables
+from core.language import english_verbs
+
+SLOTS = (*PERSON, *WORK, *PEOPLE, *HEALTH, *MEANS, *CHANGES, *TASTES)
+INSTRUCTION = re.compile(
+    r"^(?:please )?(?:from now on|going forward|from here on|in (?:the )?future,|in future|henceforth|"
+    r"starting now|as a rule)\b"
+    r"|\bfrom now on[.!]?$|\bgoing forward[.!]?$|\bfrom now on,? (?:please|call|use|answer|reply|always|never|"
+    r"do not|I want you)\b"
+    r"|^(?:please )?(?:always|never|don't ever|do not ever) (?!\w+ed\b|saw\b|went\b|did\b|felt\b|came\b|heard\b|"
+    r"going to|look on|have I\b|have we\b|in (?:my|a)\b|before\b|again\b|been|had|seen|thought|knew|gets?\b|"
+    r"got\b|good|a\b|fun|"
+    r"great|heard|been\b|mind|give up|forget|stop|"
+    r"lose)[a-z]+\b"
+    r"|^(?:please,? )(?:do not|avoid|stop|refrain|only|make sure|remember to|keep (?:your|answers|responses|"
+    r"replies|it)|use|answer|reply|respond|write|address|refer)\b.*"
+    r"\b(?:answers?|responses?|repl(?:y|ies)|emojis?|jargon|me|tone|bullets?|bullet points|format|units?|language|"
+    r"english|spanish|german|french|chinese|metric|ask(?:ing)?|call(?:ing)?|suggest(?:ing)?|recommend(?:ing)?|use|"
+    r"using|mention(?:ing)?|short|brief|concise|remind(?:ing)?|contact(?:ing)?|share|sharing|book(?:ing)?|"
+    r"schedul(?:e|ing))\b"
+    r"|^(?:please )?remember (?:to (?:always|never)|never to|not to)\b"
+    r"|^(?:do not|stop|avoid) (?:ever )?(?:call(?:ing)? me|us(?:e|ing)|ask(?:ing)? me|suggest(?:ing)?|"
+    r"recommend(?:ing)?|send(?:ing)?|remind(?:ing)?|mention(?:ing)?|apologi[sz](?:e|ing)|repeat(?:ing)?|"
+    r"schedul(?:e|ing)|book(?:ing)?|contact(?:ing)?|shar(?:e|ing) my)\b"
+    r"|\bI (?:want|need|would like|expect) you to (?:always|never|only|stop|keep|use|answer|reply|avoid|call)\b"
+    r"|\b(?:you (?:should|must)) (?:always|never|not)\b|\bwhenever I (?:ask|say|mention|request|write|send)\b|"
+    r"^when I (?:ask|say|mention|write)\b.*,\s*(?:please )?(?!I\b|it\b|they\b)[a-z]+|" + orders.STANDING,
+    re.IGNORECASE,
+)
+ONE_OFF = re.compile(
+    r"\b(?:this time|for this (?:one|answer|task|question)|just this once|in this (?:email|essay|code|case|"
+    r"function|paragraph|text|letter)|below|above|the following|right now|to me\?)\b",
+    re.IGNORECASE,
+)
+CORRECTION = re.compile(
+    r"^(?:no|oh|well|sorry|but|and|hmm|wait)?[, ]*actually\b|\bactually\b.*, not\b|\bno longer\b|\bany ?more\b|"
+    r"\bI (?:\w+ )?moved (?:to|back)\b|\bnot .{2,30} but\b|\bchanged (?:my|to)\b|\bswitched (?:to|from)\b|"
+    r"^correction\b|\bI meant\b|\bI was wrong\b|\bused to\b.*\bbut\b|\binstead of\b|\bnot true any\b|"
+    r"\bstopped \w+ing\b|\bgave up \w+ing\b|\bnew (?:job|position|role)\b|\bpromoted to\b|"
+    r"\b(?:changed|switched) jobs\b",
+    re.IGNORECASE,
+)
+_ONE_OF_SEVERAL = frozenset({"allergy", "language", "likes", "dislikes", "avoids", "health.condition"})
+_CANONICAL = {
+    "running": "run",
+    "swimming": "swim",
+    "training": "train",
+    "climbing": "climb",
+    "cycling": "cycle",
+    "lifting": "lift",
+    "jogging": "jog",
+    "mam": "mother",
+    "mom": "mother",
+    "mum": "mother",
+    "dad": "father",
+    "wife": "spouse",
+    "husband": "spouse",
+    "grandma": "grandmother",
+    "grandpa": "grandfather",
+    "puppy": "dog",
+    "kitten": "cat",
+    "bunny": "rabbit",
+    "manager": "boss",
+}
+
+
+def as_said(word: str, sentence: str) -> str:
+    """The word that `sentence` has for a relation: "husband" where its attribute says "spouse"."""
+    others = [one for one, plain in _CANONICAL.items() if plain == word]
+    return next((one for one in others if re.search(rf"\b{one}\b", sentence, re.IGNORECASE)), word)
+
+
+def slots(sentence: str) -> list[Slot]:
+    """The attributes and values that `sentence` (plain English, first person) states, the surest first."""
+    found: list[Slot] = []
+    for pattern in SLOTS:
+        for match in pattern.regex.finditer(sentence):
+            read, groups = _values(pattern, match), match.groupdict()
+            attribute, about = _attribute(pattern.attribute, groups, read[0] if read else ""), _about(groups)
+            known = {(slot.attribute, slot.about, slot.pattern.negated) for slot in found}
+            if (attribute, about, pattern.negated) not in known:
+                found += [Slot(attribute, value, pattern, about) for value in dict.fromkeys(read)]
+    return found
+
+
+def _values(pattern: Pattern, match: re.Match[str]) -> list[str]:
+    """The captured value in its plain form, or the several that it lists."""
+    captured = match["v"].strip(" '\"")
+    parts = _several(captured) if pattern.attribute in _ONE_OF_SEVERAL else [captured]
+    plain = [pattern.check(part) if pattern.check else part for part in parts]
+    return [value for value in plain if value] if plain and plain[0] else []
+
+
+def _attribute(attribute: str, groups: dict[str, str | None], value: str) -> str:
+    for name in ("rel", "cls"):
+        word = (groups.get(name) or "").lower()
+        attribute = attribute.replace(f"{{{name}}}", _CANONICAL.get(word, word).replace(" ", "_"))
+    return "home.country" if attribute == "home.city" and slot_values.is_country(value) else attribute
+
+
+def _about(groups: dict[str, str | None]) -> str | None:
+    return groups.get("kinname") or groups.get("kin")
+
+
+def _several(value: str) -> list[str]:
+    """The members of "A, B and C" while each is short and none starts another clause ("tea and work here")."""
+    parts = [part.strip() for part in re.split(r",\s*(?:and |or )?| and | or ", value) if part.strip()]
+    kept: list[str] = []
+    for part in parts:
+        words = part.lower().split()
+        clause = words[0] in english_verbs.BASE_VERBS and (len(words) > 1 or parts[0].startswith("to "))
+        if kept and (len(words) > 4 or clause or words[0] in _NO_MEMBER):
+            break
+        if kept and _PREPOSITION.search(kept[-1]):
+            break
+        kept.append(part)
+    return kept
+
+
+_PREPOSITION = re.compile(r"\b(?:about|between|with|for|of|in|on|to|as|at|from)\b", re.IGNORECASE)
+_NO_MEMBER = frozenset(
+    "i it they he she we my the a so then am have has would can that this you is are was there even "
+    "just what how especially not as really badly very quite no please too which since because unfortunately "
+    "seriously severely apparently luckily sadly mostly mainly including like yes sorry".split()
+)
+
+
+TABLES = Tables(slots, INSTRUCTION, ONE_OFF, CORRECTION, cues.CATEGORIES, cues.THEMES, cues.STATED, {})

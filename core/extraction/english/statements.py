@@ -1,0 +1,201 @@
+"""The statements of an English sentence: cut apart, each with the one it is about, none in play, none foreign."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from core.extraction.english import clauses, corrections, ellipsis, informal, patterns, pretence, references
+from core.extraction.english.people import Person, Persons
+from core.extraction.english.tables.fragments import KIN
+from core.extraction.pattern_types import Slot
+from core.language import identification, sentences
+
+_STAND_IN = "Zed"
+_OPENS_UNREAL = re.compile(
+    r"^(?:and |but |so |or |even )*(?:if|what if|suppose|supposing|imagine|assume|assuming|pretend|unless|"
+    r"whether|had I|were I|"
+    r"hypothetically|should I|let['’]s|in (?:my|a|the) (?:dream|story|novel|game|movie))\b",
+    re.IGNORECASE,
+)
+_ADVERBIAL = re.compile(
+    r"^(?:(?:From|Since|In|On|By|Until|At|Before|After|As of|Every|Last|Next|This|Yesterday|Today|"
+    r"Tomorrow)\b[^,;]{0,30}?,? |[A-Z][a-z' ]{2,25}, )"
+    r"(?=(?!January|February|March|April|May|June|July|August|September|October|November|December|Monday|"
+    r"Tuesday|Wednesday|Thursday|Friday|"
+    r"Saturday|Sunday)[A-Z][a-z]+ (?:will|is|was|has|had|died|got|moved|started|[a-z]+s|[a-z]+ed)\b|my [a-z]+ )"
+)
+"""What may stand before the subject: "From September Tom will be teaching"."""
+_APPOSITION = re.compile(r"^, (?:my|our|an?|the|who) [^,]{2,40},(?= [a-z])|^, \d{1,3},(?= [a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that a sentence says, in plain words in the first person.
+
+    `person`: of whom it speaks, None for the speaker; `slots` what it fills; `introduces` who is named in passing
+    ("my sister Anna lives …" says that the sister is called Anna); `mends`: it takes back something said before;
+    `completed`: it has a number or a name, and what it leaves out was found before it.
+    """
+
+    plain: str
+    person: str | None
+    slots: tuple[Slot, ...]
+    introduces: tuple[Slot, ...] = ()
+    mends: bool = False
+    completed: bool = False
+
+
+def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterator[Statement]:
+    """What `quote` states; nothing where it asks, jokes, supposes, or is another language than English.
+
+    `names`: who is spoken to; `at`: the number of the message. Everyone it mentions is remembered in `persons`.
+    """
+    pieces = references.named_again(_asserted(quote, names), persons)
+    subject: Person | None = None
+    filled: set[tuple[str, str | None]] = set()
+    several: dict[str, None] = {}
+    for piece in pieces:
+        together = _BOTH.sub(" and ".join(several), piece) if len(several) == 2 else piece
+        whole = None if ellipsis.is_hearsay(together) else ellipsis.completed(together, persons.said, at)
+        resolved = None if whole is None else persons.resolve(whole, at, subject)
+        persons.said.tell(resolved or together, at)
+        if (named := ellipsis.NAMED.match(together)) and resolved == whole != together:
+            persons.introduce(named["name"], "f" if named["whose"].lower() == "her" else "m", at)
+        if resolved is not None and pretence.is_meant(resolved) and not _is_history(resolved, persons):
+            one = stated(resolved, persons)
+            slots = tuple(slot for slot in one.slots if _is_news(slot, resolved, filled))
+            completed = whole != together and bool(_TELLING.search(whole or ""))
+            yield replace(one, slots=slots, mends=corrections.scratched(quote) is not None, completed=completed)
+            filled |= {(slot.attribute, slot.about) for slot in one.slots if not slot.pattern.negated}
+        subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
+        persons.hear(resolved or piece, at)
+        if resolved is not None:
+            persons.centered(resolved, subject, at)
+        several |= {subject.name: None} if subject else {}
+    if not pieces:
+        persons.hear(quote, at)
+        persons.centered(quote, persons.subject_of(quote), at)
+        named = _THINKS.match(quote)
+        if named:
+            yield stated(f"{named['who'][:1].upper()}{named['who'][1:]} is called {named['name']}", persons)
+
+
+_TELLING = re.compile(r"\d|(?<= )[A-Z][a-z]")
+_THINKS = re.compile(
+    rf"^(?:and |so |but |oh,? )?(?P<who>(?i:my|our) (?:[a-z]+ )?(?:{KIN}))(?:,)? (?P<name>[A-Z][a-z]\w*),? "
+    r"(?:also |still |always |keeps )?(?:says?|said|thinks?|thought|swears?|claims?|reckons?|insists?|believes?|"
+    r"jokes?|told|saying|is convinced|hopes?)\b"
+)
+"""Whoever has an opinion is still who they are: "my cousin Ada thinks …"."""
+
+
+_HISTORY = re.compile(
+    r"^(?P<name>[A-Z]\w+) (?:was born|was an?|wrote|invented|discovered|painted|composed|founded|ruled|"
+    r"conquered|became|died in \d)\b"
+)
+
+
+def _is_history(plain: str, persons: Persons) -> bool:
+    """Whether it tells of somebody's life whom the conversation has not introduced."""
+    found = _HISTORY.match(plain)
+    return found is not None and not persons.knows(found["name"])
+
+
+def _is_news(slot: Slot, plain: str, filled: set[tuple[str, str | None]]) -> bool:
+    """Whether a slot is not filled already by the same sentence: "I was born in Recife but grew up in Salvador"."""
+    return (
+        (slot.attribute, slot.about) not in filled
+        or slot.pattern.corrects
+        or slot.pattern.weak
+        or not slot.pattern.exclusive
+        or " now" in plain
+    )
+
+
+def stated(plain: str, persons: Persons) -> Statement:
+    """A statement with its slots, those of another person read as if they spoke of themselves."""
+    lead = _ADVERBIAL.match(plain)
+    body = plain[lead.end() :] if lead else plain
+    person = persons.subject_of(body)
+    read_as_is = patterns.slots(plain)
+    if person is None:
+        employed = any(slot.attribute == "work.employer" for slot in read_as_is)
+        return Statement(plain, None, tuple(s for s in read_as_is if not employed or s.attribute != "work.activity"))
+    name = person.name
+    place = body.find(name)
+    if place < 0:  # "My father died": the tables know the word
+        return Statement(
+            plain, name, tuple(slot for slot in read_as_is if slot.about or slot.attribute.startswith("relation."))
+        )
+    rest = _APPOSITION.sub("", body[place + len(name) :]).lstrip(",")
+    introduces = tuple(slot for slot in read_as_is if slot.attribute.startswith("relation.") and slot.value == name)
+    own = tuple(
+        replace(slot, about=name)
+        for slot in patterns.slots(f"My friend {_STAND_IN}{rest}")
+        if slot.about == _STAND_IN and slot.attribute != "relation.friend"
+    )
+    own = (
+        own
+        if not any(slot.attribute == "work.employer" for slot in own)
+        else tuple(s for s in own if s.attribute != "work.activity")
+    )
+    others = tuple(slot for slot in read_as_is if not slot.about and slot not in introduces)
+    return Statement(plain, name, own + others, introduces)
+
+
+_BOTH = re.compile(
+    r"^(?:both of them|they both|they|both)(?= (?:are|were|have|had|go|live|will|now|love|like)\b)", re.IGNORECASE
+)
+_STANDING_QUESTION = re.compile(
+    r"^(?:please |ok(?:ay)?,? )?(?:can|could|would|will) you (?:please )?(?P<wish>[a-z].*\b(?:from now on|"
+    r"going forward|always|in future|"
+    r"in the future|from here on)\b.*?)\?*$",
+    re.IGNORECASE,
+)
+
+_STYLE_QUESTION = re.compile(
+    r"^(?:(?:also|and|oh|hey|so|please|one thing|ok(?:ay)?|right),? )*(?:can|could|would|will) you (?:please "
+    r")?(?:just )?"
+    r"(?P<wish>(?:keep|make) (?:your|the|all) (?:answers?|repl(?:ies|y)|responses?|messages?) [^,.?!]+|stop "
+    r"[a-z]+ing\b[^,.?!]*|"
+    r"(?:not|never|always) [a-z]+ [^,.?!]+|(?:remind|nag|ping|nudge) me (?:to|on|every) [^,.?!]*\b(?:every|each|"
+    r"daily|weekly|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days|mornings|evenings|nights)\b[^,.?!]*|"
+    r"(?:use|give me|write|answer|reply)[^,.?!]* (?:from now on|always|every time|in "
+    r"future)[^,.?!]*)(?P<rest>[,.?!].*)?$",
+    re.IGNORECASE,
+)
+"""A wish about all that is to be said or done later, put as a question, and what may stand behind it."""
+
+
+_BY_THE_WAY_IF = re.compile(
+    r",? (?:just )?(?:if|in case) you (?:need|want|must|care|like|prefer|wonder\w*|['’]re (?:wondering|curious|"
+    r"interested)|are "
+    r"(?:wondering|curious|interested)|can believe|ask me|were wondering)\b[^,;.!?]*(?=[.!]?$)",
+    re.IGNORECASE,
+)
+"""What only excuses that something is said: "…, if you want the full story"."""
+_CALL_ME = re.compile(
+    r"^(?:please |ok(?:ay)?,? )?(?:can|could|would|will) you (?:please )?(?:just )?(?P<wish>call me "
+    r"[A-Z].*?)(?:,? please)?\?+$",
+    re.IGNORECASE,
+)
+
+
+def _asserted(quote: str, names: frozenset[str]) -> list[str]:
+    """The pieces of a sentence that say something is so."""
+    if identification.is_foreign(quote) or quote.count('"') % 2 or quote[:1] in '"“' or not pretence.is_meant(quote):
+        return []
+    wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote) or _STYLE_QUESTION.match(quote)
+    asked = re.sub(r"^not ", "do not ", wish["wish"], flags=re.IGNORECASE) if wish else ""
+    quote = asked[:1].upper() + asked[1:] if wish else corrections.scratched(quote) or quote
+    quote = _BY_THE_WAY_IF.sub("", quote)
+    whole = sentences.asserted(quote)
+    if whole is None and (_OPENS_UNREAL.match(quote) or not sentences.is_hypothetical(quote)):
+        return []
+    pieces = [informal.cleaned(piece, names) for piece in clauses.split(informal.cleaned(whole or quote, names))]
+    if whole is None:  # one piece of several supposes or wishes
+        pieces = [piece for piece in pieces if sentences.asserted(piece)] if len(pieces) > 1 else []
+    return [piece for piece in pieces if piece]

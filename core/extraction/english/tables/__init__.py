@@ -1,0 +1,1 @@
+"""Slot patterns and cues of English. Data."""

@@ -1,0 +1,130 @@
+"""How much a message says. Pure.
+
+Strict, for what is left out here is only not remembered; it stays in the transcript and in the search.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.extraction.chinese import patterns as chinese_patterns
+from core.extraction.english import informal, patterns
+from core.extraction.pattern_types import Tables
+from core.extraction.protocol import Window
+from core.language import sentences
+from core.language.terms import terms
+from core.statements import comparison
+from core.types import Message
+
+HAN_CHARACTERS = 3
+"""Characters that a Chinese one counts as: what takes a word in English takes two of them."""
+
+LEAST = 2.0
+"""Weight from which a message tells something: two words that mean something, or one name or number and its verb."""
+
+SPECIFIC = 1.5
+"""What a name, a number or a date weighs; any other word that means something weighs 1."""
+
+SPEAKERS = frozenset({"user", "assistant"})
+"""Who may say what lasts. What tools and prompts say tells only what people mean."""
+
+CHATTER = frozenset(
+    term
+    for word in """
+        ok okay kay yes yeah yep yup no nope nah sure thanks thank thx ty cheers welcome please sorry pardon hi
+        hello hey hiya yo bye goodbye cya morning afternoon evening night good great nice cool awesome amazing
+        wonderful lovely fantastic perfect excellent brilliant fine well right alright true exactly absolutely
+        definitely totally really indeed agree agreed wow oh ah aha hm hmm um uh haha hahaha lol lmao rofl xd yay
+        ugh oops omg congrats congratulations cute sweet glad happy hope know see sound look feel think guess mean
+        get got go going come like love want need make say tell talk ask let thing stuff way lot bit later soon
+        again today tonight tomorrow now much many more most so too very just only still even also always never ever
+        take care day one luck fun great understand welcome back anytime problem worry worries matter makes sense
+        point deal idea got gotcha bro dude man guys everyone buddy friend dear test ping
+    """.split()
+    for term in terms(word)
+) | frozenset(
+    """
+    哈 哈哈 哈哈哈 呵呵 嘿嘿 嘻嘻 嗯 嗯嗯 哦 噢 喔 唉 哎 哇 好 好的 好吧 好啊 好呀 行 可以 没事
+    没关系 没问题 不客气 不用 谢谢 多谢 感谢 谢 你好 您好 大家好 早 早安 早上好 晚上 晚上好 上午 下午
+    中午 晚安 再见 拜拜 回头 回头见 明天 明天见 今天 对 对的 对啊 是 是的 是啊 当然 真 真的 太 太好了
+    太棒了 棒 厉害 牛 赞 不错 挺 很 非常 恭喜 加油 辛苦 辛苦了 收到 明白 知道 知道了 懂 懂了 了解
+    原来 原来如此 这样 那样 一样 觉得 想 说 看 看看 来 去 有 没有 没 不 不是 吧 呀 啊 呢 哟 嘛
+    抱歉 对不起 不好意思 客气 开心 高兴 期待 希望 一下 什么 怎么 怎么样 为什么 祝 祝你 在吗 在 人 事
+    点 见 问题
+    """.split()
+)
+"""Words of which courtesies, agreement and greetings are made: without anything else they say nothing that lasts."""
+
+LOOKED_AT: Final = 4_000
+"""Characters of a message by which it is told whether it says anything."""
+
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_MINDED_ZH = re.compile(r"^(?:不对|不，|不,|错了|应该是|我说的是|我是说|记住|别忘了|请记住|忘掉|别再)")
+_MINDED_EN = re.compile(
+    r"^(?:no|nope|wrong|not quite),? (?:it|that|this|i|my|the|we|not)\b|"
+    r"^(?:please )?(?:remember|forget|note|keep in mind|don't forget)\b|\b(?:call|address) me\b",
+    re.IGNORECASE,
+)
+
+
+def length(text: str) -> int:
+    """Characters, runs of space as one; a Chinese one counts as three."""
+    return len(" ".join(text.split())) + len(_HAN.findall(text)) * (HAN_CHARACTERS - 1)
+
+
+def weight(text: str) -> float:
+    """What the words of a text weigh together; nought for one made of courtesies."""
+    said = comparison.read(text)
+    specific = {*said.names, *(number for number, _ in said.numbers)} - CHATTER
+    plain = {term for term in terms(text) if term not in CHATTER} - specific
+    return len(plain) + SPECIFIC * len(specific)
+
+
+def tells(message: Message, least_characters: int) -> bool:
+    """Whether a message may hold what lasts: an instruction, a correction, a fact on its speaker, or words enough."""
+    if message.role not in SPEAKERS:
+        return False
+    said = message.content[:LOOKED_AT]
+    if length(said) >= least_characters and weight(said) >= LEAST:
+        return True
+    return message.role == "user" and (is_minded(said) or states(said))
+
+
+def is_minded(text: str) -> bool:
+    """Whether it sets something right or says how things are to be done: such words are never passed over."""
+    return any(_is_minded(sentence) for sentence in sentences.split(text))
+
+
+def states(text: str) -> bool:
+    """Whether rules alone read a fact on its speaker out of it, as out of `I'm Al`."""
+    return any(tables.slots(plain) for plain, tables in _read(text))
+
+
+def telling(window: Window, least_characters: int) -> list[Message]:
+    """The messages of a window for which it may be worth reading: those that may hold what lasts.
+
+    A "yes" means what was asked, so a question right before the fresh messages counts as one of them.
+    """
+    asked = [one for one in window.before[-1:] if one.content.rstrip().endswith(("?", "？"))]
+    return [message for message in (*asked, *window.fresh) if tells(message, least_characters)]
+
+
+def _is_minded(sentence: str) -> bool:
+    if _MINDED_EN.search(sentence) or _MINDED_ZH.search(sentence):
+        return True
+    return any(
+        tables.instruction.search(plain) or tables.correction.search(plain) or tables.correction.search(sentence)
+        for plain, tables in _read(sentence)
+    )
+
+
+def _read(text: str) -> list[tuple[str, Tables]]:
+    """The sentences that assert something, in plain words, with the tables of their language."""
+    asserted = [said for one in sentences.split(text) if (said := sentences.asserted(one))]
+    return [
+        (sentences.cleaned_zh(said), chinese_patterns.TABLES)
+        if sentences.is_chinese(said)
+        else (informal.cleaned(said, frozenset()), patterns.TABLES)
+        for said in asserted
+    ]

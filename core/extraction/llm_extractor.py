@@ -1,0 +1,239 @@
+"""Extraction by a language model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from core.events.parsing import YEARS
+from core.extraction import rule_extractor
+from core.extraction.protocol import Reading, Retold, Window
+from core.inference import prompts as prompt_texts
+from core.inference.client import Client, OnCall
+from core.language import sentences
+from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+
+VERSION: Final = "v2"
+
+QUOTE_CHARACTERS = 500
+"""How much of a message is kept as the quote of what rests on it."""
+
+LONGEST_STATEMENT = 2000
+"""Characters. What runs on for longer is no statement but a text."""
+
+SHOWN = {"user": 8000, "assistant": 8000, "tool": 1200, "system": 1200}
+"""Characters of a message that a model is shown, by who says it: of what is longer the beginning and the end.
+Results of tools and prompts only tell what people mean, and their beginning says what they are."""
+
+NAME_CHARACTERS = 100
+
+Set = Literal["production", "eval"]
+
+
+class Lasting(StrEnum):
+    """What a statement of a conversation can be; an episode or a pattern takes more than a window to see."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    INSTRUCTION = "instruction"
+    PLAN = "plan"
+    EVENT = "event"
+    PROJECT = "project"
+    SKILL = "skill"
+    KNOWLEDGE = "knowledge"
+
+
+KINDS: Final = {Lasting.EVENT: Kind.EPISODIC, Lasting.SKILL: Kind.PROCEDURAL}
+"""All others are semantic."""
+
+
+def _plain(text: str) -> str:
+    """As PostgreSQL keeps it, and without space around it."""
+    return text.replace("\x00", "").strip()
+
+
+def _share(number: float) -> float:
+    """Models overshoot; that is no reason to ask again."""
+    return min(max(number, 0.0), 1.0)
+
+
+def _moment(at: datetime | None) -> datetime | None:
+    """In UTC, as it is meant where it names no zone; None for what lies outside of any calendar that is kept."""
+    if at is None or at.year not in YEARS:
+        return None
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+Text = Annotated[str, AfterValidator(_plain)]
+Share = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_share)]
+Moment = Annotated[datetime | None, AfterValidator(_moment)]
+
+
+class _Strict(BaseModel):
+    """Every field is required and no other one known: what `strict` asks of a schema, whoever checks it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Stated(_Strict):
+    """A statement as the model writes it down; `messages` by their numbers."""
+
+    content: Text
+    category: Lasting
+    topic: Topic
+    subject: Text
+    attribute: Text | None
+    value: Text | None
+    occurred_at: Moment
+    importance: Share
+    confidence: Share
+    corrects: bool
+    messages: list[int]
+
+
+class Told(_Strict):
+    """A slice of the talk on one topic as the model tells it."""
+
+    subject: Text
+    summary: Text
+    narrative: Text
+    keywords: list[Text]
+    messages: list[int]
+
+
+class Extraction(_Strict):
+    """What a window holds that lasts, and what it was about."""
+
+    statements: list[Stated]
+    units: list[Told]
+
+
+class ModelExtractor:
+    """Puts one question to a model for each window, in the language of its messages."""
+
+    name = "llm"
+
+    def __init__(self, client: Client, prompts: Set = "production") -> None:
+        """`prompts`: the set whose prompts are used."""
+        self._client = client
+        self._set = prompts
+        self.prompt = f"extract.{prompts}.{VERSION}"
+
+    def read(self, window: Window, on_call: OnCall) -> Reading:
+        """What the model finds. Later: it refused for now. Never: its answer cannot be used, asked twice."""
+        if not window.fresh:
+            return Reading([])
+        prompt = prompt_of(window, self._set)
+        numbered = dict(enumerate((*window.before, *window.fresh), start=1))
+        fresh = {number: message for number, message in numbered.items() if number > len(window.before)}
+        answer = self._client.ask(prompt, prompt_texts.load(prompt), transcript(numbered, fresh), Extraction, on_call)
+        stated = [_candidate(one, numbered, fresh) for one in answer.statements]
+        told = [_retold(one, fresh, prompt) for one in answer.units]
+        return Reading([one for one in stated if one], [one for one in told if one], stated.count(None))
+
+
+def prompt_of(window: Window, prompts: Set) -> str:
+    """Name and version of the prompt for a window: in Chinese where that is what its people write."""
+    spoken = "\n".join(message.content for message in window.fresh if message.role in {"user", "assistant"})
+    language = "zh" if sentences.is_chinese(spoken) else "en"
+    return f"extract.{prompts}.{language}.{VERSION}"
+
+
+def transcript(numbered: Mapping[int, Message], fresh: Mapping[int, Message]) -> str:
+    """The messages, one a line, those that were said before apart. As JSON: no message can look like another line."""
+    before = [_line(number, message) for number, message in numbered.items() if number not in fresh]
+    new = [_line(number, message) for number, message in fresh.items()]
+    return "\n".join([*(["## Said before", *before, ""] if before else []), "## New", *new])
+
+
+def _line(number: int, message: Message) -> str:
+    plain = {
+        "n": number,
+        "at": f"{message.occurred_at:%Y-%m-%d %H:%M %A}",
+        "who": _who(message)[:NAME_CHARACTERS],
+        "role": message.role,
+        "text": _shortened(message.content, SHOWN.get(message.role, SHOWN["tool"])),
+    }
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def _who(message: Message) -> str:
+    return message.speaker or (message.user_id if message.role == "user" else message.role)
+
+
+def _shortened(text: str, most: int) -> str:
+    """The text, or three quarters from its beginning and one from its end, with how much is left out."""
+    if len(text) <= most:
+        return text
+    head, tail = most - most // 4, most // 4
+    return f"{text[:head]} […{len(text) - most} characters left out…] {text[-tail:]}"
+
+
+def _candidate(stated: Stated, shown: Mapping[int, Message], fresh: Mapping[int, Message]) -> Candidate | None:
+    """What a statement comes to; None: it rests on nothing that was shown as new, or on nobody who may say so."""
+    cited = [fresh[number] for number in dict.fromkeys(stated.messages) if number in fresh]
+    invented = any(number not in shown for number in stated.messages)
+    mine = _of_one(cited, stated.subject)
+    if invented or not _may_say(mine, stated.category) or not 0 < len(stated.content) <= LONGEST_STATEMENT:
+        return None
+    attribute, value = _slot(stated)
+    at = stated.occurred_at or mine[0].occurred_at
+    return Candidate(
+        content=stated.content,
+        category=Category(stated.category),
+        topic=stated.topic,
+        subject=stated.subject[:NAME_CHARACTERS] or _who(mine[0]),
+        evidence=tuple(Evidence(m.session_id, m.id, m.event_id, m.content[:QUOTE_CHARACTERS]) for m in mine),
+        occurred_at=at,
+        kind=KINDS.get(stated.category, Kind.SEMANTIC),
+        importance=stated.importance,
+        confidence=stated.confidence,
+        attribute=attribute,
+        value=value,
+        valid_from=at if attribute else None,
+        corrects=stated.corrects,
+    )
+
+
+def _of_one(cited: Sequence[Message], subject: str) -> list[Message]:
+    """Of the messages cited, in the order in which they are, those of one user: the subject's own before the first's.
+
+    What someone said in a conversation is theirs, and no evidence of what another one keeps.
+    """
+    owner = next((m for m in cited if _who(m).casefold() == subject.casefold()), cited[0] if cited else None)
+    return [m for m in cited if owner and m.user_id == owner.user_id]
+
+
+def _may_say(cited: Sequence[Message], category: Lasting) -> bool:
+    """Whether it rests on words of a person: what only an assistant or a tool claims is no fact about anybody.
+
+    Only a user tells how the assistant is to behave.
+    """
+    if category is Lasting.INSTRUCTION:
+        return any(message.role == "user" for message in cited)
+    return any(rule_extractor.speaker_of(message) is not None for message in cited)
+
+
+def _slot(stated: Stated) -> tuple[str | None, str | None]:
+    """Attribute and value where both are there, the attribute as rules write it: `home.city`."""
+    attribute = re.sub(r"[^a-z0-9.]+", "_", (stated.attribute or "").lower()).strip("_.")[:NAME_CHARACTERS]
+    return (attribute, stated.value) if attribute and stated.value else (None, None)
+
+
+def _retold(told: Told, fresh: Mapping[int, Message], prompt: str) -> Retold | None:
+    """A unit of the new messages; None where it tells of none of them, or nothing."""
+    ids = [fresh[number].id for number in dict.fromkeys(told.messages) if number in fresh]
+    if not ids or not told.summary:
+        return None
+    keywords = list(dict.fromkeys(_words(told.keywords)))
+    return Retold(ids, told.subject or told.summary, told.summary, told.narrative or told.summary, keywords, prompt)
+
+
+def _words(keywords: Sequence[str]) -> Iterator[str]:
+    return (word[:NAME_CHARACTERS] for word in keywords if word)

@@ -1,0 +1,76 @@
+"""Pattern, Slot, Cue, Theme, Tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from core.types import Category, Topic
+
+Check = Callable[[str], str | None]
+"""Cleans a captured value; None where it is not such a value after all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A row: what a sentence must look like, and what it then says.
+
+    `exclusive` slots hold one value at a time (a home); the others gather (allergies) and go to `structured`.
+    What fills a `weak` one is not worth keeping for that alone.
+    """
+
+    regex: re.Pattern[str]
+    attribute: str
+    topic: Topic
+    importance: float
+    check: Check | None = None
+    category: Category = Category.FACT
+    exclusive: bool = True
+    corrects: bool = False
+    negated: bool = False
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An attribute of someone and its value, as read from one sentence; `about` is who, where not the speaker."""
+
+    attribute: str
+    value: str
+    pattern: Pattern
+    about: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A cue for the category of a sentence without a slot."""
+
+    regex: re.Pattern[str]
+    category: Category
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The words by which a topic is known."""
+
+    topic: Topic
+    regex: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What one language's sentences say: everything that reads a sentence, beside its slots.
+
+    `stated`: how an attribute reads as a sentence; `words`: what the last part of its name is called there.
+    """
+
+    slots: Callable[[str], list[Slot]]
+    instruction: re.Pattern[str]
+    one_off: re.Pattern[str]
+    correction: re.Pattern[str]
+    categories: tuple[Cue, ...]
+    themes: tuple[Theme, ...]
+    stated: Mapping[str, str]
+    words: Mapping[str, str]

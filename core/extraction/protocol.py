@@ -1,0 +1,78 @@
+"""Extractor protocol: Window in, Reading out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from core.config import Settings
+from core.extraction.known_people import Known
+from core.inference.client import OnCall
+from core.types import Candidate, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Messages read at once: what is new among them, and what was said before, which only tells what it means.
+
+    `known`: who was spoken of by name in earlier conversations; given to readers by rules only.
+    """
+
+    before: Sequence[Message]
+    fresh: Sequence[Message]
+    known: Known = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """A slice of talk on one topic as a reader tells it: the messages by id, and what they come to.
+
+    `prompt`: name and version of the prompt by which a model told it; None: by rules.
+    """
+
+    message_ids: Sequence[str]
+    subject: str
+    summary: str
+    narrative: str
+    keywords: Sequence[str] = ()
+    prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is worth keeping of a window; `units` where the extractor tells the talk as well.
+
+    `refused`: statements that were read and cannot be kept, such as those that rest on nothing in the window.
+    """
+
+    candidates: Sequence[Candidate]
+    units: Sequence[Retold] = ()
+    refused: int = 0
+
+
+class Extractor(Protocol):
+    """Reads one window.
+
+    Every candidate cites messages of `window.fresh`, the one that says it first. Later: it cannot answer now. Never: it
+    will not answer for this window, which the caller sets aside while the other windows go on.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the setting `extractor` calls it."""
+
+    @property
+    def prompt(self) -> str | None:
+        """Name and version of the prompt it reads by; None: by rules.
+
+        Who reads by a prompt pays for every window: it is given small ones, and none that says nothing or nothing new.
+        Who reads by rules is given all that is new at once, and tells for itself what is worth keeping.
+        """
+
+    def read(self, window: Window, on_call: OnCall) -> Reading:
+        """What the window's fresh messages say that is worth keeping."""
+
+
+Open = Callable[[Settings], Extractor]
+"""Makes an extractor of the settings; what a package names under the entry points `imprint.extractors`."""

@@ -1,0 +1,37 @@
+"""Whom the memories of a user name, for the readers of their next conversation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import text
+
+from core.extraction.known_people import Acquaintance, Known, named
+from core.memory import memories
+from core.storage.db import Tx
+from core.types import Message
+
+MOST: Final = 400
+"""Memories of one user that are looked through, the latest first."""
+
+
+def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, Known]:
+    """By group, the acquaintances of all who speak there: what was told in one group names nobody in another."""
+    speakers = dict.fromkeys((message.group_id, message.user_id) for message in messages if message.role == "user")
+    found: defaultdict[str | None, dict[str, list[Acquaintance]]] = defaultdict(dict)
+    for group, user in speakers:
+        rows = tx.execute(_TOLD_OF_OTHERS, {"user": user, "group": group, "most": MOST})
+        told = [
+            one for row in rows for one in named(row.attribute, row.value, row.subject, row.structured, row.content)
+        ]
+        found[group][user] = list(dict.fromkeys(told))
+    return dict(found)
+
+
+_TOLD_OF_OTHERS = text(f"""
+    SELECT m.attribute, m.value, m.subject, m.structured, m.content FROM memories m
+    WHERE m.user_id = :user AND m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.STANDING}
+    ORDER BY m.recorded_at DESC LIMIT :most
+""")

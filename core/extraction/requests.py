@@ -1,0 +1,253 @@
+"""memory.requested: an explicit request as a candidate."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Final, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from core.errors import Invalid, Never, Problem
+from core.events.parsing import YEARS, Content, Name, Share
+from core.events.publishing import Author
+from core.extraction import rule_extractor
+from core.extraction.chinese import patterns as chinese_patterns
+from core.extraction.english import clauses, informal, patterns
+from core.language import sentences
+from core.memory import tombstones, writer
+from core.memory.changes import Add, Change, Confirm, Merge, Owner, Replace
+from core.storage.db import Tx
+from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic, Trust
+
+REQUESTED: Final = "memory.requested"
+"""The event by which any service asks for something to be kept."""
+
+IMPORTANCE = 0.7
+"""Of what someone took the trouble to ask for, where neither they nor the words say more; 0.8 would announce it."""
+
+CONFIDENCE = 0.9
+"""A statement that nobody had to find in a conversation; each confirmation adds to it."""
+
+
+class Wish(BaseModel):
+    """What is to be kept. Fields that are not given are read from `content`, where it says them."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    content: Annotated[Content, Field(min_length=1, max_length=10_000)]
+    category: Category | None = None
+    kind: Kind | None = None
+    topic: Topic | None = None
+    subject: Annotated[Name | None, Field(description="Whom it is about; default: the user")] = None
+    attribute: Annotated[Name | None, Field(description="A slot such as `home.city`, with its `value`")] = None
+    value: Annotated[Content | None, Field(min_length=1, max_length=2_000)] = None
+    importance: Share | None = None
+    tags: list[Name] = Field(default_factory=list, max_length=50)
+    structured: Json = Field(default_factory=dict)
+    pinned: bool = False
+    occurred_at: Annotated[AwareDatetime | None, Field(description="Default: the day that `content` names, or now")] = (
+        None
+    )
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    expires_at: Annotated[AwareDatetime | None, Field(description="From then on it is not served any more")] = None
+    half_life_days: Annotated[float | None, Field(gt=0, le=36_500)] = None
+    group_id: Name | None = None
+
+    @field_validator("content")
+    @classmethod
+    def _says_something(cls, content: str) -> str:
+        if not content.strip():
+            raise ValueError("must hold a statement")
+        return content.strip()
+
+    @field_validator("occurred_at", "valid_from", "valid_to", "expires_at")
+    @classmethod
+    def _within_reach(cls, time: datetime | None) -> datetime | None:
+        if time is not None and time.year not in YEARS:
+            raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
+        return time and time.astimezone(UTC)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.attribute is None) != (self.value is None):
+            raise ValueError("give `attribute` and `value` together, or neither")
+        if self.valid_from and self.valid_to and self.valid_to < self.valid_from:
+            raise ValueError("`valid_to` lies before `valid_from`")
+        return self
+
+
+def requested(event: Event) -> tuple[Owner, Candidate]:
+    """What a `memory.requested` event asks for, and whose memory it is. Never: it cannot be kept as it stands."""
+    try:
+        wish = Wish.model_validate_json(json.dumps(event.payload), strict=True)
+        if not event.user_id:
+            raise Invalid([Problem("/user_id", "is required")])
+        return Owner(event.user_id, wish.group_id), statement(wish, event.user_id, event.id, event.time)
+    except ValidationError as error:
+        raise Never(
+            _refusal(
+                event, {"".join(f"/{part}" for part in e["loc"]): e["msg"] for e in error.errors(include_url=False)}
+            )
+        ) from None
+    except Invalid as error:
+        raise Never(_refusal(event, {p.pointer: p.detail for p in error.problems})) from None
+
+
+def statement(wish: Wish, user_id: str, event_id: str, at: datetime) -> Candidate:
+    """A wish as a candidate that rests on the event by which it was made. Invalid: it would have expired by then."""
+    if wish.expires_at is not None and wish.expires_at <= at:
+        raise Invalid([Problem("/expires_at", "lies before the request itself; leave it out, or name a later time")])
+    subject = wish.subject or user_id
+    category, topic = _by_words(wish.content)
+    plain = Candidate(
+        content=wish.content,
+        category=category,
+        topic=topic,
+        subject=subject,
+        evidence=(Evidence("", event_id, event_id, wish.content),),
+        occurred_at=at,
+        importance=IMPORTANCE,
+    )
+    read = plain if wish.category and wish.attribute else _as_read(plain, user_id)
+    return _as_wished(read, wish)
+
+
+def keep(tx: Tx, tenant_id: str, owner: Owner, decided: Sequence[Change], author: Author) -> dict[str, int]:
+    """Carry out what a request changes. What was erased once and is asked for again may be learnt from now on."""
+    counts = writer.apply(tx, tenant_id, owner, decided, author)
+    kept = [c.candidate for c in decided if isinstance(c, Add | Confirm | Merge | Replace)]
+    tombstones.lift(tx, tenant_id, owner.user_id, [c for c in kept if c.trust is not Trust.QUARANTINED])
+    return counts
+
+
+def _as_read(plain: Candidate, user_id: str) -> Candidate:
+    """The statement as the reader of sentences takes it, where it reads all of it as one; else as it was put."""
+    said = _in_first_person(plain.content, plain.subject)
+    cited = plain.evidence[0]
+    message = Message("", cited.message_id, 1, cited.event_id, user_id, "user", said, plain.occurred_at, plain.subject)
+    found = rule_extractor.stated([message])
+    if not found or found[0].evidence[0].quote != said:
+        return plain
+    first = found[0]
+    # Told of the user, it stays as it was put; but "next week" says nothing in a month.
+    told = said != plain.content and "date_precision" not in first.structured
+    # The reader cuts a sentence that says several things and may leave one of them out; who asks to remember means all.
+    told = told or _says_several(said)
+    read = replace(
+        first,
+        content=plain.content if told or ADDRESSED.match(first.content) else first.content,
+        evidence=plain.evidence,
+        importance=max(first.importance, IMPORTANCE),
+    )
+    return read if len(found) == 1 and not _says_several(said) else _without_slot(read)
+
+
+def _says_several(said: str) -> bool:
+    return not sentences.is_chinese(said) and len(clauses.split(informal.cleaned(said, frozenset()))) > 1
+
+
+def _in_first_person(content: str, subject: str) -> str:
+    """What is told of the user as they would say it themselves, for that is what the reader reads."""
+    # No pattern with a name in it: `re` keeps those it was given.
+    for named in ("用户", subject):
+        if content.startswith(named) and _HAN.match(content, len(named)):
+            return f"我{content[len(named) :]}"
+    for named in ("the user", "user", subject):
+        if content[: len(named)].lower() == named.lower():
+            if owns := _OWNS.match(content, len(named)):
+                return f"My {content[owns.end() :]}"
+            if does := _DOES.match(content, len(named)):
+                return _first_person(does) + content[does.end() :]
+    return content
+
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_OWNS = re.compile(r"['’]s (?=\S)", re.IGNORECASE)
+_DOES = re.compile(r" ([a-z]+(?:n['’]t)?)\b", re.IGNORECASE)
+
+
+def _first_person(told: re.Match[str]) -> str:
+    verb = told[1].lower()
+    if verb in FIRST_PERSON:
+        return f"I {FIRST_PERSON[verb]}"
+    verb = re.sub(r"(?<=[a-z]{2})ies$", "y", verb)
+    return "I " + re.sub(r"(?<=ch|sh|ss)es$|(?<=[xzo])es$|(?<=[^s])s$", "", verb)
+
+
+def _without_slot(candidate: Candidate) -> Candidate:
+    return replace(candidate, attribute=None, value=None, structured={})
+
+
+def _as_wished(read: Candidate, wish: Wish) -> Candidate:
+    """What was read, with what was given in its place. A slot read from the words goes where another kind was meant."""
+    if wish.attribute is not None or wish.category not in {None, read.category}:
+        read = _without_slot(read)
+    given = {name: value for name in GIVEN if (value := getattr(wish, name)) is not None}
+    kind = wish.kind or (KINDS.get(wish.category, Kind.SEMANTIC) if wish.category else read.kind)
+    return replace(
+        read,
+        kind=kind,
+        confidence=CONFIDENCE,
+        trust=Trust.CONFIRMED,
+        tags=tuple(dict.fromkeys(wish.tags)),
+        structured=read.structured | wish.structured,
+        pinned=wish.pinned,
+        **given,
+    )
+
+
+def _by_words(content: str) -> tuple[Category, Topic]:
+    """Category and topic as far as single words show them."""
+    tables = (chinese_patterns if sentences.is_chinese(content) else patterns).TABLES
+    category = next((cue.category for cue in tables.categories if cue.regex.search(content)), Category.FACT)
+    topic = next((theme.topic for theme in tables.themes if theme.regex.search(content)), Topic.OTHER)
+    return category, topic
+
+
+def _refusal(event: Event, faults: Mapping[str, str]) -> str:
+    listed = "; ".join(f"/payload{pointer} {fault.removeprefix('Value error, ')}" for pointer, fault in faults.items())
+    return f"{event.event_type} {event.id!r} cannot be kept as it stands: {listed}. Send it again, with another id."
+
+
+FIRST_PERSON = {
+    "is": "am",
+    "isn't": "am not",
+    "has": "have",
+    "hasn't": "haven't",
+    "does": "do",
+    "doesn't": "don't",
+    "was": "was",
+}
+"""Verbs that are told of someone in a form of their own."""
+
+ADDRESSED = re.compile(
+    r"(?:please|remember|note|save|store|keep in mind|don't forget)\b|请|記住|记住|记得", re.IGNORECASE
+)
+"""How a request begins that the reader could not turn into a statement about someone."""
+
+GIVEN = (
+    "category",
+    "topic",
+    "subject",
+    "attribute",
+    "value",
+    "importance",
+    "occurred_at",
+    "valid_from",
+    "valid_to",
+    "expires_at",
+    "half_life_days",
+)
+"""Fields of a wish that stand for those of a candidate."""
+
+KINDS = {
+    Category.EPISODE: Kind.EPISODIC,
+    Category.EVENT: Kind.EPISODIC,
+    Category.SKILL: Kind.PROCEDURAL,
+}
+"""The kind of each category that is not semantic."""

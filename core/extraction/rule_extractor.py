@@ -1,0 +1,576 @@
+"""Extraction by rules.
+
+A message is cut into sentences; a sentence that asserts something about its speaker is read by the tables of its
+language (a slot, an instruction, a plan, a habit, an event), weighed, dated, and written in the third person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from core.extraction import quoting, salience, short_answers
+from core.extraction import slots as extraction_slots
+from core.extraction.chinese.candidates import Listener
+from core.extraction.english import corrections, lasting, patterns, pretence, run_ons
+from core.extraction.english import statements as english_statements
+from core.extraction.english.people import Persons
+from core.extraction.english.tables import orders
+from core.extraction.known_people import NOBODY, Known
+from core.extraction.pattern_types import Cue, Slot, Theme
+from core.extraction.quoting import Found, Heard
+from core.language import dates, third_person
+from core.language import sentences as language_sentences
+from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+
+ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "agent", "chatgpt", "claude", "gemini", "copilot", "system"})
+_WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]")
+_NUMBER = re.compile(r"(?<!\w)\w*\d[\w.:/-]*")
+LONGEST_MESSAGE = 1500
+"""Characters. A longer message holds a pasted document; its author's own words are its first and last paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """A message and what is known around it: who speaks to whom, what was asked before, what is new in it."""
+
+    message: Message
+    speaker: str
+    addressee: str | None
+    names: frozenset[str]
+    asked: str | None
+    answers: bool
+    novelty: float
+    position: int
+    persons: Persons
+    number: int
+    earnest: bool
+    in_group: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Something that a sentence asserts: as written, in plain words, with its dates and slots.
+
+    `person`: of whom it speaks, None for the speaker; `introduces`: who is named in passing; `sure`: it is worth
+    keeping as it is; `mends`: it stands for something that was said before.
+    """
+
+    quote: str
+    place: int
+    plain: str
+    found: tuple[dates.Found, ...]
+    slots: tuple[Slot, ...]
+    talk: _Talk
+    person: str | None = None
+    introduces: tuple[Slot, ...] = ()
+    sure: bool = False
+    mends: bool = False
+
+
+def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
+    """The candidates that `messages` (one conversation, in order) state, in the order in which they were said.
+
+    `known`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the moment,
+    nothing is quoted.
+    """
+    return [
+        one
+        for reading in read(messages, known)
+        for one in (reading.stated() if reading.among_people else quoting.settled(reading))
+    ]
+
+
+def stated(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
+    """What the rules state, without quotations, certain or not."""
+    return [one for reading in read(messages, known) for one in reading.stated()]
+
+
+def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
+    """What the rules state of each message, and what of it was taken back or put right, by the end of `messages`."""
+    messages = with_assistants(messages)
+    readings: list[Heard] = []
+    last: dict[str, _Spoken] = {}
+    before: defaultdict[str, list[str]] = defaultdict(list)
+    chinese = Listener(known)
+    for talk in _talks(messages, known):
+        text = _own_words(talk.message)
+        heard = _heard(chinese, talk, _in_chinese(text, talk.asked))
+        if language_sentences.is_chinese(text):
+            last.pop(talk.speaker, None)
+            readings.append(_reading(talk, "zh", language_sentences.split(text), heard, before[talk.speaker]))
+        else:
+            said = _read(talk, last.get(talk.speaker))
+            if said.mended:
+                readings[last[talk.speaker].place].take_back(said.mended)
+            last[talk.speaker] = replace(said, place=len(readings))
+            found = [*heard, *_worth_keeping(said.statements, talk)]
+            readings.append(_reading(talk, "en", said.sentences, found, before[talk.speaker], said.lost))
+        before[talk.speaker] = [*before[talk.speaker], *language_sentences.split(text)][-quoting.REACH :]
+    withdrawn = chinese.withdrawn()
+    for reading in readings:
+        reading.withdraw(withdrawn)
+    return readings
+
+
+def _reading(
+    talk: _Talk, language: str, cut: Sequence[str], found: list[Found], before: Sequence[str], lost: Iterable[str] = ()
+) -> Heard:
+    return Heard(
+        talk.message, talk.speaker, language, cut if talk.earnest else (), talk.asked or "", tuple(before), found,
+        set(lost), bool(talk.names),
+    )  # fmt: skip
+
+
+def _in_chinese(text: str, asked: str | None) -> list[str]:
+    """What the Chinese reader hears of a message: all, a bare answer to a Chinese question, or single sentences."""
+    if language_sentences.is_chinese(text) or (
+        asked and language_sentences.is_chinese(asked) and short_answers.read(asked, text)
+    ):
+        return [text]
+    return [quote for quote in language_sentences.split(text) if language_sentences.is_chinese(quote)]
+
+
+def _heard(chinese: Listener, talk: _Talk, texts: Sequence[str]) -> list[Found]:
+    return [
+        Found(one.evidence[0].quote, one, quoting.is_certain_zh(one, talk.speaker))
+        for text in texts
+        for one in chinese.candidates(talk.message, text, talk.speaker, talk.asked, alone=not talk.names)
+    ]
+
+
+def speaker_of(message: Message) -> str | None:
+    """Whose statements in `message` count: the person who speaks, None for an assistant, a tool or a system."""
+    if message.role == "user":
+        return message.speaker or message.user_id
+    if message.role == "assistant" and message.speaker and message.speaker.lower() not in ASSISTANT_NAMES:
+        return message.speaker
+    return None
+
+
+def with_assistants(messages: Sequence[Message]) -> list[Message]:
+    """The messages, those of an assistant that goes by a name without it.
+
+    A second person may speak in the role of the assistant; an assistant is known by saying next to nothing of itself.
+    """
+    spoken: dict[str, list[Message]] = {}
+    for message in messages:
+        if message.role == "assistant" and (name := speaker_of(message)):
+            spoken.setdefault(name, []).append(message)
+    assistants = {
+        name
+        for name, several in spoken.items()
+        if sum(bool(_PERSONAL.search(one.content)) for one in several) < OF_ONESELF * len(several)
+    }
+    return [
+        replace(one, speaker=None) if one.role == "assistant" and one.speaker in assistants else one for one in messages
+    ]
+
+
+OF_ONESELF = 0.05
+"""The share of messages in which a person speaks of their own life, at the least."""
+_PERSONAL = re.compile(
+    r"\b[Mm]y (?!apolog|mistake|bad\b|pleasure|knowledge|suggest|recommend|understanding|answers?\b|repl|"
+    r"notes?\b|records|memory|data\b|"
+    r"training|previous|last\b|earlier|calculation|best\b|guess|advice|point|question|response|goal is|job is|"
+    r"messages?\b|instructions)[a-z]+|"
+    r"\b[Ww]e(?:['’](?:ve|re)| have| are| went| had| got) |\bI(?:['’]ve been|['’]m (?:a |off|from|at|on|in|"
+    r"going|working|a)|(?: \w+ly| just| also)? (?:went|grew|"
+    r"live|lived|work at|work as|work in|married|bought|was born|had|used to|met|moved|started|took|made|got|"
+    r"tried|won|joined|painted|play|ran|"
+    r"signed|decided|lost|visited|was|love|work|have a|have been|am a))\b|我(?:的|们|家|在|昨|去|住)"
+)
+
+
+def _own_words(message: Message) -> str:
+    text = message.content
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    paragraphs = [p for p in re.split(r"\n\s*\n", text) if p.strip()]
+    return "\n".join(p[:LONGEST_MESSAGE] for p in dict.fromkeys((*paragraphs[:1], *paragraphs[-1:])))
+
+
+def _talks(messages: Sequence[Message], acquaintances: Known) -> Iterator[_Talk]:
+    names = {m.speaker for m in messages if m.speaker and speaker_of(m)}
+    seen: set[str] = set()
+    alike: dict[str, tuple[float, int]] = {}
+    before: Message | None = None
+    earnest = _in_earnest(messages)
+    persons: dict[str, Persons] = {}
+    in_group = all(m.role == "user" for m in messages if speaker_of(m))
+    for number, message in enumerate(messages):
+        words = set(_WORD.findall(_own_words(message).lower()))
+        speaker = speaker_of(message)
+        if speaker:
+            others = sorted(names - {speaker})
+            addressee = others[0] if len(others) == 1 else None
+            novelty = len(words - seen) / len(words) if words else 0.0
+            asks = before is not None and ("?" in before.content or "？" in before.content)
+            if speaker not in persons:
+                persons[speaker] = Persons(speaker)
+                persons[speaker].meet(acquaintances.get(message.user_id, ()))
+            known = persons[speaker]
+            if before is not None and speaker_of(before) != speaker:
+                known.hear(before.content[:LONGEST_MESSAGE], number - 1)
+                known.said.asked = _question(before, speaker) or ""
+                known.ask(known.said.asked, number - 1)
+            # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
+            shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
+            setting = alike.setdefault(shape, setting) if shape != message.content else setting
+            asked = _question(before, speaker)
+            yield _Talk(
+                message, speaker, addressee, frozenset(others), asked, asks, *setting, known, number,
+                message.id in earnest, in_group,
+            )  # fmt: skip
+        seen |= words
+        before = message
+
+
+def _in_earnest(messages: Sequence[Message]) -> frozenset[str]:
+    """The messages, by id, in which nobody plays or jokes."""
+    spoken: dict[str, list[Message]] = {}
+    for message in messages:
+        spoken.setdefault(speaker_of(message) or "", []).append(message)
+    return frozenset(
+        message.id
+        for several in spoken.values()
+        for message, meant in zip(several, pretence.in_earnest(_own_words(m) for m in several), strict=True)
+        if meant
+    )
+
+
+def _question(before: Message | None, speaker: str) -> str | None:
+    """What someone else asked right before; tools and systems ask nothing."""
+    if before is None or before.role not in {"user", "assistant"} or speaker_of(before) == speaker:
+        return None
+    return short_answers.question_in(before.content)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """What a message asserts; `asked` what it answers, `mended` what it takes back of the speaker's message before.
+
+    `sentences`: what it was cut into; `lost`: those of them that another one put right or took back.
+    """
+
+    statements: Sequence[_Said] = ()
+    asked: str | None = None
+    mended: Sequence[str] = ()
+    place: int = 0
+    sentences: Sequence[str] = ()
+    lost: frozenset[str] = frozenset()
+
+
+def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
+    if not talk.earnest:
+        return _Spoken()
+    text = _own_words(talk.message)
+    text, quotes = run_ons.spread(text, language_sentences.split(text))
+    mended = _mended(quotes[0], talk, before) if quotes and before else None
+    if mended:  # what mends is no statement of its own
+        quotes = [corrections.rest(quotes[0]), *quotes[1:]]
+    answer = None if mended else _answer(text, talk)
+    cut = tuple(quotes)
+    quotes = [quote for quote in quotes if answer is None or quote != answer[0].quote]
+    said: list[_Said] = []
+    lost: set[str] = set()
+    for place, quote in enumerate(quotes, 1):
+        before_it, said = said, _with(quote, place, talk, said)
+        lost |= {one.quote for one in before_it if not any(one is other for other in said)}
+    if (
+        quotes
+        and before
+        and not mended
+        and (gone := corrections.withdrawn(quotes[0], [o.plain for o in before.statements]))
+    ):
+        return _Spoken(said, talk.asked, [gone], sentences=cut, lost=frozenset({*lost, quotes[0]}))
+    asked = talk.asked if answer else before.asked if mended and before else None
+    first = answer or (mended.statements if mended else [])
+    return _Spoken([*first, *said], asked, mended.mended if mended else (), sentences=cut, lost=frozenset(lost))
+
+
+def _with(quote: str, place: int, talk: _Talk, said: list[_Said]) -> list[_Said]:
+    """Add a sentence to what a message asserts so far; it may set right or take back what stands before."""
+    before = [one.plain for one in said]
+    mended = corrections.mended(quote, before) if said else None
+    gone = mended.said if mended else corrections.withdrawn(quote, before)
+    if gone is None:
+        return said if corrections.LOST.match(quote) else [*said, *_said(quote, place, talk)]
+    kept = [one for one in said if one.plain != gone]
+    if mended is None:
+        return kept
+    again = [replace(one, sure=True, mends=True) for one in _said(quote, place, talk, mended.statement)]
+    rest = corrections.rest(quote)
+    return [*kept, *again, *(_said(rest, place, talk) if rest else [])]
+
+
+def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
+    """What the beginning of a message sets right of the speaker's message before it."""
+    meant = corrections.is_mending(quote)
+    if meant is None:
+        return None
+    answer = short_answers.read(before.asked, meant) if before.asked else None
+    taken = [one.plain for one in before.statements if one.place == 0] if answer else []
+    mended = None if answer else corrections.mended(quote, [one.plain for one in before.statements])
+    stated = answer.statement if answer else mended.statement if mended else None
+    if stated is None:
+        return None
+    said = [replace(one, sure=True, mends=True) for one in _said(quote, 0, talk, stated)]
+    return _Spoken(said, None, taken or [mended.said] if mended else taken)
+
+
+def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[Found]:
+    """What is kept of a message, each with the words that say it."""
+    tables = patterns.TABLES
+    instructions = [one for one in said if tables.instruction.search(one.plain)]
+    told = [one for one in said if one not in instructions]
+    # People encourage each other ("never give up"); what they ask of an assistant among them they ask plainly.
+    meant = [one for one in instructions if not talk.names or (talk.in_group and orders.PLAIN.search(one.plain))]
+    wishes = [one for one in meant if not tables.one_off.search(one.plain)]
+    kept = [_found(group, one) for group in _kept(told, talk) for one in _candidates(group)]
+    return [Found(one.quote, _instruction(one), True, frozenset({one.plain})) for one in wishes] + kept
+
+
+def _found(group: list[_Said], candidate: Candidate) -> Found:
+    first = group[0]
+    certain = quoting.fills(candidate) or first.mends or quoting.is_certain(first.quote, "en")
+    return Found(first.quote, candidate, certain, frozenset(one.plain for one in group))
+
+
+def _answer(text: str, talk: _Talk) -> list[_Said] | None:
+    """What the message says as an answer to what was asked, if that fills a slot."""
+    answer = short_answers.read(talk.asked, text) if talk.asked else None
+    if answer is None:
+        return None
+    said = [replace(one, sure=answer.sure) for one in _said(answer.quote, 0, talk, answer.statement)]
+    tells = answer.sure or any(one.slots or one.introduces or (answer.weighed and _lasts(one)) for one in said)
+    return said if said and tells else None
+
+
+def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> list[_Said]:
+    """What a sentence asserts, or the statement that it stands for."""
+    if language_sentences.is_chinese(stated or quote):
+        return []
+    several = english_statements.read(stated or quote, talk.names, talk.persons, talk.number)
+    said: list[_Said] = []
+    for statement in several:
+        told = _said_en(statement, quote, place, talk)
+        said += [*_own_name(statement, quote, place, talk), *([told] if told else [])]
+    return said
+
+
+def _own_name(statement: english_statements.Statement, quote: str, place: int, talk: _Talk) -> list[_Said]:
+    """The name by which the speaker is known already, where they say it: "I'm Grace", "I'm Grace, a nurse"."""
+    plain = f"{third_person.introduced(statement.plain, talk.speaker)}."
+    slots = tuple(patterns.slots(plain)) if len(plain) > 1 and statement.person is None and not talk.names else ()
+    return [_Said(quote, place, plain, (), slots, talk, sure=True)] if slots else []
+
+
+def _said_en(statement: english_statements.Statement, quote: str, place: int, talk: _Talk) -> _Said | None:
+    plain = statement.plain
+    if statement.person is None:
+        plain = third_person.without_own_name(plain, talk.speaker)
+        statement = statement if plain == statement.plain else english_statements.stated(plain, talk.persons)
+    found = tuple(dates.find(plain, talk.message.occurred_at))
+    said = _Said(
+        quote,
+        place,
+        plain,
+        found,
+        statement.slots,
+        talk,
+        statement.person,
+        statement.introduces,
+        statement.mends or statement.completed,
+        statement.mends,
+    )
+    return _checked(said)
+
+
+def _checked(said: _Said) -> _Said | None:
+    """`said` without the speaker's own name as news, and without a date that is none; None: it says nothing else."""
+    again = _NAME_AGAIN.search(said.plain)
+    slots = tuple(slot for slot in said.slots if again or not _is_own_name(slot, said.talk.speaker))
+    wished = patterns.TABLES.instruction.search(said.plain)
+    if not said.plain or (said.slots and not slots and not wished):
+        return None
+    birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
+    found = said.found
+    if birthdays:  # neither it nor the day that it is not has a year
+        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied(said.plain, one))
+    return replace(said, slots=slots, found=found)
+
+
+def _denied(plain: str, one: dates.Found) -> set[str]:
+    """The day of a date that "not" stands before."""
+    before = plain[: one.start].rstrip()
+    return {f"{one.when:%m-%d}"} if before.endswith(" not") else set()
+
+
+def _is_own_name(slot: Slot, speaker: str) -> bool:
+    """Whether `slot` says only that the speaker is called what they are known to be called."""
+    return slot.attribute.startswith("name.") and not slot.about and slot.value.casefold() == speaker.casefold()
+
+
+_NAME_AGAIN = re.compile(r"^call me [A-Z].*\b(?:again|not|instead)\b", re.IGNORECASE)
+"""Who takes back a nickname says their own name as news."""
+
+
+def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
+    """The statements worth keeping, each with the one right after it that leans on it ("It helps me relax")."""
+    groups: list[list[_Said]] = []
+    among_people = bool(talk.names)
+    wanted = _wanted(said, talk) if among_people else []
+    for one in said:
+        leans = not one.slots and _leans(one) and not salience.takes_back(one.plain)
+        keep = (
+            any(not slot.pattern.weak for slot in one.slots)
+            or one.sure
+            or salience.takes_back(one.plain)
+            or (one in wanted if among_people else _lasts(one))
+        )
+        joins = bool(wanted) if among_people else keep
+        if leans and joins and groups and len(groups[-1]) == 1 and one.place - groups[-1][0].place in {0, 1}:
+            groups[-1].append(one)
+        elif (keep and not leans) or one.introduces:
+            groups.append([one])
+    return groups
+
+
+def _wanted(said: list[_Said], talk: _Talk) -> list[_Said]:
+    """The statements worth keeping of a message among people, by all that it says."""
+    told = [one for one in said if one.slots or _states(one)]
+    setting = salience.Setting(
+        talk.message.content, talk.position, talk.answers, any(one.found for one in told), talk.novelty
+    )
+    if not told or salience.of([one.plain for one in told], setting) < salience.THRESHOLD:
+        return []
+    return [one for one in told if salience.is_worth_a_line(one.plain)]
+
+
+def _states(one: _Said) -> bool:
+    return bool(salience.FIRST_PERSON.search(one.plain)) and salience.is_statement(one.plain)
+
+
+_NEAR = re.compile(
+    r"^(?:I|We) (?:now )?live (?:near|by|close to|next to|across from) (?:the|a) [a-z ]+[.!]?$", re.IGNORECASE
+)
+"""Where somebody lives within a town that only the statement before names."""
+
+
+def _leans(one: _Said) -> bool:
+    """Whether it cannot be understood without the statement before it; what "they" do on a day can."""
+    return bool(salience.ANAPHORIC.search(one.plain) or _NEAR.match(one.plain)) and not (
+        one.found and one.plain.startswith("They have ")
+    )
+
+
+def _lasts(one: _Said) -> bool:
+    """Whether a statement in English that fills no slot is worth keeping."""
+    if not salience.is_statement(one.plain, of_a_person=one.person is not None):
+        return False
+    seen = lasting.Seen(one.plain, len(one.slots), bool(one.found), one.person is not None, one.place == 0)
+    if lasting.is_momentary(seen):
+        return False
+    least = lasting.THRESHOLD if one.person or salience.OF_OURS.search(one.plain) else lasting.THRESHOLD_OF_THINGS
+    return lasting.probability(seen) >= least
+
+
+def _candidates(group: list[_Said]) -> list[Candidate]:
+    """One statement as it was said for the first attribute; a name and each further attribute in its own sentence."""
+    first = group[0]
+    base = _statement(group)
+    plainly = [_stated_plainly(base, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
+    filled = [
+        _stated_plainly(base, slots, first)
+        if place or slots[0].attribute.startswith("name.")
+        else extraction_slots.filled(base, slots, _about(first.talk.speaker, slots[0]))
+        for place, slots in enumerate(extraction_slots.by_attribute(first.slots))
+    ]
+    if filled or (plainly and (_ONLY_NAMED.match(first.plain) or not _lasts(first))):
+        return [*filled, *plainly]
+    return [base, *plainly]
+
+
+_ONLY_NAMED = re.compile(
+    r"^(?:[A-Z]\w+(?:,| is) (?:my|our) [\w -]+|(?:my|our) [\w -]+(?:'s name)? is (?:called |named )?(?-i:[A-Z])[\w "
+    r"-]+)[.!]?$",
+    re.IGNORECASE,
+)
+"""A statement that says no more than who somebody is: "Jonas is my partner"."""
+
+
+def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidate:
+    told = extraction_slots.filled(base, slots, _about(said.talk.speaker, slots[0]))
+    if _is_own_name(slots[0], said.talk.speaker):
+        return replace(told, content=f"{told.subject}'s name is {slots[0].value}.")
+    return replace(told, content=extraction_slots.plainly(told.subject, slots, patterns.TABLES, " and ", said.plain))
+
+
+def _content(group: list[_Said]) -> str:
+    return " ".join(_sentence(one) for one in group)
+
+
+def _sentence(one: _Said) -> str:
+    text, talk = dates.written_out(one.plain, list(one.found)), one.talk
+    text = third_person.third_person(text, talk.speaker, talk.addressee)
+    return text if text.endswith((".", "!", "?", "”")) else f"{text}."
+
+
+def _evidence(group: list[_Said]) -> tuple[Evidence, ...]:
+    message = group[0].talk.message
+    content, quote = message.content, group[0].quote
+    start, last = content.find(quote), group[-1].quote
+    if start >= 0 and last != quote:
+        quote = content[start : content.find(last, start) + len(last)]
+    return (Evidence(message.session_id, message.id, message.event_id, quote),)
+
+
+def _instruction(one: _Said) -> Candidate:
+    wish, speaker = one.plain.rstrip(".!。！"), one.talk.speaker
+    content = f"{speaker}'s standing instruction: {wish}."
+    topic = next((name for name, words in orders.TOPICS if words.search(wish)), None)
+    return Candidate(
+        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, _evidence([one]), one.talk.message.occurred_at,
+        importance=0.9, confidence=0.85, attribute=f"instruction.{topic}" if topic else None,
+        value=wish if topic else None, corrects=bool(orders.LIFTS.search(wish)),
+    )  # fmt: skip
+
+
+def _statement(group: list[_Said]) -> Candidate:
+    first = group[0]
+    tables = patterns.TABLES
+    cue = next((c for c in tables.categories if c.regex.search(first.plain)), None)
+    found = [one for said in group for one in said.found]
+    category = _category(first, cue, found)
+    return Candidate(
+        _content(group), category, _topic(first.plain, tables.themes), first.person or first.talk.speaker,
+        _evidence(group),
+        found[0].when if found else first.talk.message.occurred_at,
+        kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
+        importance=cue.importance if cue else 0.5, confidence=0.6,
+        corrects=first.mends or bool(tables.correction.search(first.plain) or tables.correction.search(first.quote)),
+        structured={"date_precision": found[0].precision.value} if found else {},
+    )  # fmt: skip
+
+
+def _category(said: _Said, cue: Cue | None, found: Sequence[dates.Found]) -> Category:
+    """By its cue; what is told with a day to come, and no other sign, is a plan ("We are flying on 3 June")."""
+    ahead = bool(found) and all(one.when > said.talk.message.occurred_at for one in found)
+    if ahead and (cue is None or cue.category is Category.EVENT):
+        return Category.PLAN
+    return cue.category if cue else Category.FACT
+
+
+def _topic(plain: str, themes: Sequence[Theme]) -> Topic:
+    return next((theme.topic for theme in themes if theme.regex.search(plain)), Topic.OTHER)
+
+
+def _about(speaker: str, slot: Slot) -> str:
+    if not slot.about:
+        return speaker
+    chinese = re.search(r"[\u4e00-\u9fff]", slot.about)
+    named = slot.about[0].isupper()
+    return slot.about if named else f"{speaker}的{slot.about}" if chinese else f"{speaker}'s {slot.about}"

@@ -1,0 +1,47 @@
+"""Candidates with the slots that their statement fills, for readers of every language. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from core.extraction.english import patterns
+from core.extraction.pattern_types import Slot, Tables
+from core.language import third_person
+from core.types import Candidate, Kind
+
+
+def by_attribute(slots: Iterable[Slot]) -> list[list[Slot]]:
+    """Slots in groups of one attribute of one subject, in their order."""
+    found: dict[tuple[str, str | None, bool], list[Slot]] = {}
+    for slot in slots:
+        found.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
+    return list(found.values())
+
+
+def filled(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
+    """`base`, told of `subject`, with its attribute: one value in the slot, or those that may stand side by side."""
+    slot, pattern = slots[0], slots[0].pattern
+    exclusive = pattern.exclusive and not pattern.negated
+    side_by_side = {"attribute": slot.attribute, "values": [s.value for s in slots], "negated": pattern.negated}
+    return replace(
+        base, category=pattern.category, topic=pattern.topic, kind=Kind.SEMANTIC, importance=pattern.importance,
+        confidence=0.85, subject=subject, attribute=slot.attribute if exclusive else None,
+        value=slot.value if exclusive else None, corrects=base.corrects or pattern.corrects,
+        structured=base.structured if exclusive else base.structured | side_by_side,
+    )  # fmt: skip
+
+
+def plainly(subject: str, slots: Sequence[Slot], tables: Tables, between: str, sentence: str = "") -> str:
+    """An attribute of `subject` and its values as a short sentence, the values joined by `between`.
+
+    A relative is named by the word that `sentence` has: "husband", where the attribute says "spouse".
+    """
+    attribute, stated = slots[0].attribute, tables.stated
+    form: str = stated.get(attribute) or stated.get(attribute.split(".")[0]) or stated[""]
+    if slots[0].pattern.negated:
+        form = stated.get(f"not {attribute}") or stated["not"]
+    value = between.join(slot.value for slot in slots)
+    last = attribute.split(".")[-1]
+    what = patterns.as_said(tables.words.get(last, last.replace("_", " ")), sentence)
+    return form.format(who=subject, value=value, a_value=third_person.with_article(value), what=what)

@@ -1,0 +1,84 @@
+"""Skips windows that say nothing or nothing new."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from core.consolidation.pipeline import Gateway
+from core.extraction import informativeness, novelty
+from core.extraction.protocol import Window
+from core.memoize import at_work
+from core.memory import memories
+from core.memory.changes import Owner
+from core.types import Message
+
+EMBEDDED_CHARACTERS = 1000
+"""Characters of a message that are compared with what is known: about as many as the local model reads."""
+
+
+class Skipped(StrEnum):
+    """Why a window is not put to a model."""
+
+    TRIVIAL = "trivial"
+    KNOWN = "known"
+
+
+def sift(
+    gate: Gateway, tenant_id: str, windows: Sequence[Window], *, least_characters: int, least_novelty: float
+) -> list[Skipped | None]:
+    """For each window why it need not be read; None: it must be.
+
+    A window is as new as the newest of its messages. One in which somebody sets something right or says how things are
+    to be done is read however little of it is new. No transaction is open while the embedder thinks.
+    """
+    telling = [informativeness.telling(window, least_characters) for window in windows]
+    doubted = [bool(messages) and least_novelty > 0 and not any(map(_is_minded, messages)) for messages in telling]
+    asked = [one for doubt, messages in zip(doubted, telling, strict=True) if doubt for one in messages]
+    new = _novelties(gate, tenant_id, asked)
+    return [
+        _verdict([new.get(one.id, 1.0) for one in messages] if doubt else [1.0] * len(messages), least_novelty)
+        for doubt, messages in zip(doubted, telling, strict=True)
+    ]
+
+
+def spoken(windows: Sequence[Window], least_characters: int) -> list[Skipped | None]:
+    """The same by the words alone, whatever is known."""
+    return [None if informativeness.telling(window, least_characters) else Skipped.TRIVIAL for window in windows]
+
+
+def _verdict(novelties: Sequence[float], least: float) -> Skipped | None:
+    if not novelties:
+        return Skipped.TRIVIAL
+    return Skipped.KNOWN if max(novelties) < least else None
+
+
+def _is_minded(message: Message) -> bool:
+    return message.role == "user" and informativeness.is_minded(message.content)
+
+
+def _novelties(gate: Gateway, tenant_id: str, messages: Sequence[Message]) -> dict[str, float]:
+    """How new each message is to what is known of its user, in its group; where nothing is known, none is told."""
+    owned: defaultdict[Owner, dict[str, Message]] = defaultdict(dict)
+    for message in messages:
+        owned[Owner(message.user_id, message.group_id)][message.id] = message
+    found: dict[str, float] = {}
+    for owner, mine in owned.items():
+        found |= _novelties_of(gate, tenant_id, owner, mine)
+    return found
+
+
+@at_work()
+def _novelties_of(gate: Gateway, tenant_id: str, owner: Owner, messages: Mapping[str, Message]) -> dict[str, float]:
+    with gate.db.tenant(tenant_id) as tx:
+        if not memories.count(tx, owner.user_id):
+            return {}
+    vectors = gate.embedder.embed([message.content[:EMBEDDED_CHARACTERS] for message in messages.values()])
+    place = {"group": owner.group_id, "anywhere": False}
+    with gate.db.tenant(tenant_id) as tx:
+        near, rows = memories.standing(tx, owner.user_id, vectors, memories.NEIGHBOURS, place)
+    return {
+        name: novelty.of(message.content, [(rows[one].content, cosine) for one, cosine in ones])
+        for (name, message), ones in zip(messages.items(), near, strict=True)
+    }

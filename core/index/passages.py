@@ -1,0 +1,65 @@
+"""Indexes document passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from uuid import UUID
+
+from core.index import removal, search_index
+from core.index.bm25 import document_weights
+from core.index.search_index import Row
+from core.language.terms import terms
+from core.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPassage:
+    """A passage as the index sees it: what it says, and what it stands under."""
+
+    position: int
+    title: str
+    headings: Sequence[str]
+    content: str
+
+
+def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequence[IndexedPassage]) -> list[Row]:
+    """Index rows of a document's passages. What a passage stands under counts half, as a message's neighbours do."""
+    rows, read = [], cache(terms)  # What many passages stand under is read once.
+    for one in passages:
+        weights = document_weights(
+            terms(one.content), [read(said) for said in dict.fromkeys((one.title, *one.headings))]
+        )
+        row = Row(
+            type="document",
+            session_id="",
+            ref=str(one.position),
+            position=one.position,
+            user_id=user_id,
+            group_id=group_id,
+            occurred_at=at,
+            weights=weights,
+            own_terms=sorted(weights),
+        )
+        rows.append(row)
+    return rows
+
+
+def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[Row]) -> None:
+    """Put what was planned for a document into the index, in the place of what was there. Under `lock`."""
+    gone, new = removal.forget_passages(tx, str(document_id)), search_index.counted(rows)
+    search_index.put(tx, tenant_id, [replace(row, session_id=str(document_id)) for row in rows])
+    search_index.count_up(tx, tenant_id, new - gone)
+    removal.count_down(tx, gone - new)
+
+
+def forget(tx: Tx, document_id: UUID) -> None:
+    """Take a document out of the index. Under `lock`."""
+    removal.count_down(tx, removal.forget_passages(tx, str(document_id)))
+
+
+def lock(tx: Tx, user_id: str | None, group_id: str | None) -> None:
+    """Let nobody else write documents of these owners until the transaction ends."""
+    removal.lock(tx, search_index.shelves(user_id, group_id))

@@ -1,0 +1,72 @@
+"""Fills, clears and opens a vector space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlalchemy import text
+
+from core.config import Settings
+from core.index import search_index
+from core.inference.configured_embedder import identity
+from core.inference.embedders import Embedder
+from core.storage import db
+from core.storage.db import Database
+from core.storage.vector_spaces import FIRST, SCHEMAS, Model, of
+
+PAGE: Final = 256
+"""Rows whose vectors are made at once."""
+
+
+CLEARED: Final = 10_000
+"""Rows cleared in one transaction."""
+
+
+def opened(settings: Settings, pool: int) -> Database:
+    """The tenant-bound role, in the place that holds the vectors of the configured model; else in the first."""
+    model = Model(*identity(settings))
+    asking = db.connect(db.app_url(settings), 1)
+    try:
+        with asking.queue() as tx:
+            ready = tx.execute(text("SELECT to_regclass('deployment')")).scalar() is not None
+            place = of(tx, model) if ready else None
+    finally:
+        asking.close()
+    return db.connect(db.app_url(settings), pool, SCHEMAS[place or FIRST])
+
+
+def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[[int], None]) -> int:
+    """Make the vectors that a tenant's rows lack in the place where `database` is; how many.
+
+    `told` hears of each page. Read, think, write: a row that is written meanwhile comes with the next page.
+    """
+    made, after = 0, ("", "", "")
+    while True:
+        with database.tenant(tenant_id) as tx:
+            rows = search_index.lacking(tx, after, PAGE)
+        if not rows:
+            return made
+        vectors = embedder.embed([row.text for row in rows])
+        with database.tenant(tenant_id) as tx:
+            search_index.put_vectors(tx, rows, vectors)
+        after = (rows[-1].type, rows[-1].session_id, rows[-1].ref)
+        made += len(rows)
+        told(len(rows))
+
+
+def clear(database: Database, tenant_id: str) -> int:
+    """Remove a tenant's vectors from the place where `database` is, a page a transaction; how many."""
+    cleared, page = 0, CLEARED
+    while page == CLEARED:
+        with database.tenant(tenant_id) as tx:
+            page = tx.execute(_CLEAR, {"limit": CLEARED}).rowcount
+        cleared += page
+    return cleared
+
+
+_CLEAR = text("""
+    UPDATE search_index i SET embedding = NULL FROM (
+        SELECT tenant_id, type, session_id, ref FROM search_index WHERE embedding IS NOT NULL LIMIT :limit) AS page
+    WHERE (i.tenant_id, i.type, i.session_id, i.ref) = (page.tenant_id, page.type, page.session_id, page.ref)
+""")

@@ -1,0 +1,126 @@
+"""Removes rows and corrects document frequencies."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import text
+
+from core.index import search_index
+from core.index.search_index import REACH
+from core.sessions import sessions
+from core.storage.db import Tx, recordset
+from core.types import Json
+
+Place = tuple[str, str, int]
+"""A message: session, id in it, position."""
+
+
+def forget(tx: Tx, gone: Sequence[Place]) -> int:
+    """Take messages out whose text was erased, which their rows in `messages` show already; how many were in it."""
+    if not gone:
+        return 0
+    asked = recordset([{"session": session, "id": message_id} for session, message_id, _ in gone])
+    rows = tx.execute(_TAKE, {"rows": asked}).all()
+    count_down(tx, search_index.counted(rows))
+    weigh_anew(tx, gone)
+    return len(rows)
+
+
+def forget_user(tx: Tx, user_id: str) -> int:
+    """Take all that belongs to a user out; how many rows. The rows beside theirs are weighed anew by `weigh_anew`."""
+    groups = tx.execute(_SHELVED, {"user": user_id}).scalars()
+    lock(tx, {shelf for group in [None, *groups] for shelf in search_index.shelves(user_id, group)})
+    tx.execute(_UNCOUNT, {"owners": [*search_index.owners(user_id, None), *search_index.shelves(user_id, None)]})
+    count_down(tx, search_index.counted(tx.execute(_OF_GROUPS, {"user": user_id})))
+    return tx.execute(text("DELETE FROM search_index WHERE user_id = :user"), {"user": user_id}).rowcount
+
+
+def forget_passages(tx: Tx, document_id: str) -> Counter[tuple[str, int]]:
+    """Take a document's passages out; what they had counted for is yet to be counted down. Under `lock`."""
+    return search_index.counted(tx.execute(_TAKE_PASSAGES, {"document": document_id}).all())
+
+
+def lock(tx: Tx, shelves: Iterable[str]) -> None:
+    """Let nobody else count passages under these names until the transaction ends: one document counts up and down."""
+    for name in sorted(shelves):
+        tx.execute(_LOCK_SHELF, {"shelf": name})
+
+
+def count_down(tx: Tx, counts: Mapping[tuple[str, int], int]) -> None:
+    """Take away from the document frequencies; locked in the order in which they are counted up."""
+    pairs = sorted(counts)
+    values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
+    for statement in (_LOCK, _LESS, _NONE) if counts else ():
+        tx.execute(statement, values)
+
+
+def weigh_anew(tx: Tx, gone: Sequence[Place]) -> None:
+    """Rows beside the gone ones had taken words of them."""
+    places: defaultdict[str, set[int]] = defaultdict(set)
+    for session_id, _, position in gone:
+        places[session_id].add(position)
+    rows = [row for session_id, positions in places.items() for row in _around(tx, session_id, positions)]
+    if rows:
+        tx.execute(_REWEIGH, {"rows": recordset(rows)})
+
+
+def _around(tx: Tx, session_id: str, gone: set[int]) -> Iterator[Json]:
+    first = max(0, min(gone) - 2 * REACH - 1)
+    span = max(gone) + 2 * REACH - first
+    messages = sessions.transcript(tx, session_id, after=first, limit=span)
+    whole = replace(sessions.get(tx, session_id), indexed_to=0)
+    near = {position + step for position in gone for step in range(-REACH, REACH + 1)} - gone
+    for row in search_index.plan(whole, messages):
+        if row.position in near:
+            yield {"session": session_id, "ref": row.ref, "terms": search_index.sparse_literal(row.weights)}
+
+
+_TAKE = text("""
+    DELETE FROM search_index i USING json_to_recordset(cast(:rows AS json)) AS g (session text, id text)
+    WHERE i.type = 'message' AND i.session_id = g.session AND i.ref = g.id
+    RETURNING i.type, i.user_id, i.group_id, i.own_terms
+""")
+
+_TAKE_PASSAGES = text("""
+    DELETE FROM search_index WHERE type = 'document' AND session_id = :document
+    RETURNING type, user_id, group_id, own_terms
+""")
+
+_SHELVED = text("SELECT DISTINCT group_id FROM documents WHERE user_id = :user AND group_id IS NOT NULL")
+
+_LOCK_SHELF = text("""
+    SELECT pg_advisory_xact_lock(hashtextextended(current_setting('imprint.tenant') || chr(10) || :shelf, 0))
+""")
+
+_UNCOUNT = text("DELETE FROM term_counts WHERE owner = ANY(:owners)")
+
+_OF_GROUPS = text("""
+    SELECT type, NULL AS user_id, group_id, own_terms FROM search_index
+    WHERE user_id = :user AND type IN ('message', 'document') AND group_id IS NOT NULL
+""")
+"""What counts for others as well; the user's own counts go as a whole."""
+
+_FEWER = "unnest(cast(:owners AS text[]), cast(:terms AS int[]), cast(:counts AS int[])) AS f (owner, term, documents)"
+
+_LOCK = text(f"""
+    SELECT FROM {_FEWER} JOIN term_counts c ON c.owner = f.owner AND c.term = f.term
+    ORDER BY c.owner COLLATE "C", c.term FOR UPDATE OF c
+""")
+
+_LESS = text(f"""
+    UPDATE term_counts c SET documents = c.documents - f.documents FROM {_FEWER}
+    WHERE c.owner = f.owner AND c.term = f.term
+""")
+
+_NONE = text(f"""
+    DELETE FROM term_counts c USING {_FEWER} WHERE c.owner = f.owner AND c.term = f.term AND c.documents <= 0
+""")
+
+_REWEIGH = text("""
+    UPDATE search_index i SET terms = r.terms::sparsevec
+    FROM json_to_recordset(cast(:rows AS json)) AS r (session text, ref text, terms text)
+    WHERE i.type = 'message' AND i.session_id = r.session AND i.ref = r.ref
+""")

@@ -1,0 +1,299 @@
+"""Writes search_index rows, term counts and vectors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import text
+
+from core.errors import Conflict
+from core.index.answer_cues import asks, names, tells_time, told
+from core.index.bm25 import document_weights, message_terms
+from core.language.terms import TERM_IDS, term_id, terms
+from core.sessions import sessions
+from core.sessions.sessions import Session
+from core.storage.db import Tx, recordset
+from core.types import Message
+
+REACH = 2
+"""Places away in its session from which a message still takes words."""
+
+BATCH = 200
+"""Messages indexed by one dispatch before it lets others have their turn."""
+
+DOCUMENTS = 0
+"""The term under which the number of documents itself is counted; no word has this id."""
+
+EVERYONES = "passages"
+"""The name under which the terms of passages are counted that are the whole tenant's."""
+
+EMBED_BATCH = 64
+"""Texts embedded by one dispatch: half a second of one core."""
+
+
+_MOST_NAMES = 2**15 - 1  # what the column holds
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """A memory as the index sees it."""
+
+    ref: str
+    content: str
+    occurred_at: datetime
+    vector: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An index row about to be written."""
+
+    type: str
+    session_id: str
+    ref: str
+    position: int
+    user_id: str | None
+    group_id: str | None
+    occurred_at: datetime
+    weights: Mapping[int, float]
+    own_terms: Sequence[int]
+    told: int = 0
+    timed: bool = False
+    asks: bool = False
+    names: int = 0
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A row that has no vector yet, and the text to make it from.
+
+    `at`: its time. A passage in whose place another stands meanwhile has another one.
+    """
+
+    type: str
+    session_id: str
+    ref: str
+    text: str
+    at: datetime
+
+
+def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]) -> None:
+    """Index memories by their words, and by their vectors where those are at hand."""
+    rows = []
+    for entry in entries:
+        words = terms(entry.content)
+        own = sorted({term_id(word) for word in words})
+        weights = document_weights(words)
+        rows.append(
+            Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
+        )
+    put(tx, tenant_id, rows)  # The messages they were drawn from count their words already.
+
+
+def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
+    """Index rows of a session's new messages, and of the last two before, which only now have their next neighbours.
+
+    `messages` begins far enough before the first new one that each written row knows the words on both sides.
+    """
+    spoken = [message_terms(m.content, m.speaker) for m in messages]
+    first = session.indexed_to - REACH + 1
+    return [_message_row(m, spoken, place) for place, m in enumerate(messages) if m.position >= first]
+
+
+def unindexed(tx: Tx, session: Session) -> list[Message]:
+    """The messages that `plan` needs: the new ones, a batch at most, and those before that they touch."""
+    before = 2 * REACH
+    return sessions.transcript(tx, session.id, after=max(0, session.indexed_to - before), limit=BATCH + before)
+
+
+def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequence[Row]]]) -> None:
+    """Write the rows planned for each session and move its cursor; Conflict: someone else has indexed one meanwhile.
+
+    All sessions go in at once, so that the words they share are counted, and locked, in one order.
+    """
+    for session, rows in planned:
+        if not sessions.indexed(tx, session.id, old=session.indexed_to, new=rows[-1].position):
+            raise Conflict("Another worker has indexed this session meanwhile.")
+    new = [row for session, rows in planned for row in rows if row.position > session.indexed_to]
+    put(tx, tenant_id, [row for _, rows in planned for row in rows])
+    count_up(tx, tenant_id, counted(new))
+
+
+def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:
+    """Rows of these sessions, or documents, that lack a vector, a batch at most; another salt picks others first.
+
+    Nothing is locked while the model computes, so two workers could choose the same rows; salted, they rarely do.
+    """
+    rows = tx.execute(_UNEMBEDDED, {"sessions": list(session_ids), "limit": EMBED_BATCH, "salt": salt})
+    return [_unembedded(row) for row in rows]
+
+
+def lacking(tx: Tx, after: tuple[str, str, str], limit: int) -> list[Unembedded]:
+    """Rows of a tenant that have no vector, in the order of their keys, from behind one; a page at most."""
+    values = {"type": after[0], "session": after[1], "ref": after[2], "limit": limit}
+    return [_unembedded(row) for row in tx.execute(_LACKING, values)]
+
+
+def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
+    """Give rows their vectors."""
+    values = {
+        "types": [row.type for row in rows],
+        "sessions": [row.session_id for row in rows],
+        "refs": [row.ref for row in rows],
+        "moments": [row.at for row in rows],
+        "vectors": [vector_literal(v) for v in vectors],
+    }
+    tx.execute(_VECTORS, values)
+
+
+def embedded_text(content: str, speaker: str | None) -> str:
+    """What a message's vector is made from: who says it belongs to it, for people are asked about by name."""
+    return f"{speaker}: {content}" if speaker else content
+
+
+def passage_text(title: str, headings: Sequence[str], content: str) -> str:
+    """What a passage's vector is made from: what it stands under says what it is about."""
+    return f"{' › '.join(dict.fromkeys((title, *headings)))}\n{content}"
+
+
+def vector_literal(vector: NDArray[np.float32]) -> str:
+    """A vector in pgvector's notation."""
+    return "[" + ",".join([f"{x:.6g}" for x in vector.tolist()]) + "]"
+
+
+def sparse_literal(weights: Mapping[int, float]) -> str:
+    """A sparse vector in pgvector's notation, whose indices begin with 1."""
+    inside = ",".join(f"{term}:{weight:.5g}" for term, weight in sorted(weights.items()))
+    return f"{{{inside}}}/{TERM_IDS}"
+
+
+def owners(user_id: str | None, group_id: str | None) -> list[str]:
+    """The names under which term counts are kept."""
+    return [f"user:{user_id}"] * (user_id is not None) + [f"group:{group_id}"] * (group_id is not None)
+
+
+def shelves(user_id: str | None, group_id: str | None) -> list[str]:
+    """The names under which those of passages are kept: apart, so that messages weigh what they did without them."""
+    return [f"passages:{owner}" for owner in owners(user_id, group_id)] or [EVERYONES]
+
+
+def counted(rows: Iterable[Any]) -> Counter[tuple[str, int]]:
+    """In how many of these rows each term stands, by owner; and how many rows there are."""
+    counts: Counter[tuple[str, int]] = Counter()
+    for row in rows:
+        for owner in (shelves if row.type == "document" else owners)(row.user_id, row.group_id):
+            counts.update((owner, term) for term in (*row.own_terms, DOCUMENTS))
+    return counts
+
+
+def count_up(tx: Tx, tenant_id: str, counts: Mapping[tuple[str, int], int]) -> None:
+    """Add to the document frequencies; in one order, so that two writers of one user wait instead of deadlocking."""
+    if counts:
+        pairs = sorted(counts)
+        values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
+        tx.execute(_COUNT, {"tenant": tenant_id, **values})
+
+
+def put(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
+    """Write rows; of one that is there already the weights alone."""
+    if rows:
+        tx.execute(_PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])})
+
+
+def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) -> Row:
+    near, further = ([spoken[at] for at in _beside(place, reach, len(spoken))] for reach in (1, REACH))
+    return Row(
+        type="message",
+        session_id=message.session_id,
+        ref=message.id,
+        position=message.position,
+        user_id=message.user_id,
+        group_id=message.group_id,
+        occurred_at=message.occurred_at,
+        weights=document_weights(spoken[place], near, further),
+        own_terms=sorted({term_id(word) for word in spoken[place]}),
+        told=told(message.content),
+        timed=tells_time(message.content),
+        asks=asks(message.content),
+        names=min(names(message.content), _MOST_NAMES),
+    )
+
+
+def _beside(place: int, distance: int, count: int) -> list[int]:
+    return [at for at in (place - distance, place + distance) if 0 <= at < count]
+
+
+def _unembedded(row: Any) -> Unembedded:
+    passage = row.type == "document"
+    said = passage_text(row.title, row.headings, row.content) if passage else embedded_text(row.content, row.speaker)
+    return Unembedded(row.type, row.session_id, row.ref, said, row.occurred_at)
+
+
+def _as_json(row: Row) -> dict[str, object]:
+    same = "type session_id ref position user_id group_id occurred_at told timed asks names own_terms".split()
+    return {
+        **{name: getattr(row, name) for name in same},
+        "terms": sparse_literal(row.weights),
+        "embedding": None if row.vector is None else vector_literal(row.vector),
+    }
+
+
+_PUT = text("""
+    INSERT INTO search_index AS i (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told,
+                                   timed, asks, names, terms, own_terms, embedding)
+    SELECT :tenant, type, session_id, ref, position, user_id, group_id, occurred_at, told,
+           timed, asks, names, terms::sparsevec, own_terms, embedding::halfvec
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        type text, session_id text, ref text, position int, user_id text, group_id text, occurred_at timestamptz,
+        told int, timed bool, asks bool, names int, terms text, own_terms int[], embedding text)
+    ON CONFLICT (tenant_id, type, session_id, ref) DO UPDATE SET terms = excluded.terms
+""")
+
+_COUNT = text("""
+    INSERT INTO term_counts AS c (tenant_id, owner, term, documents)
+    SELECT :tenant, * FROM unnest(cast(:owners AS text[]), cast(:terms AS int[]), cast(:counts AS int[]))
+    ON CONFLICT (tenant_id, owner, term) DO UPDATE SET documents = c.documents + excluded.documents
+""")
+
+_TEXTS = """
+    SELECT i.type, i.session_id, i.ref, i.occurred_at, coalesce(m.content, k.content, p.content) AS content, m.speaker,
+           p.headings, d.title
+    FROM search_index i
+    LEFT JOIN messages m ON i.type = 'message' AND m.session_id = i.session_id AND m.id = i.ref
+    LEFT JOIN memories k ON k.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+    LEFT JOIN passages p ON p.document_id = CASE WHEN i.type = 'document' THEN cast(i.session_id AS uuid) END
+                        AND p.position = i.position
+    LEFT JOIN documents d ON d.id = p.document_id
+    WHERE i.embedding IS NULL AND coalesce(m.content, k.content, p.content) IS NOT NULL
+"""
+"""Rows without a vector, with what it is made from."""
+
+_UNEMBEDDED = text(f"""
+    {_TEXTS} AND i.type <> 'memory' AND i.session_id = ANY(:sessions)
+    ORDER BY hashtext(i.ref || :salt) LIMIT :limit
+""")
+
+_LACKING = text(f"""
+    {_TEXTS} AND (i.type, i.session_id, i.ref) > (:type, :session, :ref)
+    ORDER BY i.type, i.session_id, i.ref LIMIT :limit
+""")
+
+_VECTORS = text("""
+    UPDATE search_index i SET embedding = v.vector::halfvec
+    FROM unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]),
+                cast(:moments AS timestamptz[]), cast(:vectors AS text[])) AS v (type, session_id, ref, at, vector)
+    WHERE i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref AND i.occurred_at = v.at
+""")
+
+LEXICAL = "-(i.terms <#> cast(:terms AS sparsevec)) AS lexical"
+"""How well the words of a row `i` fit a question."""
+
+COSINE = "1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec))"
+"""How near its vector is."""

@@ -1,0 +1,1 @@
+"""Chat and embedding clients, quota, tokens, costs, prompts."""

@@ -1,0 +1,86 @@
+"""Batches concurrent single-text embeddings.
+
+A short text costs the model a pass over all of its weights: 19 ms of one core. In one pass with three others or more
+it costs 11 ms. So 16 clients who ask new things take 21 ms of the processor for a search, and not 32.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from core.inference.embedders import Embedder, Floats
+
+TOGETHER: Final = 8
+"""Texts of one pass: from four on a text gets no cheaper, and each waits for the whole pass."""
+
+SHORT: Final = 400
+"""Characters of a text that goes with others, some hundred tokens: they would have to wait for a longer one."""
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """A text that waits until its vector is there, or until it may lead a pass."""
+
+    text: str
+    woken: threading.Event = field(default_factory=threading.Event)
+    leads: bool = False
+    row: Floats | None = None
+
+
+class GatheredEmbedder:
+    """Embeds what several threads ask for in as many passes as there are cores; what waits goes into the next one.
+
+    Nobody waits for others to come: who finds a pass free takes it. So one alone is as fast as without.
+    """
+
+    def __init__(self, inner: Embedder, passes: int | None = None) -> None:
+        """`passes`: that run at the same time."""
+        self.name, self.dimension = inner.name, inner.dimension
+        self._inner = inner
+        self._free = passes or os.cpu_count() or 1
+        self._waiting: list[_Asked] = []
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """One row for each text. Several texts, or a long one, go through by themselves. Raises what the inner does."""
+        if len(texts) != 1 or len(texts[0]) > SHORT:
+            return self._inner.embed(texts)
+        mine = _Asked(texts[0])
+        with self._lock:
+            mine.leads = self._free > 0
+            if mine.leads:
+                self._free -= 1
+            else:
+                self._waiting.append(mine)
+        if not mine.leads:
+            mine.woken.wait()
+        if mine.leads:
+            self._lead(mine)
+        return self._inner.embed(texts) if mine.row is None else mine.row
+
+    def _lead(self, mine: _Asked) -> None:
+        """A pass with those who wait, and then the turn of whoever came first of the rest."""
+        with self._lock:
+            together = [mine, *self._waiting[: TOGETHER - 1]]
+            del self._waiting[: TOGETHER - 1]
+        try:
+            with suppress(Exception):  # Then each tries alone, and only whose text it was is refused.
+                rows = self._inner.embed([one.text for one in together])
+                for one, row in zip(together, rows, strict=True):
+                    one.row = row[np.newaxis]
+        finally:
+            with self._lock:
+                following = self._waiting[:1]
+                del self._waiting[:1]
+                self._free += not following
+            for one in following:
+                one.leads = True
+            for one in [*following, *together]:
+                one.woken.set()

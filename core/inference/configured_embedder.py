@@ -1,0 +1,64 @@
+"""The embedder that the settings select."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from core import plugins
+from core.config import Settings
+from core.errors import Never
+from core.inference.embedders import Embedder, Floats, HashEmbedder, LocalEmbedder, OpenAIEmbedder, local_model_path
+
+Open = Callable[[Settings], Embedder]
+"""Makes an embedder of the settings; what a package names under the entry points `imprint.embedders`."""
+
+
+def embedder(settings: Settings) -> Embedder:
+    """The embedder of this installation; nothing is loaded before its first text. Raises Misconfigured."""
+    match settings.embedding:
+        case "local":
+            return LocalEmbedder()
+        case "hash":
+            return HashEmbedder()
+        case "openai":
+            url = str(settings.embedding_base_url) if settings.embedding_base_url else None
+            key = settings.embedding_api_key.get_secret_value()
+            return OpenAIEmbedder(url, key, settings.embedding_model, settings.embedding_dimension)
+        case name:
+            return _Foreign(name, plugins.named(plugins.EMBEDDERS, name)(settings))
+
+
+class _Foreign:
+    """An embedder of another package, whose vectors are looked at before they are stored."""
+
+    def __init__(self, plugin: str, inner: Embedder) -> None:
+        """`plugin`: its name among the entry points."""
+        self.name, self.dimension = inner.name, inner.dimension
+        self._plugin, self._inner = plugin, inner
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """One row of length 1 for each text. Raises Never where it is anything else."""
+        rows: Floats = np.asarray(self._inner.embed(texts), dtype=np.float32)
+        shape = (len(texts), self.dimension)
+        if rows.shape != shape:
+            raise Never(f"Embedder {self._plugin!r} answered vectors of shape {rows.shape} instead of {shape}.")
+        lengths = np.linalg.norm(rows, axis=1)
+        if not np.allclose(lengths[lengths > 0], 1, atol=1e-3) or not np.isfinite(rows).all():
+            raise Never(f"Embedder {self._plugin!r} answered vectors whose length is not 1.")
+        return rows
+
+
+def identity(settings: Settings) -> tuple[str, int]:
+    """Name and dimension of the model, as stored with the data."""
+    chosen = embedder(settings)
+    return chosen.name, chosen.dimension
+
+
+def require_model(settings: Settings) -> None:
+    """Misconfigured: nobody brings the embedder that is set, or the local model is not installed."""
+    if settings.embedding == "local":
+        local_model_path()
+    elif settings.embedding not in plugins.OWN[plugins.EMBEDDERS]:
+        plugins.named(plugins.EMBEDDERS, settings.embedding)

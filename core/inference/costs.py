@@ -1,0 +1,82 @@
+"""Spend on model calls by rule, agent, user, model, day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, get_args
+
+from sqlalchemy import text
+
+from core.storage.db import Tx
+from core.types import Json
+
+By = Literal["rule", "agent", "user", "model"]
+"""What calls are added up by."""
+
+KINDS: Final[tuple[By, ...]] = get_args(By)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a tenant has used on this day (UTC), in tokens and in the currency of the prices; `ends_at`: the day's end.
+
+    The same day and the same sums as `budget.tokens_today` and `budget.cost_today` in conditions of rules.
+    """
+
+    tokens: int
+    cost: float
+    ends_at: datetime
+
+
+def spent_today(tx: Tx) -> Spent:
+    """What the tenant of this transaction has used today, all calls of all its dispatches."""
+    row = tx.execute(_TODAY).one()
+    return Spent(row.tokens, row.cost, row.ends_at)
+
+
+def of(tx: Tx, by: By, since: datetime | None, until: datetime | None, limit: int) -> Json:
+    """Calls with their tokens and their cost, the dearest first, and all together; `until` is excluded.
+
+    `key` is None where there is none: a call on account of no rule, or of an event without a user. `latency_ms_p95`:
+    95 of 100 calls took no longer. `total` is of everything, also of what lies beyond `limit`.
+    """
+    rows = tx.execute(_COSTS, {"by": by, "since": since, "until": until, "limit": limit}).mappings().all()
+    figures = [{name: row[name] for name in FIGURES} for row in rows]
+    items = [{"key": row["key"], **one} for row, one in zip(rows, figures, strict=True) if not row["is_total"]]
+    return {"items": items, "total": next(one for row, one in zip(rows, figures, strict=True) if row["is_total"])}
+
+
+FIGURES: Final = ("calls", "input_tokens", "output_tokens", "cost", "latency_ms_p95")
+
+_TODAY = text("""
+    SELECT cast(coalesce(sum(cast(input_tokens AS bigint) + output_tokens), 0) AS bigint) AS tokens,
+           coalesce(sum(cost), 0) AS cost,
+           date_trunc('day', clock_timestamp(), 'UTC') + interval '1 day' AS ends_at
+    FROM model_calls
+    WHERE tenant_id = current_setting('imprint.tenant') AND at >= date_trunc('day', now(), 'UTC')
+""")
+"""By the index on tenant and time: it reads the calls of the day and no others."""
+
+_COSTS = text("""
+    WITH calls AS (
+        SELECT c.*, CASE :by WHEN 'rule' THEN d.rule WHEN 'agent' THEN d.target WHEN 'user' THEN e.user_id
+                             ELSE c.model END AS key
+        FROM model_calls c
+        LEFT JOIN dispatches d ON :by <> 'model' AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
+        LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+        WHERE (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
+          AND (cast(:until AS timestamptz) IS NULL OR c.at < :until)
+    )
+    SELECT key, grouping(key) = 1 AS is_total, count(*) AS calls,
+           cast(coalesce(sum(input_tokens), 0) AS bigint) AS input_tokens,
+           cast(coalesce(sum(output_tokens), 0) AS bigint) AS output_tokens,
+           coalesce(sum(cost), 0) AS cost,
+           round(cast(percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS numeric), 1)::float8
+               AS latency_ms_p95
+    FROM calls
+    GROUP BY GROUPING SETS ((key), ())
+    ORDER BY is_total DESC, cost DESC, input_tokens DESC, key NULLS LAST
+    LIMIT :limit + 1
+""")
+"""The dearest, and before them all together: also what is beyond the limit."""

@@ -1,0 +1,201 @@
+"""Provider quota and circuit breaker shared by all workers, as rows.
+
+A job that is let in brings a grant: what was taken out of the bucket for it beforehand. Its calls are paid from that;
+what they take beyond it is debited, and what is left of it is put back at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import text
+
+from core import metrics
+from core.config import Settings
+from core.errors import Later
+from core.inference import token_bucket
+from core.inference.token_bucket import Answer, Level, Limits, Need
+from core.storage.db import Database, Tx
+
+OPENAI = "https://api.openai.com/v1"
+"""Where a client asks that is not told where."""
+
+ONE = Need(1, 0)
+"""A call as long as nobody knows its tokens."""
+
+
+class BreakerOpen(Later):
+    """Nobody asks the model just now, for it refused too often. The work waits and loses nothing, no attempt either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who counts requests and tokens (host and model), and what may be asked of it."""
+
+    name: str
+    limits: Limits
+
+
+@dataclass(slots=True)
+class Grant:
+    """What was taken out of the bucket for one job and is not used yet; `probe`: it tries for all others."""
+
+    left: Need = field(default_factory=lambda: Need(0, 0))
+    probe: bool = False
+
+    def pay(self, need: Need) -> Need:
+        """Pay from it; answers what it does not cover."""
+        beyond, self.left = need.without(self.left), self.left.without(need)
+        return beyond
+
+
+def provider(settings: Settings) -> Provider:
+    """The provider that the settings name."""
+    where = urlsplit(str(settings.llm_base_url or OPENAI))
+    limits = Limits(
+        requests=settings.llm_requests_per_minute,
+        tokens=settings.llm_tokens_per_minute,
+        failures=settings.llm_breaker_failures,
+        pause=timedelta(seconds=settings.llm_breaker_seconds),
+        # It may wait for its answer as long as any, and then has as long again to say so.
+        probe=timedelta(seconds=settings.llm_timeout_seconds + settings.llm_breaker_seconds),
+    )
+    return Provider(f"{where.netloc.rpartition('@')[2]}/{settings.llm_model}", limits)
+
+
+def admit(tx: Tx, provider: Provider, need: Need) -> Answer:
+    """Take what a job needs out of the bucket, all or nothing. Other workers wait until this transaction ends."""
+    said: list[Answer] = []
+
+    def turn(level: Level, now: datetime) -> Level:
+        after, answer = token_bucket.admit(level, provider.limits, now, need)
+        said.append(answer)
+        return after
+
+    _change(tx, provider, turn)
+    return said[0]
+
+
+def give_back(tx: Tx, provider: Provider, grant: Grant) -> None:
+    """Put back what a job has not used; where it was to try the provider and did not ask, the next one may."""
+    left, untried = grant.left, grant.probe
+    if not (left.requests or left.tokens or untried):
+        return
+
+    def turn(level: Level, now: datetime) -> Level:
+        level = token_bucket.give(token_bucket.filled(level, provider.limits, now), provider.limits, left)
+        return token_bucket.untried(level, now) if untried else level
+
+    _change(tx, provider, turn)
+    grant.left, grant.probe = Need(0, 0), False
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Stands beside a client: nobody asks past an open breaker, and every call is counted."""
+
+    db: Database
+    provider: Provider
+
+    def enter(self, grant: Grant) -> None:
+        """Before a call. BreakerOpen: nobody may ask now. Waits for no bucket: whoever comes here has begun."""
+        if grant.probe:
+            return
+        with self.db.queue() as tx:
+            row = tx.execute(_READ, {"name": self.provider.name}).one_or_none()
+        if row is None or row.open_until is None:
+            return
+        with self.db.queue() as tx:
+            answer = self._enter(tx)
+        if not answer.granted:
+            raise BreakerOpen(f"{self.provider.name} refused too often and is left alone.", answer.wait)
+        grant.probe = answer.verdict == "probe"
+
+    def answered(self, grant: Grant, tokens: int) -> None:
+        """After a call that was answered, however badly: its tokens are used, and the breaker closes."""
+        self._after(grant, Need(1, tokens), lambda level, _now: token_bucket.answered(level))
+        grant.probe = False
+
+    def refused(self, grant: Grant, after: timedelta | None) -> timedelta | None:
+        """After a refusal that anyone would have met; how long nobody asks from here on, where that is so."""
+        limits = self.provider.limits
+        level = self._after(grant, ONE, lambda level, now: token_bucket.refused(level, limits, now, after), always=True)
+        grant.probe = False
+        return level.open_until - level.filled_at if level and level.open_until else None
+
+    def _enter(self, tx: Tx) -> Answer:
+        said: list[Answer] = []
+
+        def turn(level: Level, now: datetime) -> Level:
+            after, answer = token_bucket.enter(level, self.provider.limits, now)
+            said.append(answer)
+            return after
+
+        _change(tx, self.provider, turn)
+        return said[0]
+
+    def _after(
+        self, grant: Grant, need: Need, then: Callable[[Level, datetime], Level], *, always: bool = False
+    ) -> Level | None:
+        """Debit what the grant does not cover, and turn the breaker; a row that would stay as it is is not locked."""
+        provider, beyond = self.provider, grant.pay(need)
+
+        def turn(level: Level, now: datetime) -> Level:
+            level = token_bucket.filled(level, provider.limits, now)
+            return then(token_bucket.take(level, provider.limits, beyond), now)
+
+        with self.db.queue() as tx:
+            limited = (provider.limits.requests and beyond.requests) or (provider.limits.tokens and beyond.tokens)
+            if not always and not limited:
+                row = tx.execute(_READ, {"name": provider.name}).one_or_none()
+                if row is None or (row.failures == 0 and row.open_until is None):
+                    return None
+            return _change(tx, provider, turn)
+
+
+def _change(tx: Tx, provider: Provider, turn: Callable[[Level, datetime], Level]) -> Level:
+    """Lock the row, think, write. The time is the database's, read once the lock is held."""
+    row: Any = tx.execute(_LOCK, {"name": provider.name}).one_or_none()
+    if row is None:
+        level = token_bucket.full(provider.limits, tx.execute(_NOW).scalar_one())
+        tx.execute(_BEGIN, {"name": provider.name, **_values(level)})
+        row = tx.execute(_LOCK, {"name": provider.name}).one()
+    now = row.now
+    before = Level(row.requests, row.tokens, row.filled_at, row.failures, row.open_until)
+    after = turn(before, now)
+    if after != before:
+        tx.execute(_WRITE, {"name": provider.name, **_values(after)})
+    metrics.BREAKER_OPEN.labels(provider.name).set(after.open_until is not None)
+    return after
+
+
+def _values(level: Level) -> dict[str, object]:
+    return {name: getattr(level, name) for name in Level.__slots__}
+
+
+_NOW = text("SELECT clock_timestamp()")
+
+_READ = text("SELECT failures, open_until FROM providers WHERE name = :name")
+
+_LOCK = text("""
+    SELECT locked.*, clock_timestamp() AS now
+    FROM (SELECT requests, tokens, filled_at, failures, open_until FROM providers WHERE name = :name FOR UPDATE)
+        AS locked
+""")
+"""The time is taken above the lock: below it, it would be that of before the wait."""
+
+_BEGIN = text("""
+    INSERT INTO providers (name, requests, tokens, filled_at, failures, open_until)
+    VALUES (:name, :requests, :tokens, :filled_at, :failures, :open_until)
+    ON CONFLICT (name) DO NOTHING
+""")
+
+_WRITE = text("""
+    UPDATE providers SET requests = :requests, tokens = :tokens, filled_at = :filled_at, failures = :failures,
+                         open_until = :open_until
+    WHERE name = :name
+""")

@@ -1,0 +1,117 @@
+"""JSON Schema for model answers and lenient parsing of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+FORMATS: Final = ("json_schema", "json_object", "text")
+"""Ways to ask for JSON, the strictest first; older servers know fewer of them."""
+
+KEPT: Final = frozenset(
+    "type properties required additionalProperties items anyOf enum const $ref $defs description format".split()
+)
+"""Keywords that every strict mode knows. Bounds and lengths are refused by some; the shape checks them afterwards."""
+
+STRING_FORMATS: Final = frozenset("date-time date time duration email hostname ipv4 ipv6 uuid".split())
+"""Formats that strict mode knows."""
+
+TRIED: Final = 300
+"""Places at which JSON is looked for: where a failure is said to be costs the length of the text each time."""
+
+MENDED: Final = 10
+"""Faults that are named to a model at once."""
+
+_DECODER = json.JSONDecoder()
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
+
+
+def schema(shape: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a shape as strict mode wants it: every field required, no others, no unknown keyword."""
+    found: dict[str, Any] = _strict(shape.model_json_schema())
+    return found
+
+
+def response_format(shape: type[BaseModel], form: str) -> dict[str, Any]:
+    """What to send as `response_format`, in one of the FORMATS that has any."""
+    if form == "json_object":
+        return {"type": "json_object"}
+    named = {"name": shape.__name__.lower(), "strict": True, "schema": schema(shape)}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def instruction(shape: type[BaseModel]) -> str:
+    """The shape in words, for an endpoint that does not take it otherwise."""
+    written = json.dumps(schema(shape), ensure_ascii=False, separators=(",", ":"))
+    return f"Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{written}"
+
+
+def read(raw: str, shape: type[Shape], *, whole: bool = True) -> Shape:
+    """The answer in what a model wrote: all of it, or the JSON within a fence or prose that fits.
+
+    Of several that fit, the longest. `whole` false: it was cut off, so that a piece which fits proves nothing.
+
+    Raises:
+        ValidationError: nothing in it fits.
+    """
+    try:
+        return shape.model_validate_json(raw)
+    except ValidationError as error:
+        written = sorted(_within(raw), key=len, reverse=True) if whole else []
+        fault = error
+        for place, piece in enumerate(written):
+            try:
+                return shape.model_validate_json(piece)
+            except ValidationError as inner:
+                fault = inner if place == 0 else fault  # Of the longest piece the model can be told what is wrong.
+        raise fault from None
+
+
+def mend(error: ValidationError) -> str:
+    """What to tell a model about its answer."""
+    faults = [f"{'/'.join(map(str, e['loc'])) or 'the answer'}: {e['msg']}" for e in error.errors(include_url=False)]
+    return "Answer again, with JSON of the asked shape alone. Wrong were: " + "; ".join(faults[:MENDED])
+
+
+def _strict(node: Any) -> Any:
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return {"$ref": node["$ref"]}  # Nothing may stand beside it.
+    found = {name: value for name, value in node.items() if name in KEPT}
+    if found.get("format") not in STRING_FORMATS:
+        found.pop("format", None)
+    if "items" in found:
+        found["items"] = _strict(found["items"])
+    branches = node.get("anyOf") or node.get("oneOf") or node.get("allOf")
+    if branches:
+        found["anyOf"] = [_strict(branch) for branch in branches]
+    for name in ("properties", "$defs"):  # Names of fields and shapes, which need not be keywords.
+        if name in found:
+            found[name] = {key: _strict(value) for key, value in found[name].items()}
+    if found.get("type") == "object":
+        found |= {"required": list(found.get("properties", {})), "additionalProperties": False}
+    return found
+
+
+def _within(raw: str) -> Iterator[str]:
+    """JSON objects in a text, outermost ones only: those in fences, and those that stand in the prose."""
+    said, tries = _THOUGHT.sub("", raw), 0
+    for text in (*_FENCE.findall(said), said):
+        place = text.find("{")
+        while place >= 0 and (tries := tries + 1) <= TRIED:
+            try:
+                end = _DECODER.raw_decode(text, place)[1]
+                yield text[place:end]
+            except json.JSONDecodeError as error:
+                end = max(error.pos, place + 1)  # What was read up to there is a piece of something broken.
+            except RecursionError:
+                break
+            place = text.find("{", end)

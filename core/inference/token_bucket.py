@@ -1,0 +1,164 @@
+"""Pure token bucket and breaker.
+
+Pure: levels in, levels out, and the time is given. `core.inference.quota` keeps them where all workers share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+MINUTE = 60.0
+"""Seconds for which a limit is given, and so many seconds' worth a full bucket holds."""
+
+LONGEST_BREAK = timedelta(hours=1)
+"""Who asks to be left alone for longer is asked again after this: a wrong date must not stop all work."""
+
+LOOK_AGAIN = timedelta(seconds=2)
+"""How long the others wait while one tries: it may be back at once."""
+
+Verdict = Literal["admitted", "probe", "requests", "tokens", "breaker"]
+"""`probe`: let in as the one that tries whether the provider answers again. The last three: what is lacking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What may be asked a minute (None: as much as one likes), and when nobody asks for a while.
+
+    `failures`: refusals in a row that open the breaker; `pause`: how long it stays open; `probe`: how long the one
+    that tries may take before another may.
+    """
+
+    requests: float | None
+    tokens: float | None
+    failures: int
+    pause: timedelta
+    probe: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A provider as it stood at `filled_at`. Below zero: owed. `open_until`: then nobody asks; after it, one tries."""
+
+    requests: float
+    tokens: float
+    filled_at: datetime
+    failures: int = 0
+    open_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What something takes out of the bucket."""
+
+    requests: float
+    tokens: float
+
+    def without(self, other: Need) -> Need:
+        """What is left of it, never below nothing."""
+        return Need(max(0.0, self.requests - other.requests), max(0.0, self.tokens - other.tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether it may begin, and if not, for how long not: until the bucket holds enough, or somebody may try."""
+
+    verdict: Verdict
+    wait: timedelta = timedelta()
+
+    @property
+    def granted(self) -> bool:
+        return self.verdict in {"admitted", "probe"}
+
+
+def full(limits: Limits, now: datetime) -> Level:
+    """A provider that nobody has asked yet."""
+    return Level(limits.requests or 0.0, limits.tokens or 0.0, now)
+
+
+def filled(level: Level, limits: Limits, now: datetime) -> Level:
+    """What has flown in since; a clock that went back gives and takes nothing."""
+    seconds = max(0.0, (now - level.filled_at).total_seconds())
+    return replace(
+        level,
+        requests=_poured(level.requests, limits.requests, seconds),
+        tokens=_poured(level.tokens, limits.tokens, seconds),
+        filled_at=max(now, level.filled_at),
+    )
+
+
+def admit(level: Level, limits: Limits, now: datetime, need: Need) -> tuple[Level, Answer]:
+    """Take what is needed out of the bucket, all of it or nothing; what would never fit is let in by a full bucket."""
+    level = filled(level, limits, now)
+    level, answer = enter(level, limits, now)
+    if answer.verdict == "breaker":
+        return level, answer
+    waits = {
+        "requests": _wait(level.requests, limits.requests, need.requests),
+        "tokens": _wait(level.tokens, limits.tokens, need.tokens),
+    }
+    scarce: Literal["requests", "tokens"] = "requests" if waits["requests"] >= waits["tokens"] else "tokens"
+    # One that tries out the provider goes as soon as it may: an empty bucket must not keep the breaker open.
+    if waits[scarce] and answer.verdict != "probe":
+        return level, Answer(scarce, waits[scarce])
+    return take(level, limits, need), answer
+
+
+def enter(level: Level, limits: Limits, now: datetime) -> tuple[Level, Answer]:
+    """Pass the breaker. Once it has been open long enough one passes, and for it to return the others wait on."""
+    if level.open_until is None:
+        return level, Answer("admitted")
+    left = level.open_until - now
+    if left > timedelta():
+        return level, Answer("breaker", min(left, LOOK_AGAIN) if level.failures < limits.failures else left)
+    # One refusal more opens it again; until then it can be seen that somebody tries.
+    return replace(level, failures=limits.failures - 1, open_until=now + limits.probe), Answer("probe")
+
+
+def take(level: Level, limits: Limits, need: Need) -> Level:
+    """Debit without asking, into debt if it must be: it has been used. What is not limited is not counted."""
+    return replace(
+        level,
+        requests=level.requests - need.requests if limits.requests else 0.0,
+        tokens=level.tokens - need.tokens if limits.tokens else 0.0,
+    )
+
+
+def give(level: Level, limits: Limits, spare: Need) -> Level:
+    """Put back what was not needed; a bucket does not overflow."""
+    return replace(
+        level,
+        requests=_poured(level.requests + spare.requests, limits.requests, 0),
+        tokens=_poured(level.tokens + spare.tokens, limits.tokens, 0),
+    )
+
+
+def answered(level: Level) -> Level:
+    """It answers: the breaker closes."""
+    return replace(level, failures=0, open_until=None)
+
+
+def refused(level: Level, limits: Limits, now: datetime, after: timedelta | None = None) -> Level:
+    """It refused once more; often enough, or where one had just tried, the breaker opens for at least `after`."""
+    failures = level.failures + 1
+    if failures < limits.failures:
+        return replace(level, failures=failures)
+    pause = max(limits.pause, min(after or timedelta(), LONGEST_BREAK))
+    return replace(level, failures=failures, open_until=now + pause)
+
+
+def untried(level: Level, now: datetime) -> Level:
+    """The one that was to try has not asked: the next may."""
+    return replace(level, open_until=now) if level.open_until is not None else level
+
+
+def _poured(amount: float, limit: float | None, seconds: float) -> float:
+    return min(limit, amount + limit * seconds / MINUTE) if limit else 0.0
+
+
+def _wait(amount: float, limit: float | None, need: float) -> timedelta:
+    """Until there is enough, rounded up, for whoever comes too early comes in vain; nothing: there is."""
+    if not limit or amount >= min(need, limit):
+        return timedelta()
+    return timedelta(seconds=(min(need, limit) - amount) * MINUTE / limit + 1e-3)

@@ -1,0 +1,241 @@
+"""Token counts by tokenizer, else an upper bound.
+
+The estimate cuts a text where tokenizers cut it (words with the space before them, numbers, punctuation, single
+characters of other scripts) and adds up what each piece costs at the most in the vocabularies it stands for. What a
+piece costs was measured in them (docs/tokens.md): words that are one token everywhere are listed, any other run of
+letters or punctuation is bounded by its pairs of neighbours, and every other character has a cost of its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import re
+import tempfile
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from core.inference.model_catalog import vocabulary
+
+ANY: Final = "any"
+"""The estimate for a model whose vocabulary nobody has published: the most that any measured one takes."""
+
+_PIECE: Final = re.compile(
+    r"'(?:s|t|re|ve|m|ll|d)(?![A-Za-z])"  # the end of a contraction
+    r"| ?(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))"  # a word, or a part of one likeThis
+    r"| ?[!-/:-@\[-`{-~]+"
+    r"|[0-9]+"
+    r"| +(?= \S)"  # indentation, but for the last space, which stands alone or belongs to what follows
+    r"| +|\t+|\n+"
+    r"|[\s\S]"
+)
+
+_RUN: Final = 4
+"""Tabs, or line ends, in a row that cost one token at the most in every vocabulary."""
+
+_SPACES: Final = 32
+"""Spaces in a row, likewise; a vocabulary has tokens for up to 64 or more, but not for every number."""
+
+_CHARACTERS: Final = (range(0x80, 0xD800), range(0xE000, 0x10000), range(0x1F000, 0x1FB00))
+"""Characters with a cost of their own. Any other one costs its bytes."""
+
+
+_BETWEEN: Final = (*" \n\t", "\n\n", *"0123456789")
+"""Other pieces that are in most texts."""
+
+_UNIT: Final = 20
+"""Parts of a token in which pairs are weighed."""
+
+_WIDEST: Final = 256
+"""Characters that one token holds at the most, in any vocabulary: where to begin to look for a cut."""
+
+_SENTENCE: Final = re.compile(r"[.!?…]+[\"')\]”’]*(?=\s)|[。！？]+[”’」』）]*|\n")
+_SPACE: Final = re.compile(r"\s+")
+
+_FILES: Final = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+"""Vocabularies that tiktoken can open, and the SHA-256 of their files: it would fetch anew what does not fit."""
+
+_ORIGIN: Final = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+"""Where tiktoken takes them from; it names the files in its cache after that."""
+
+ESTIMATED: Final = frozenset("o200k_base cl100k_base llama3 llama4 qwen deepseek tekken".split())
+
+
+class Counter(Protocol):
+    """Counts tokens. `name`: the vocabulary (`o200k_base`), or what is estimated (`estimate of o200k_base`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def count(self, text: str) -> int:
+        """Tokens of a text; by an estimate never fewer than the model counts."""
+        ...
+
+
+class Vocabulary:
+    """Counts by tiktoken."""
+
+    def __init__(self, encoding: Any) -> None:
+        self._encoding = encoding
+        self.name: str = encoding.name
+
+    def count(self, text: str) -> int:
+        return len(self._encoding.encode_ordinary(text))
+
+
+class Estimate:
+    """Counts without a vocabulary, from above, as one of `ESTIMATED` would or as `ANY` of them."""
+
+    def __init__(self, of: str = ANY) -> None:
+        self.name = "estimate" if of == ANY else f"estimate of {of}"
+        self._costs = _Costs(of)
+
+    def count(self, text: str) -> int:
+        return sum(map(self._costs.__getitem__, _PIECE.findall(text)))
+
+
+def counter(model: str | None = None) -> Counter:
+    """Who counts for a model: its vocabulary if tiktoken and it are on this machine, else the estimate.
+
+    The network is never asked: a vocabulary is there only if tiktoken's cache (`TIKTOKEN_CACHE_DIR`) holds its file.
+    """
+    name = vocabulary(model) if model else None
+    return (_opened(name) if name in _FILES else None) or _estimate(name if name in ESTIMATED else ANY)
+
+
+def cut(text: str, limit: int, counter: Counter, mark: str = "…") -> str:
+    """A beginning of `text` within `limit` tokens, `mark` included where something is cut off.
+
+    It ends behind a sentence if one ends in the last third of what has room, else behind a word, else anywhere; empty
+    where not even the mark has room.
+    """
+    if counter.count(text) <= limit:
+        return text
+    room = longest(text, limit, counter, mark)
+    for end in (*_ends(text, room), room):
+        said = text[:end].rstrip() + mark
+        if counter.count(said) <= limit:
+            return said
+    return mark if counter.count(mark) <= limit else ""
+
+
+def longest(text: str, limit: int, counter: Counter, mark: str = "") -> int:
+    """How many characters of `text` have room within `limit` tokens together with `mark` behind them."""
+    low, high = 0, min(len(text), max(0, limit) * _WIDEST)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if counter.count(text[:middle] + mark) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _ends(text: str, room: int) -> tuple[int, ...]:
+    """Where to cut within `room` characters, the best place first."""
+    sentences = [found.end() for found in _SENTENCE.finditer(text, room * 2 // 3, room)]
+    words = [found.start() for found in _SPACE.finditer(text, room // 3, room)]
+    return tuple(places[-1] for places in (sentences, words) if places)
+
+
+@lru_cache(maxsize=len(_FILES))
+def _opened(name: str) -> Counter | None:
+    """A vocabulary by tiktoken, if both are here. It would fetch what its cache lacks, so it is not asked for that."""
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
+    place = Path(tempfile.gettempdir(), "data-gym-cache") if folder is None else Path(folder)
+    file = place / hashlib.sha1(_ORIGIN.format(name).encode(), usedforsecurity=False).hexdigest()
+    if not importlib.util.find_spec("tiktoken") or folder == "" or not file.is_file():
+        return None
+    if hashlib.sha256(file.read_bytes()).hexdigest() != _FILES[name]:
+        return None
+    return Vocabulary(importlib.import_module("tiktoken").get_encoding(name))
+
+
+@lru_cache(maxsize=len(ESTIMATED) + 1)
+def _estimate(of: str) -> Estimate:
+    return Estimate(of)
+
+
+class _Costs(dict[str, int]):
+    """What pieces of text cost at the most, in tokens: those that were measured at once, all others when asked for.
+
+    Of what is asked for nothing is kept: it is what people say.
+    """
+
+    def __init__(self, of: str) -> None:
+        super().__init__(_weights().characters(of))
+        self._digits = _weights().digits[of]
+        measured = (piece for word in _weights().words for piece in (word, f" {word}"))
+        self.update({piece: self[piece] for piece in (*measured, *_weights().marks, *_BETWEEN)})
+
+    def __missing__(self, piece: str) -> int:
+        last = piece[-1]
+        if last > "\x7f":
+            return len(last.encode("utf-8", "surrogatepass"))
+        if last.isdigit():
+            return -(-len(piece) // self._digits)
+        if last.isspace() or last < " ":
+            return -(-len(piece) // (_SPACES if last == " " else _RUN))
+        return _word(piece) if last.isalpha() else _weights().marks.get(piece) or _run(piece, "punctuation")
+
+
+def _word(piece: str) -> int:
+    """The cost of a word, with or without the space before it."""
+    word = piece.lstrip(" '")
+    known = _weights().words.get(word)
+    if piece[0] == "'":
+        return 1
+    if known:
+        return known[piece[0] != " "]
+    if word.isupper():
+        return _run(word.lower(), "upper") if len(word) > 1 else 1
+    return _run(word, "lower") if word.islower() else 1 + _run(word[1:], "lower")
+
+
+def _run(run: str, kind: str) -> int:
+    """The cost of a run by its pairs of neighbours."""
+    first, pairs = _weights().pairs[kind]
+    return max(1, -(-(first + sum(pairs[one + other] for one, other in pairwise(run))) // _UNIT))
+
+
+class _Weights:
+    """What was measured, from `token_weights.json`: the most that any vocabulary takes.
+
+    `words`: the tokens of a word with the space before it, and without. `marks`: those of frequent punctuation.
+    `pairs`: of other runs, by their neighbours, in `_UNIT`ths of a token. `digits`: how many one token holds.
+    """
+
+    def __init__(self, measured: Mapping[str, Any]) -> None:
+        self._measured = measured
+        self.words = {
+            w: (int(cost[0]), int(cost[1])) for cost, words in measured["words"].items() for w in words.split()
+        }
+        self.marks = {mark: int(cost) for cost, marks in measured["marks"].items() for mark in marks}
+        self.digits: Mapping[str, int] = measured["digits"]
+        self.pairs = {kind: _pairs(**said) for kind, said in measured["pairs"].items()}
+
+    def characters(self, of: str) -> dict[str, int]:
+        """Every character that a vocabulary holds at less than its bytes, or (made into others first) at more."""
+        costs = zlib.decompress(base64.b64decode(self._measured["characters"][of]))
+        codes = (code for codes in _CHARACTERS for code in codes)
+        return {chr(code): cost for code, cost in zip(codes, costs, strict=True)}
+
+
+def _pairs(signs: str, first: int, weights: list[int]) -> tuple[int, dict[str, int]]:
+    return first, dict(zip((one + other for one in signs for other in signs), weights, strict=True))
+
+
+@lru_cache(maxsize=1)
+def _weights() -> _Weights:
+    return _Weights(json.loads(Path(__file__).with_name("token_weights.json").read_text("utf-8")))

@@ -1,0 +1,1 @@
+"""Tokens, sentences, dates and spelling in English and Chinese. Pure."""

@@ -1,0 +1,53 @@
+"""Checks that model output adds no names or numbers; clips quotes. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from core.language.terms import STOPWORDS
+
+QUOTED: Final = 160
+"""Characters of a quote within a retelling."""
+
+
+LONGEST: Final = 1_200
+"""Characters of a model's retelling."""
+
+
+def bounded(narrative: str, name: str, sources: Sequence[str]) -> bool:
+    """Whether a retelling keeps to its sources: it names its person, and no number, name or address from elsewhere."""
+    if name not in narrative or len(narrative) > LONGEST:
+        return False
+    said = "\n".join([name, *sources]).casefold()
+    allowed = set(_TOKEN.findall(said)) | STOPWORDS | _LEADING
+    marks = {mark.casefold() for mark in _MARKS.findall(narrative)}
+    addresses = {mark.casefold() for mark in _ADDRESS.findall(narrative)}
+    return marks <= allowed and all(address in said for address in addresses)
+
+
+def clipped(said: str, most: int = QUOTED) -> str:
+    """A text on one line, cut at a word where it is longer."""
+    line = " ".join(said.split())
+    if len(line) <= most:
+        return line
+    cut = line[: most - 1]
+    return f"{cut.rsplit(' ', 1)[0] if ' ' in cut[most // 2 :] else cut}…"
+
+
+_TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+")
+
+
+_MARKS = re.compile(r"\d+(?:[.,:/-]\d+)*|(?<![^\W\d_])[A-Z][^\W\d_]*")
+"""What must not come from nowhere: numbers, and words that are written as names are."""
+
+
+_ADDRESS = re.compile(r"https?://\S+|[\w.+-]+@[\w.-]+")
+
+
+_LEADING = frozenset(
+    "later finally afterwards together during eventually first next initially meanwhile after before while since once "
+    "although because".split()
+)
+"""Words that begin sentences, and are capital there for that alone."""

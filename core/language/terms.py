@@ -1,0 +1,150 @@
+"""Tokenization, stemming and term ids shared by index and query."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import math
+import re
+import threading
+import unicodedata
+import warnings
+from functools import lru_cache
+from itertools import groupby, pairwise
+from typing import Any
+
+import Stemmer
+
+TERM_IDS = 999_999_937  # the largest prime below 1e9, the number of dimensions a pgvector sparsevec may have
+
+# A combining mark (a vowel of Devanagari, say) belongs to its word; `\w` leaves it out.
+_MARKS = "".join(chr(code) for code in range(0x370, 0x10000) if unicodedata.category(chr(code)).startswith("M"))
+_HAN = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff"  # Thai … Khmer, Japanese kana
+_RUN = rf"(?:(?![{_HAN}{_UNSPACED}])[^\W_][{_MARKS}]*)+"
+_WORD = re.compile(rf"(?P<han>[{_HAN}]+)|(?P<unspaced>[{_UNSPACED}]+)|(?P<word>{_RUN}(?:['.,:/@_+#&-]{_RUN})*)")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_PARTS = re.compile(r"['.,:/@_+#&-]+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_LONGEST = 64  # characters of a term: what is longer is no word, and its beginning tells it apart
+
+STOPWORDS = frozenset(
+    """a an the and or but if of to in on at by for with from as into about than then so
+    is am are was were be been being do does did doing have has had having will would shall should can could might
+    i me my mine myself you your yours yourself he him his she her hers it its we us our ours they them their theirs
+    this that these those there here what which who whom whose when where why how
+    s t d m ll re ve don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn
+    not no nor too very just also yes
+    的 了 着 是 我 你 您 他 她 它 我们 你们 他们 她们 在 和 与 也 都 就 吗 呢 吧 啊 呀 哦
+    把 被 那 这 之 个 很""".split()
+)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of `text` in reading order, repeats kept: stems, numbers, ids whole and in parts, Chinese words."""
+    found: list[str] = []
+    for match in _WORD.finditer(_normal(text)):
+        found.extend(_SPLIT[match.lastgroup or "word"](match.group()))
+    return [term[:_LONGEST] for term in found]
+
+
+def term_id(term: str) -> int:
+    """The place of a term in a sparse vector: 1 … 999,999,937, the same on every machine and in every version."""
+    return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "big") % TERM_IDS + 1
+
+
+def stem(word: str) -> str:
+    """The term of one English word in small letters, as `terms` finds it."""
+    found: str = _OWN.stemmer.stemWord(word)
+    return found[:_LONGEST]
+
+
+def token_estimate(text: str) -> int:
+    """About how many tokens a language model counts: 4 ASCII characters are one, as is one of any other script.
+
+    Meant for budgets, so it errs upwards: accented Latin and Cyrillic text takes fewer than it says.
+    """
+    ascii_characters = len(text.encode("ascii", "ignore"))
+    return math.ceil(ascii_characters / 4) + len(text) - ascii_characters
+
+
+def has_han(text: str) -> bool:
+    """Whether Chinese characters (or the kanji of Japanese) are in it."""
+    return re.search(f"[{_HAN}]", text) is not None
+
+
+def dictionary_count(word: str) -> int:
+    """How often a Chinese word stood in the texts its dictionary was made of; 0: it has no such word."""
+    count: int = _segmenter().FREQ.get(word, 0)
+    return count
+
+
+def _normal(text: str) -> str:
+    """One form for what looks alike: compatibility characters, accents, typographic apostrophes, case."""
+    if text.isascii():
+        return text.lower()
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.replace("\u2019", "'").casefold()))
+    return unicodedata.normalize("NFKC", bare).casefold()
+
+
+def _spaced(word: str) -> list[str]:
+    """A word between spaces. One with a digit or an @ is an id, a date, a price: kept whole and in its parts."""
+    if _THOUSANDS.fullmatch(word):
+        return [word.replace(",", "")]
+    parts = [part for part in _PARTS.split(word) if part and part not in STOPWORDS]
+    whole = [word] if len(parts) > 1 and re.search(r"[\d@]", word) else []
+    return whole + _stems(parts)
+
+
+def _stems(words: list[str]) -> list[str]:
+    stems: list[str] = _OWN.stemmer.stemWords(words)
+    return stems
+
+
+def _unspaced(run: str) -> list[str]:
+    """Characters two by two, for scripts without spaces that no dictionary is at hand for."""
+    return [first + second for first, second in pairwise(run)] or [run]
+
+
+def _chinese(run: str) -> list[str]:
+    """Dictionary words and the shorter ones inside them; what is in no dictionary (names) by one and two characters.
+
+    jieba's guess at unknown words is off: it cuts the same name differently in a question and in an answer.
+    """
+    words: list[str] = []
+    for alone, group in groupby(_segmenter().cut_for_search(run, HMM=False), key=_stands_alone):
+        part = [word for word in group if word not in STOPWORDS]
+        words += part
+        if alone:
+            words += [first + second for first, second in pairwise(part)]
+    return words
+
+
+def _stands_alone(word: str) -> bool:
+    return len(word) == 1 and word not in STOPWORDS
+
+
+@lru_cache(maxsize=1)
+def _segmenter() -> Any:
+    """A jieba tokenizer with its dictionary: 0.9 s and 100 MB, so paid only once Chinese text is here.
+
+    Filled by hand: jieba's own way logs, and trusts a marshalled cache that anyone may have put into /tmp.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes in its source, pkg_resources
+        jieba = importlib.import_module("jieba")
+        tokenizer = jieba.Tokenizer()
+        tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer
+
+
+class _Own(threading.local):
+    """A stemmer for each thread: PyStemmer's are not safe to share. It would keep the words that people used."""
+
+    def __init__(self) -> None:
+        self.stemmer = Stemmer.Stemmer("english", 0)
+
+
+_OWN = _Own()
+_SPLIT = {"word": _spaced, "han": _chinese, "unspaced": _unspaced}

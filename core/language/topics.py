@@ -1,0 +1,88 @@
+"""Salient words of a conversation. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from core.language.terms import has_han, terms
+
+WORDS: Final = 5
+"""Words that say what a conversation was about."""
+
+
+SHORTEST: Final = 3
+"""Letters of a word that says what it was about, in scripts with spaces."""
+
+
+def topics(own: Sequence[str], others: Sequence[str], names: Iterable[str] = ()) -> list[str]:
+    """The words that say what was talked about, in the form most used; one's own words count twice, `names` do not."""
+    said: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    spread: Counter[str] = Counter()
+    left_out = {stem for name in names for stem in terms(name)}
+    for weight, message in [*((2, one) for one in own), *((1, one) for one in others)]:
+        found = [(stem, word) for word, stem in _words(message) if stem not in left_out]
+        for stem, word in found:
+            said[stem][word] += weight
+        spread.update(dict.fromkeys({stem for stem, _ in found}, weight))
+    order = {stem: place for place, stem in enumerate(said)}
+    ranked = sorted(said, key=lambda stem: (-spread[stem] - _is_name(said[stem]), -said[stem].total(), order[stem]))
+    return _apart([said[stem].most_common(1)[0][0] for stem in ranked])
+
+
+def _words(message: str) -> list[tuple[str, str]]:
+    """Each word of a message that may say what it is about, with its stem."""
+    found = []
+    for run in _RUN.findall(message):
+        if has_han(run):
+            found += [(term, term) for term in terms(run) if len(term) > 1 and term not in _EVERYDAY]
+        elif len(run) >= SHORTEST and run.casefold() not in _EVERYDAY:
+            found += [(run if run[0].isupper() else run.casefold(), stem) for stem in terms(run)[:1]]
+    return found
+
+
+def _apart(words: Sequence[str]) -> list[str]:
+    """The first words of which none is part of another, as words of Chinese are that are cut in two ways."""
+    found: list[str] = []
+    for word in words:
+        if len(found) < WORDS and not any(word in other or other in word for other in found):
+            found.append(word)
+    return found
+
+
+def _is_name(forms: Counter[str]) -> int:
+    """One more for what is written as names are, more often than not."""
+    return int(2 * sum(n for form, n in forms.items() if form[0].isupper()) > forms.total())
+
+
+IDEOGRAPHS = "\u2e80-\u2fdf\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+
+
+_LETTER = rf"(?:(?![{IDEOGRAPHS}])[^\W_])"
+
+
+_RUN = re.compile(rf"[{IDEOGRAPHS}]+|(?!\d){_LETTER}+(?:['’-]{_LETTER}+)*")
+
+
+ASSISTANT: Final = "assistant"
+"""How the assistant stands among those who took part."""
+
+
+_EVERYDAY: Final = frozenset(
+    """hello hey hiya thanks thank please okay yeah yep nope sure great good nice fine cool awesome perfect like liked
+    know knew known think thought want wanted need needed needs get gets got getting going goes gone went come came make
+    makes made making see saw seen say says said tell told let lets really actually maybe perhaps well much many more
+    most some any every each all thing things stuff something anything nothing everything time times day days today
+    tomorrow yesterday week weeks month year years help helped helps give gave given take took taken look looks looking
+    find found sorry bye welcome glad happy love lot lots bit new old now then back still even only ever never always
+    one two three first last next again already soon later here there because though while after before over under
+    around off out can't cannot i'm i'll i've i'd it's that's don't didn't you're we're we'll let's what's use used
+    using try tried trying work works worked working right wrong yes put keep kept feel felt hope hear heard talk
+    ask asked name idea way ways people guy guys man agreed agree deal sounds
+    谢谢 好的 可以 没有 什么 怎么 一下 一个 一些 这个 那个 这样 那样 现在 今天 明天 昨天 知道 觉得 想要 需要 帮忙
+    问题 时候 还是 不是 就是 但是 因为 所以 如果 已经 然后 真的 可能 应该 怎样 多少 为什么 你好 再见 不行 不能 不会 有点
+    最近 解决 帮我 要去 请问 感谢 多谢""".split()
+)
+"""Words that are said in every conversation, and so do not say what one was about."""

@@ -1,0 +1,1 @@
+"""Sweeps, statistics, heartbeats and cache eviction."""

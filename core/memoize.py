@@ -1,0 +1,157 @@
+"""Memoization keyed by digests, so no user text is retained; one scope per unit of work.
+
+What is erased must be gone from all processes, and nobody can tell each of them. So there are two ways: `Kept` holds
+values under digests until nobody has asked for them for a while; `once` anything, but no longer than a piece of work.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from hashlib import blake2b
+from typing import Any, Final, Generic, ParamSpec, TypeVar
+from weakref import WeakSet
+
+KEPT_SECONDS: Final = 600
+"""What was not asked for since so long is let go by the next `sweep`."""
+
+P = ParamSpec("P")
+V = TypeVar("V")
+D = TypeVar("D")
+
+_SECRET: Final = secrets.token_bytes(32)
+"""Of this process alone: without it a digest proves nothing, not even of a text that is guessed."""
+
+
+def digest(*said: object, size: int = 16) -> bytes:
+    """What stands in this process for texts, bytes, numbers and None: `size` bytes, the same for the same alone."""
+    return blake2b(repr(said).encode(), digest_size=size, key=_SECRET).digest()
+
+
+class Kept(Generic[V]):
+    """The values asked for last, each under the digest of what it was worked out from. For many threads.
+
+    They hold no text and no word: numbers, and what stands for words in this process.
+    """
+
+    def __init__(self, most: int) -> None:
+        """`most`: how many are kept."""
+        self._most = most
+        self._lock = threading.Lock()
+        self._values: OrderedDict[bytes, tuple[float, V]] = OrderedDict()
+        """The longest unasked first, each with when it was asked for."""
+        with _LISTING:
+            _ALL.add(self)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: bytes, default: D) -> V | D:
+        """The value under a digest; `default` where there is none."""
+        with self._lock:
+            found = self._values.pop(key, None)
+            if found is None:
+                return default
+            self._values[key] = (time.monotonic(), found[1])
+            return found[1]
+
+    def put(self, key: bytes, value: V, least: int = 0) -> None:
+        """Keep a value in place of the longest unasked. `least`: so many are kept in any case."""
+        with self._lock:
+            self._values[key] = (time.monotonic(), value)
+            while len(self._values) > max(self._most, least):
+                self._values.popitem(last=False)
+
+    def items(self) -> list[tuple[bytes, V]]:
+        """All that is kept now."""
+        with self._lock:
+            return [(key, value) for key, (_, value) in self._values.items()]
+
+    def sweep(self, seconds: float = KEPT_SECONDS) -> None:
+        """Let go of what was not asked for since then."""
+        until = time.monotonic() - seconds
+        with self._lock:
+            while self._values and next(iter(self._values.values()))[0] <= until:
+                self._values.popitem(last=False)
+
+
+class Remembered(Generic[P, V]):
+    """A function that remembers what it came to. It must depend on its arguments alone: texts, numbers, None."""
+
+    def __init__(self, work: Callable[P, V], most: int) -> None:
+        self.work = work
+        self.kept = Kept[V](most)
+
+    def __call__(self, *given: P.args, **named: P.kwargs) -> V:
+        key = digest(given, named)
+        found: Any = self.kept.get(key, _NOTHING)
+        if found is _NOTHING:
+            # Threads that meet here work it out twice, and none waits for another.
+            found = self.work(*given, **named)
+            self.kept.put(key, found)
+        return found  # type: ignore[no-any-return]
+
+
+def remembered(most: int) -> Callable[[Callable[P, V]], Remembered[P, V]]:
+    """Let a function remember the `most` results that were asked for last, as `Kept` does."""
+
+    def decorated(work: Callable[P, V]) -> Remembered[P, V]:
+        return Remembered(work, most)
+
+    return decorated
+
+
+def everything() -> list[Kept[Any]]:
+    """All that is kept in this process."""
+    with _LISTING:
+        return list(_ALL)
+
+
+def sweep() -> None:
+    """Let go of what nobody has asked for lately."""
+    for one in everything():
+        one.sweep()
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    """One piece of work, at whose end all that `once` has kept for it goes. Within a larger one: a part of that."""
+    if _DESK.get() is not None:
+        yield
+        return
+    token = _DESK.set({})
+    try:
+        yield
+    finally:
+        _DESK.reset(token)
+
+
+def once(work: Callable[P, V]) -> Callable[P, V]:
+    """Do the same only once in a piece of work; outside of one each time. It must depend on its arguments alone."""
+
+    @wraps(work)
+    def known(*given: P.args, **named: P.kwargs) -> V:
+        desk = _DESK.get()
+        if desk is None or named:
+            return work(*given, **named)
+        key: Hashable = (work, given)
+        if key not in desk:
+            desk[key] = work(*given, **named)
+        return desk[key]  # type: ignore[no-any-return]
+
+    return known
+
+
+_NOTHING: Final = object()
+
+_LISTING: Final = threading.Lock()
+
+_ALL: Final[WeakSet[Kept[Any]]] = WeakSet()
+
+_DESK: Final[ContextVar[dict[Hashable, Any] | None]] = ContextVar("desk", default=None)

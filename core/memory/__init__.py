@@ -1,0 +1,1 @@
+"""Long-term memory: reads, the kinds of change, and the one writer."""

@@ -1,0 +1,144 @@
+"""Events that describe changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from core.events.log import Emission
+from core.memory.changes import Add, Confirm, Derive, Dispute, Merge, Owner, Replace
+from core.types import Candidate, Json, Trust
+
+IMPORTANT = 0.8
+"""Importance from which a new memory is announced by `memory.write.important`."""
+
+Rows = Mapping[UUID, Any]
+"""Memories as a batch of changes has left them, by id."""
+
+
+def about(memory_id: UUID, event_type: str, payload: Json) -> Emission:
+    """An event about one memory."""
+    return Emission(event_type, payload, subject=f"memory:{memory_id}")
+
+
+def named(row: Any) -> Json:
+    """Whose memory a row is, and which."""
+    return {"user_id": row.user_id, "memory_id": str(row.id)}
+
+
+class Statement(Protocol):
+    """What a row, a candidate and a known memory have in common."""
+
+    @property
+    def content(self) -> str: ...
+    @property
+    def attribute(self) -> str | None: ...
+    @property
+    def value(self) -> str | None: ...
+
+
+def words(statement: Statement) -> Json:
+    """What a memory says, for an event about its change."""
+    said = {"content": statement.content, "attribute": statement.attribute, "value": statement.value}
+    return {name: value for name, value in said.items() if value}
+
+
+def changed(row: Any, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
+    """Which memory has changed, of which category, and what it said before and says now.
+
+    A quarantined text is not passed on: whoever hears of it must not be handed what it tries to do.
+    """
+    payload = named(row) | {"category": row.category, "reason": reason}
+    if row.group_id:
+        payload["group_id"] = row.group_id
+    if row.trust == Trust.QUARANTINED:
+        return payload
+    return payload | {name: words(one) for name, one in (("old", old), ("new", new)) if one is not None}
+
+
+def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
+    """A quarantined text is not passed on: what hears of new memories must not be handed what they try to do."""
+    emissions = []
+    for add in adds:
+        if add.candidate.trust is Trust.QUARANTINED:
+            payload = {"user_id": owner.user_id, "memory_id": str(add.id), "reason": add.reason}
+            emissions.append(about(add.id, "memory.quarantined", payload))
+            continue
+        emissions += _created(owner, add.id, add.candidate)
+        for known, reason in add.retired:
+            payload = changed(rows[known.id], reason, old=known, new=add.candidate)
+            emissions.append(about(known.id, "memory.superseded", payload | {"by": str(add.id)}))
+    return emissions
+
+
+def of_confirms(confirms: Sequence[Confirm], rows: Rows) -> list[Emission]:
+    return [
+        about(
+            c.known.id,
+            "memory.updated",
+            changed(rows[c.known.id], c.reason, old=c.known, new=rows[c.known.id]) | {"change": "confirm"},
+        )
+        for c in {c.known.id: c for c in confirms}.values()
+    ]
+
+
+def of_rewrites(rewrites: Sequence[Merge | Replace], rows: Rows) -> list[Emission]:
+    emissions = []
+    for change in rewrites:
+        payload = changed(rows[change.known.id], change.reason, old=change.known, new=rows[change.known.id])
+        if isinstance(change, Replace):
+            emissions.append(about(change.known.id, "memory.updated", payload | {"change": "replace"}))
+            continue
+        absorbed = {"absorbed": str(change.absorbs.id)} if change.absorbs else {}
+        emissions.append(about(change.known.id, "memory.merged", payload | absorbed))
+    return emissions
+
+
+def of_disputes(disputes: Sequence[Dispute], rows: Rows) -> list[Emission]:
+    return [
+        about(
+            d.other.id,
+            "memory.conflicted",
+            changed(rows[d.other.id], d.reason, old=d.other, new=d.one) | {"with": str(d.one.id)},
+        )
+        for d in disputes
+    ]
+
+
+def of_derivations(owner: Owner, derived: Sequence[Derive]) -> list[Emission]:
+    """A memory drawn from others is new; where it takes their place they were compressed into it."""
+    emissions = []
+    for one in derived:
+        emissions += _created(owner, one.id, one.candidate)
+        if one.retires:
+            payload = {
+                "user_id": owner.user_id,
+                "memory_id": str(one.id),
+                "parts": [str(part.id) for part in one.parts],
+                "reason": one.reason,
+            }
+            emissions.append(about(one.id, "memory.compressed", payload))
+    return emissions
+
+
+def _created(owner: Owner, memory_id: UUID, candidate: Candidate) -> list[Emission]:
+    payload = _payload(owner, memory_id, candidate)
+    important = [about(memory_id, "memory.write.important", payload)] * (candidate.importance >= IMPORTANT)
+    return [about(memory_id, "memory.created", payload), *important]
+
+
+def _payload(owner: Owner, memory_id: UUID, c: Candidate) -> Json:
+    payload = {
+        "user_id": owner.user_id,
+        "group_id": owner.group_id,
+        "memory_id": str(memory_id),
+        "content": c.content,
+        "category": c.category.value,
+        "topic": c.topic.value,
+        "importance": c.importance,
+        "attribute": c.attribute,
+        "value": c.value,
+        "session_id": c.evidence[0].session_id if c.evidence else None,
+    }
+    return {name: value for name, value in payload.items() if value}

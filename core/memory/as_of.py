@@ -1,0 +1,116 @@
+"""Bitemporal reads: valid time and recorded time.
+
+The two times are independent. "I moved to Porto in May", told in July, is true since May and recorded since July: asked
+as of June it is true, but by what was known in June it is not there yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import NotFound
+from core.memory import memories
+from core.storage.db import Tx
+from core.storage.multiquery import Asked
+from core.types import Evidence, Status
+
+TRUE = """
+    (cast(:as_of AS timestamptz) IS NULL OR (coalesce(m.valid_from, m.occurred_at) <= :as_of
+                                             AND (m.valid_to IS NULL OR m.valid_to > :as_of)))
+"""
+"""What makes a row `m` of `memories` true at `:as_of`; without a beginning it is true since it happened or was said."""
+
+UNEXPIRED = "(m.expires_at IS NULL OR m.expires_at > coalesce(cast(:known_at AS timestamptz), now()))"
+"""What makes the time of a row `m` not up, at `:known_at` or now."""
+
+KNOWN = """
+    LATERAL (
+        SELECT was.* FROM (
+            SELECT v.snapshot FROM memory_versions v
+            WHERE v.memory_id = s.id AND v.at <= :known_at ORDER BY v.version DESC LIMIT 1
+        ) AS last, jsonb_populate_record(s, last.snapshot) AS was
+    )
+"""
+"""The row `s` of `memories` as it was recorded at `:known_at`; no row, where it was not recorded yet.
+
+What a snapshot does not hold, how the memory fades, is as it is now.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When to look. `as_of`: what was true then, superseded by now or not. `known_at`: what was recorded then."""
+
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+
+    def statuses(self, *, archived: bool) -> list[str]:
+        """Of which statuses a memory may be: what was superseded may have been true once."""
+        past = [Status.SUPERSEDED] if self.as_of else []
+        return [Status.ACTIVE, *past, *([Status.ARCHIVED] if archived else [])]
+
+
+NOW: Final = Moment()
+
+
+def get(tx: Tx, memory_id: UUID, moment: Moment) -> Any:
+    """The row of one memory at a moment; NotFound: there is none, it was not recorded yet, or it was not true."""
+    if moment == NOW:
+        return memories.get(tx, memory_id)
+    memories.get(tx, memory_id)
+    row = of_ids(tx, [memory_id], moment.known_at).get(memory_id)
+    if row is None:
+        raise NotFound(f"Memory {memory_id} was not recorded yet at {_said(moment.known_at)}.")
+    if moment.as_of is not None and not _true(row, moment.as_of):
+        since, until = row.valid_from or row.occurred_at, row.valid_to
+        raise NotFound(
+            f"Memory {memory_id} was not true at {_said(moment.as_of)}; it is since {_said(since)}"
+            + (f" and until {_said(until)}." if until else ".")
+        )
+    return row
+
+
+def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, Any]:
+    """Rows by id as they were recorded at a time; those that were not yet are left out."""
+    return {row.id: row for row in tx.execute(*asking(ids, known_at))}
+
+
+def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
+    """How to ask for the rows of memories, as they were recorded at a time."""
+    return (
+        (memories.OF_IDS, {"ids": list(ids)})
+        if known_at is None
+        else (_OF_IDS, {"ids": list(ids), "known_at": known_at})
+    )
+
+
+def evidence(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, list[Evidence]]:
+    """What each memory rested on at a time, oldest first."""
+    return memories.cited(tx.execute(*asking_evidence(ids, known_at)))
+
+
+def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
+    """How to ask what memories rested on at a time; for `memories.cited`."""
+    return (memories.EVIDENCE if known_at is None else _EVIDENCE), {"ids": list(ids), "known_at": known_at}
+
+
+def _true(row: Any, as_of: datetime) -> bool:
+    since = row.valid_from or row.occurred_at
+    return bool(since <= as_of and (row.valid_to is None or as_of < row.valid_to))
+
+
+def _said(time: datetime | None) -> str:
+    return time.isoformat(timespec="seconds") if time else "any time"
+
+
+_OF_IDS = text(f"SELECT m.* FROM memories s CROSS JOIN {KNOWN} m WHERE s.id = ANY(:ids)")
+
+_EVIDENCE = text("""
+    SELECT * FROM evidence WHERE memory_id = ANY(:ids) AND at <= :known_at ORDER BY memory_id, at, event_id
+""")

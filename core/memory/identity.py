@@ -1,0 +1,66 @@
+"""Known, statement_key, folded: when two memories are the same statement. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from core.statements.succession import Gathered, gathered
+from core.types import Candidate, Category
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A memory that stands near a candidate; `similarity` is their cosine, or None where either has no vector."""
+
+    id: UUID
+    version: int
+    content: str
+    subject: str
+    attribute: str | None
+    value: str | None
+    occurred_at: datetime
+    similarity: float | None = None
+    category: Category | None = None
+    said_at: datetime | None = None
+    valid_from: datetime | None = None
+    gathered: Gathered | None = None
+
+    @property
+    def told_at(self) -> datetime:
+        """When it was said last; when it happened, if nothing else is known."""
+        return self.said_at or self.occurred_at
+
+    @property
+    def since(self) -> datetime:
+        """Since when it is true, as far as anybody has said."""
+        return self.valid_from or self.occurred_at
+
+
+class Revised(NamedTuple):
+    """A known memory that a new statement ends, and why in words a person can read."""
+
+    known: Known
+    reason: str
+
+
+def statement_key(subject: str, content: str) -> str:
+    """Equal for statements that differ only in case, width, spaces and punctuation, in any script."""
+    folded = unicodedata.normalize("NFKC", f"{subject}\n{content}").casefold()
+    # Signs inside a number count: 1.5 is not 15, and -3 is not 3.
+    words = re.findall(r"[+-]?\d+(?:[.,:/-]\d+)*|[^\W\d_]+|[^\w\s]", folded)
+    kept = [w for w in words if w[0].isalnum() or w[0] in "+-" or not unicodedata.category(w[0]).startswith("P")]
+    return hashlib.sha256(" ".join(kept).encode()).hexdigest()[:32]
+
+
+def slot_of(candidate: Candidate) -> str | None:
+    """The slot that a candidate fills, or leaves vacant ("no longer works at …")."""
+    if candidate.attribute is not None:
+        return candidate.attribute
+    listed = gathered(candidate.structured)
+    return listed.attribute if listed and listed.negated else None

@@ -1,0 +1,157 @@
+"""INSERT of new and derived memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import Conflict
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.index import search_index
+from core.memory import decay, identity, retention, updates, versions
+from core.memory.changes import Add, Archive, Derive, Link, Owner
+from core.memory.retention import Policy
+from core.memory.versions import Citation, Step
+from core.storage.db import Tx, recordset
+from core.types import Candidate, Json, Relation, Status
+
+
+def add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Author) -> None:
+    """Write new memories with their version, evidence and index entry."""
+    if not adds:
+        return
+    policy = retention.policy(tx, tenant_id)
+    rows = [_add_row(owner, one, policy) for one in adds]
+    _write(tx, tenant_id, owner, rows, adds, "add", author)
+    versions.cite(tx, tenant_id, [Citation(a.id, e, a.change_id) for a in adds for e in a.candidate.evidence])
+
+
+def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], author: Author) -> list[Emission]:
+    """Write memories that are drawn from others, and archive those where they retire; what to say of the archived.
+
+    Conflict: one of the parts has been changed since it was read.
+    """
+    if not derived:
+        return []
+    policy = retention.policy(tx, tenant_id)
+    rows = [_derived_row(owner, one, policy, _last_use(tx, one)) for one in derived]
+    _write(tx, tenant_id, owner, rows, derived, "derive", author)
+    for one in derived:
+        versions.cite_too(tx, tenant_id, one.id, [part.id for part in one.parts], one.change_id)
+    links = [Link(one.id, Relation.DERIVED_FROM, part.id, one.change_id) for one in derived for part in one.parts]
+    versions.link(tx, tenant_id, links)
+    retired = [
+        Archive(part.id, part.version, f"Compressed into memory {one.id}.", one.change_id)
+        for one in derived
+        if one.retires
+        for part in one.parts
+    ]
+    return updates.archive(tx, retired, author)
+
+
+def _write(
+    tx: Tx,
+    tenant_id: str,
+    owner: Owner,
+    rows: Sequence[Json],
+    wanted: Sequence[Add] | Sequence[Derive],
+    change: str,
+    author: Author,
+) -> None:
+    stored = tx.execute(_ADD, {"tenant": tenant_id, "rows": recordset(rows)}).all()
+    asked = {one.id: one for one in wanted}
+    versions.record(tx, [Step(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored], author)
+    entries = [
+        search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in wanted
+    ]
+    search_index.put_memories(tx, tenant_id, owner.user_id, owner.group_id, entries)
+
+
+def _last_use(tx: Tx, derived: Derive) -> datetime:
+    """When the last of the parts was of use."""
+    asked = [{"id": part.id, "version": part.version} for part in derived.parts]
+    row = tx.execute(_PARTS, {"rows": recordset(asked)}).one()
+    if row.standing != len(derived.parts):
+        raise Conflict("A memory that this is drawn from has been changed meanwhile.")
+    last: datetime = row.last
+    return last
+
+
+def _add_row(owner: Owner, add: Add, policy: Policy) -> Json:
+    row = _row(owner, add.id, add.candidate, policy, policy.now, len(set(add.candidate.evidence)))
+    if add.past is None:
+        return row
+    past = {"status": Status.SUPERSEDED, "valid_to": add.past, "fade_at": None}
+    # Since when it was so, nobody has said where that would be after its end.
+    return row | past | ({"valid_from": None} if row["valid_from"] and row["valid_from"] > add.past else {})
+
+
+def _derived_row(owner: Owner, derived: Derive, policy: Policy, last: datetime) -> Json:
+    since = last if derived.retires else policy.now
+    row = _row(owner, derived.id, derived.candidate, policy, since, len(derived.parts))
+    return row | {"level": derived.level, "last_used_at": since}
+
+
+def _row(owner: Owner, memory_id: UUID, c: Candidate, policy: Policy, since: datetime, evidence: int) -> dict[str, Any]:
+    facts = decay.Facts(c.importance, c.category, evidence=evidence, pinned=c.pinned, half_life_days=c.half_life_days)
+    return {
+        "id": memory_id,
+        "user_id": owner.user_id,
+        "group_id": owner.group_id,
+        "session_id": (c.evidence[0].session_id or None) if c.evidence else None,
+        "subject": c.subject,
+        "kind": c.kind,
+        "category": c.category,
+        "topic": c.topic,
+        "content": c.content,
+        "statement_key": identity.statement_key(c.subject, c.content),
+        "structured": c.structured,
+        "attribute": c.attribute,
+        "value": c.value,
+        "importance": c.importance,
+        "confidence": c.confidence,
+        "trust": c.trust,
+        "status": Status.ACTIVE,
+        "occurred_at": c.occurred_at,
+        "said_at": c.told_at,
+        "valid_from": c.valid_from or (c.occurred_at if c.attribute else None),
+        "valid_to": c.valid_to,
+        "expires_at": c.expires_at,
+        "half_life_days": c.half_life_days,
+        "pinned": c.pinned,
+        "tags": c.tags,
+        "level": 0,
+        "recorded_at": policy.now,
+        "last_used_at": None,
+        **retention.columns(facts, since, policy),
+    }
+
+
+_COLUMNS = """
+    id uuid, user_id text, group_id text, session_id text, subject text, kind text, category text, topic text,
+    content text, statement_key text, structured jsonb, attribute text, value text, importance float8,
+    confidence float8, trust text, status text, occurred_at timestamptz, said_at timestamptz, valid_from timestamptz,
+    valid_to timestamptz, expires_at timestamptz, half_life_days float8, pinned bool, tags text[], level int,
+    recorded_at timestamptz, last_used_at timestamptz, fade_height float8, fade_floor float8, fade_half_life float8,
+    fade_at timestamptz
+"""
+
+_NAMES = ", ".join(column.split()[0] for column in _COLUMNS.split(","))
+
+_ADD = text(f"""
+    INSERT INTO memories (tenant_id, {_NAMES})
+    SELECT :tenant, {_NAMES} FROM json_to_recordset(cast(:rows AS json)) AS m ({_COLUMNS})
+    RETURNING *
+""")
+
+_PARTS = text("""
+    SELECT count(*) AS standing, max(coalesce(m.last_used_at, m.recorded_at)) AS last FROM memories m
+    JOIN json_to_recordset(cast(:rows AS json)) AS p (id uuid, version int) ON p.id = m.id AND p.version = m.version
+    WHERE m.status = 'active'
+""")
+"""Parts that stand as they were read; of an aggregate no row can be locked, and retiring checks the version again."""

@@ -1,0 +1,263 @@
+"""Reads memories: by id, neighbours, evidence, history."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import text
+
+from core.memory import identity, nearest_vectors, receipts
+from core.statements import endings, succession
+from core.storage.db import Tx
+from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
+
+STANDING = """
+    m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
+    AND (m.expires_at IS NULL OR m.expires_at > now())
+"""
+"""What makes a row `m` of `memories` count: it is active, believed and its time is not up."""
+
+ANYWHERE: Final[Json] = {"group": None, "anywhere": True}
+"""Memories of a user, said in whatever group or in none."""
+
+NEIGHBOURS = 5
+"""Nearest memories by vector that a candidate is judged against; a sixth has never changed a verdict's kind."""
+
+REVISABLE = 60
+"""Nearest memories that one is judged against which may end what shares no slot and few words with it."""
+LATEST = 400
+"""Memories told last that it is judged against as well: vectors say little of short statements in few characters."""
+
+
+CROWD = 64
+"""Times as many memories that do not count are passed over, at the most, to find as many that do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One step of a memory's history: what changed, why, by whom."""
+
+    version: int
+    change: str
+    reason: str
+    author: Json
+    snapshot: Json
+    dispatch_id: UUID | None
+    at: datetime
+    change_id: UUID | None = None
+
+
+def get(tx: Tx, memory_id: UUID) -> Any:
+    """The row of one memory; NotFound if there is none in this tenant: it never was, or was erased."""
+    row = tx.execute(text("SELECT * FROM memories WHERE id = :id"), {"id": memory_id}).one_or_none()
+    if row is None:
+        raise receipts.absent(tx, memory_id)
+    return row
+
+
+def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Any]:
+    """Rows by id; ids that are not there are left out."""
+    return {row.id: row for row in tx.execute(OF_IDS, {"ids": list(ids)})}
+
+
+def evidence(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
+    """What each memory rests on, oldest first."""
+    return cited(tx.execute(EVIDENCE, {"ids": list(ids)}))
+
+
+def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
+    """Rows of evidence by the memories that rest on them."""
+    found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
+    for row in rows:
+        found[row.memory_id].append(Evidence(row.session_id, row.message_id, row.event_id, row.quote))
+    return found
+
+
+def history(tx: Tx, memory_id: UUID) -> list[Version]:
+    """Every version, oldest first."""
+    rows = tx.execute(_HISTORY, {"id": memory_id})
+    return [
+        Version(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at, r.change_id) for r in rows
+    ]
+
+
+def made_by(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
+    """Versions that these dispatches wrote, with the statement of each."""
+    return list(tx.execute(_MADE_BY, {"ids": list(dispatch_ids)}))
+
+
+def count(tx: Tx, user_id: str) -> int:
+    """Active memories of a user."""
+    return int(tx.execute(_COUNT, {"user": user_id}).scalar_one())
+
+
+def neighbours(
+    tx: Tx,
+    user_id: str,
+    candidates: Sequence[Candidate],
+    vectors: NDArray[np.float32],
+    group_id: str | None = None,
+    *,
+    anywhere: bool = False,
+) -> list[list[identity.Known]]:
+    """For each candidate the active memories it must be judged against: same statement, same slot, nearest vectors.
+
+    Of those that were said in the same group, or in none as well: what is confirmed or reworded by it would show one
+    group what was said elsewhere. `anywhere`: of all.
+    """
+    place = {"group": group_id, "anywhere": anywhere}
+    revising = [endings.may_end(candidate) for candidate in candidates]
+    near, stands = standing(tx, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS, place)
+    found = [
+        {one: known(stands[one], cosine) for one, cosine in ones[: REVISABLE if revises else NEIGHBOURS]}
+        for ones, revises in zip(near, revising, strict=True)
+    ]
+    if any(revising):
+        latest = {row.id: known(row) for row in tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST})}
+        for by_id, revises in zip(found, revising, strict=True):
+            if revises:
+                by_id.update({one: memory for one, memory in latest.items() if one not in by_id})
+    same = {
+        **place,
+        "user": user_id,
+        "keys": [identity.statement_key(c.subject, c.content) for c in candidates],
+        "subjects": [c.subject for c in candidates],
+        "attributes": [identity.slot_of(c) for c in candidates],
+    }
+    for row in tx.execute(_SAME, same):
+        found[row.place - 1].setdefault(row.id, known(row))
+    return [list(by_id.values()) for by_id in found]
+
+
+def standing(
+    tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, place: Json = ANYWHERE
+) -> tuple[list[nearest_vectors.Near], dict[UUID, Any]]:
+    """For each vector its nearest memories that count, `limit` at the most; and their rows, as `known` takes them.
+
+    `place`: the group in which they were said. What was archived keeps its vector and may crowd out the one that
+    stands for it: where too few of the nearest count, more are looked at.
+    """
+    near: list[nearest_vectors.Near] = [[] for _ in vectors]
+    rows: dict[UUID, Any] = {}
+    asked, reach = list(range(len(vectors))), limit
+    while asked:
+        found = dict(zip(asked, nearest_vectors.nearest(tx, user_id, vectors[asked], reach), strict=True))
+        ids = {one for ones in found.values() for one, _ in ones} - rows.keys()
+        rows |= {row.id: row for row in tx.execute(_STANDING, {"ids": list(ids), **place})}
+        for at, ones in found.items():
+            near[at] = [(one, cosine) for one, cosine in ones if one in rows][:limit]
+        crowded = [at for at, ones in found.items() if len(near[at]) < limit and len(ones) == reach]
+        asked, reach = crowded if reach < limit * CROWD else [], reach * 4
+    return near, rows
+
+
+def now() -> datetime:
+    """The time at which something is written, where the database's own is not at hand."""
+    return datetime.now(UTC)
+
+
+def snapshot(row: Any) -> Json:
+    """A memory's row as JSON, for its history; without how it fades, which follows from the rest."""
+    return {name: _plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
+
+
+def known(row: Any, similarity: float | None = None) -> identity.Known:
+    """A row as the judge sees it, with its cosine to what is judged."""
+    return identity.Known(
+        row.id,
+        row.version,
+        row.content,
+        row.subject,
+        row.attribute,
+        row.value,
+        row.occurred_at,
+        similarity,
+        Category(row.category),
+        row.said_at,
+        row.valid_from,
+        succession.gathered(row.structured),
+    )
+
+
+def candidate(row: Any, evidence: Sequence[Evidence] = ()) -> Candidate:
+    """What a row says, as a candidate that rests on this evidence."""
+    return Candidate(
+        row.content,
+        Category(row.category),
+        Topic(row.topic),
+        row.subject,
+        tuple(evidence),
+        row.occurred_at,
+        said_at=row.said_at,
+        kind=Kind(row.kind),
+        importance=row.importance,
+        confidence=row.confidence,
+        attribute=row.attribute,
+        value=row.value,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        tags=tuple(row.tags),
+        structured=row.structured,
+        trust=Trust(row.trust),
+        pinned=row.pinned,
+        expires_at=row.expires_at,
+        half_life_days=row.half_life_days,
+    )
+
+
+OF_IDS = text("SELECT * FROM memories WHERE id = ANY(:ids)")
+
+EVIDENCE = text("SELECT * FROM evidence WHERE memory_id = ANY(:ids) ORDER BY memory_id, at, event_id")
+
+_HISTORY = text("SELECT * FROM memory_versions WHERE memory_id = :id ORDER BY version")
+
+_MADE_BY = text("""
+    SELECT v.*, m.content, m.user_id FROM memory_versions v
+    JOIN memories m ON m.tenant_id = v.tenant_id AND m.id = v.memory_id
+    WHERE v.dispatch_id = ANY(:ids) ORDER BY v.at
+""")
+
+_COUNT = text(f"SELECT count(*) FROM memories m WHERE m.user_id = :user AND {STANDING}")
+
+KNOWN = (
+    "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category, m.said_at, m.valid_from, "
+    "m.structured"
+)
+"""What `known` takes of a row `m` of `memories`."""
+
+_PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"
+
+_STANDING = text(f"SELECT {KNOWN} FROM memories m WHERE m.id = ANY(:ids) AND {STANDING} AND {_PLACE}")
+
+_LATEST = text(f"""
+    SELECT {KNOWN} FROM memories m
+    WHERE m.user_id = :user AND m.category <> 'episode' AND {STANDING} AND {_PLACE}
+    ORDER BY m.id DESC LIMIT :limit
+""")
+
+_SAME = text(f"""
+    WITH asked AS MATERIALIZED (
+        SELECT * FROM unnest(cast(:keys AS text[]), cast(:subjects AS text[]), cast(:attributes AS text[]))
+                      WITH ORDINALITY AS c (key, subject, attribute, place)
+    )
+    SELECT c.place, {KNOWN} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key
+    WHERE {STANDING} AND {_PLACE}
+    UNION
+    SELECT c.place, {KNOWN} FROM asked c
+    JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute
+    WHERE {STANDING} AND {_PLACE}
+""")
+"""Active memories that say the same, or fill the same slot, as each candidate."""

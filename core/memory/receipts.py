@@ -1,0 +1,198 @@
+"""Receipts: what was erased, when, at whose request, signed so that anyone can check it. No text, no name of a user.
+
+Signed is the body as canonical JSON (`canonical`) with Ed25519 (RFC 8032).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core.config import Settings
+from core.errors import Misconfigured, NotFound
+from core.memory import tombstones
+from core.storage import key_files
+from core.storage.db import Tx
+from core.types import Json
+
+KEY_BYTES: Final = 32
+
+KEY_FILE: Final = "receipt.key"
+"""In the home, where the settings give no key: the private key in base64, for its owner's eyes alone."""
+
+Scope = Literal["memory", "user"]
+
+SAID: Final = (
+    "The memory, what said the same and what was drawn from it were erased, with their versions, quotes, embeddings, "
+    "verdicts and the words of events about them; memories that said something else as well keep the rest. "
+)
+
+STATEMENTS: Final[Mapping[str, str]] = {
+    "memory": f"{SAID}The messages that it cites, their events and what sums up the conversation (units, summaries) "
+    "were not changed, and may still say it.",
+    "memory with evidence": f"{SAID}The messages that it cites have lost their text, in their events, in the index, in "
+    "quotes and in what sums up the conversation (units, summaries). Other messages were not changed.",
+    "user": "Everything held of this user was erased: messages, memories and what was drawn from them, with versions, "
+    "evidence, embeddings, profile, mirror and the log.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was erased (`body`) and the signature of it, in base64."""
+
+    body: Json
+    signature: str
+
+    def as_json(self) -> Json:
+        return {"receipt": self.body, "signature": self.signature}
+
+
+class Signer:
+    """Signs receipts with one private key."""
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self._private = private
+        self.public_key = base64.b64encode(private.public_key().public_bytes_raw()).decode()
+        self.key_id = key_id(self.public_key)
+
+    def sign(self, body: Json) -> str:
+        return base64.b64encode(self._private.sign(canonical(body))).decode()
+
+
+def signer(settings: Settings) -> Signer:
+    """The key that the settings give, else that of the home, made there if there is none yet.
+
+    Misconfigured: it is no such key, or the home can hold none.
+    """
+    if settings.receipt_key is not None:
+        return Signer(_private(settings.receipt_key.get_secret_value(), "IMPRINT_RECEIPT_KEY"))
+    path = settings.home / KEY_FILE
+    try:
+        encoded = key_files.read_or_make(path, _fresh)
+    except OSError as error:
+        raise Misconfigured(
+            f"Nothing can be erased, for receipts cannot be signed: {path.absolute()} cannot be used "
+            f"({error.strerror}). Set IMPRINT_RECEIPT_KEY (`openssl rand -base64 32` makes one)."
+        ) from error
+    return Signer(_private(encoded, str(path)))
+
+
+def issue(
+    tx: Tx,
+    tenant_id: str,
+    sign: Signer,
+    *,
+    scope: Scope,
+    subject: str,
+    counts: Mapping[str, int],
+    tombs: int,
+    requested_by: str,
+    evidence: bool = False,
+) -> Receipt:
+    """Write a receipt down in the transaction that erases, and answer it.
+
+    `subject`: the memory's or user's id. `evidence`: the messages that a memory cites lost their text, too.
+    """
+    body: Json = {
+        "id": str(uuid7()),
+        "tenant": tenant_id,
+        "scope": scope,
+        "subject_hash": tombstones.digest(tx, tenant_id, scope, subject),
+        "counts": {table: n for table, n in sorted(counts.items()) if n},
+        "tombstones": tombs,
+        "at": datetime.now(UTC).isoformat(),
+        "requested_by": requested_by,
+        "statement": STATEMENTS["memory with evidence" if evidence else scope],
+        "algorithm": "Ed25519",
+        "key_id": sign.key_id,
+    }
+    receipt = Receipt(body, sign.sign(body))
+    values = {"tenant": tenant_id, "id": body["id"], "scope": scope, "body": json.dumps(body, ensure_ascii=False)}
+    tx.execute(_KEEP, values | {"signature": receipt.signature})
+    return receipt
+
+
+def get(tx: Tx, receipt_id: UUID) -> Receipt:
+    """A receipt; NotFound if there is none in this tenant."""
+    row = tx.execute(_GET, {"id": receipt_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no receipt {receipt_id} in this tenant.")
+    return Receipt(row.body, row.signature)
+
+
+def of_subject(tx: Tx, tenant_id: str, scope: Scope, subject: str) -> Receipt | None:
+    """The latest receipt of what had this id; None: it was never erased."""
+    hashed = tombstones.digest(tx, tenant_id, scope, subject)
+    row = tx.execute(_OF_SUBJECT, {"scope": scope, "hash": hashed}).first()
+    return Receipt(row.body, row.signature) if row else None
+
+
+def absent(tx: Tx, memory_id: UUID) -> NotFound:
+    """Why there is no such memory: it was erased, as its receipt says, or it never was."""
+    tenant_id = str(tx.execute(text("SELECT current_setting('imprint.tenant', true)")).scalar_one())
+    receipt = of_subject(tx, tenant_id, "memory", str(memory_id))
+    if receipt is None:
+        return NotFound(f"There is no memory {memory_id} in this tenant.")
+    return NotFound(f"Memory {memory_id} was erased at {receipt.body['at']}; see /v1/receipts/{receipt.body['id']}.")
+
+
+def verify(body: Mapping[str, Any], signature: str, public_key: str) -> bool:
+    """Whether this very body was signed with the private key that belongs to the public one; both in base64."""
+    try:
+        key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key, validate=True))
+        key.verify(base64.b64decode(signature, validate=True), canonical(body))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def canonical(body: Mapping[str, Any]) -> bytes:
+    """The one way in which a body is written for its signature: keys sorted, no spaces, UTF-8."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def key_id(public_key: str) -> str:
+    """A short name of a public key, by which a receipt says which one checks it."""
+    return hashlib.sha256(base64.b64decode(public_key)).hexdigest()[:16]
+
+
+def _private(encoded: str, where: str) -> Ed25519PrivateKey:
+    try:
+        raw = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) != KEY_BYTES:
+        raise Misconfigured(
+            f"{where} is no Ed25519 private key of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` makes one."
+        )
+    return Ed25519PrivateKey.from_private_bytes(raw)
+
+
+def _fresh() -> str:
+    return base64.b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode()
+
+
+_KEEP = text("""
+    INSERT INTO receipts (tenant_id, id, scope, body, signature)
+    VALUES (:tenant, :id, :scope, cast(:body AS jsonb), :signature)
+""")
+
+_GET = text("SELECT body, signature FROM receipts WHERE id = :id")
+
+_OF_SUBJECT = text("""
+    SELECT body, signature FROM receipts WHERE scope = :scope AND body ->> 'subject_hash' = :hash
+    ORDER BY id DESC LIMIT 1
+""")

@@ -1,0 +1,122 @@
+"""A tenant's decay policy and the curve stored per memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.memory import decay
+from core.memory.decay import Curve, Facts, Formula
+from core.storage.db import Tx, recordset
+from core.types import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """By which formula a tenant's memories fade, the strength below which they have faded, and the database's time."""
+
+    formula: Formula
+    under: float
+    now: datetime
+
+
+def policy(tx: Tx, tenant_id: str) -> Policy:
+    """What holds in a tenant: what `align` wrote down last, so that all its rows are drawn by one formula."""
+    row = tx.execute(_POLICY, {"tenant": tenant_id}).one()
+    return Policy(decay.FORMULAS[row.formula], row.under, row.now)
+
+
+def columns(facts: Facts, since: datetime, policy: Policy) -> Json:
+    """What a row keeps: its curve, and when it will have faded if nobody uses it after `since`."""
+    curve = policy.formula(facts)
+    return {
+        "fade_height": curve.height,
+        "fade_floor": curve.floor,
+        "fade_half_life": curve.half_life_days,
+        "fade_at": curve.fade_at(since, policy.under),
+    }
+
+
+def since(row: Any) -> datetime:
+    """From when on a memory's row fades: when it was last of use, or was recorded."""
+    last: datetime = row.last_used_at or row.recorded_at
+    return last
+
+
+def strength(row: Any, now: datetime) -> float:
+    """How alive a memory's row is at a moment."""
+    return Curve(row.fade_height, row.fade_half_life, row.fade_floor).strength(since(row), now)
+
+
+def plan(tx: Tx, tenant_id: str, ids: Iterable[UUID]) -> None:
+    """Draw the curves of active memories anew, after something that strengthens or weakens them has changed."""
+    wanted = sorted(set(ids))
+    if wanted:
+        _draw(tx, policy(tx, tenant_id), tx.execute(_FACTS, {"ids": wanted}).all())
+
+
+def align(tx: Tx, tenant_id: str, formula: str, under: float) -> bool:
+    """Make settings the tenant's policy. True: they were not, and all its rows have to be drawn again."""
+    values = {"tenant": tenant_id, "formula": formula, "under": under}
+    return tx.execute(_ALIGN, values).rowcount == 1
+
+
+def redraw(tx: Tx, tenant_id: str, after: UUID | None, page: int) -> UUID | None:
+    """Draw the next page of a tenant's active memories by its policy; the last of them, or None: there are no more."""
+    rows = tx.execute(_NEXT, {"after": after, "page": page}).all()
+    _draw(tx, policy(tx, tenant_id), rows)
+    return rows[-1].id if len(rows) == page else None
+
+
+def _draw(tx: Tx, policy: Policy, rows: Sequence[Any]) -> None:
+    drawn = [{"id": row.id, **columns(_facts(row), since(row), policy)} for row in rows]
+    if drawn:
+        tx.execute(_DRAW, {"rows": recordset(drawn)})
+
+
+def _facts(row: Any) -> Facts:
+    return Facts(row.importance, row.category, row.uses, row.evidence, row.relations, row.pinned, row.half_life_days)
+
+
+_POLICY = text(f"""
+    SELECT coalesce(t.fade_formula, 'fading') AS formula, coalesce(t.fade_under, {decay.UNDER}) AS under,
+           clock_timestamp() AS now
+    FROM (VALUES (1)) AS always LEFT JOIN tenants t ON t.id = :tenant
+""")
+
+_ALIGN = text("""
+    UPDATE tenants SET fade_formula = :formula, fade_under = :under
+    WHERE id = :tenant AND (fade_formula, fade_under) IS DISTINCT FROM (:formula, cast(:under AS float8))
+""")
+
+_COUNTED = """
+    SELECT m.id, m.importance, m.category, m.uses, m.pinned, m.half_life_days, m.last_used_at, m.recorded_at,
+           (SELECT count(*) FROM evidence e WHERE e.memory_id = m.id) AS evidence,
+           (SELECT count(*) FROM relations r
+            WHERE r.from_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes'))
+           + (SELECT count(*) FROM relations r
+              WHERE r.to_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes')) AS relations
+    FROM memories m
+"""
+"""What strength is made of; to contradict or to be replaced speaks for nobody."""
+
+_FACTS = text(f"{_COUNTED} WHERE m.id = ANY(:ids) AND m.status = 'active' ORDER BY m.id")
+
+_NEXT = text(f"""
+    {_COUNTED} WHERE m.status = 'active' AND (cast(:after AS uuid) IS NULL OR m.id > :after)
+    ORDER BY m.id LIMIT :page
+""")
+
+_DRAW = text("""
+    UPDATE memories m SET fade_height = f.fade_height, fade_floor = f.fade_floor, fade_half_life = f.fade_half_life,
+                          fade_at = f.fade_at
+    FROM json_to_recordset(cast(:rows AS json)) AS f (
+        id uuid, fade_height float8, fade_floor float8, fade_half_life float8, fade_at timestamptz)
+    WHERE m.id = f.id AND (m.fade_height, m.fade_floor, m.fade_half_life, m.fade_at)
+                          IS DISTINCT FROM (f.fade_height, f.fade_floor, f.fade_half_life, f.fade_at)
+""")

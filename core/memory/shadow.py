@@ -1,0 +1,203 @@
+"""Shadow tenant for rebuilt memories, and the diff with the live set.
+
+The database keeps the two apart as it keeps any two tenants. What is compared is what stands on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.memory import identity, memories
+from core.storage import tables
+from core.storage.db import Database, Tx, recordset
+from core.tenancy import tenants
+from core.types import Candidate, Json
+
+COMPARED: Final = ("content", "value", "category", "topic", "structured")
+"""Fields by which two memories of the same thing differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A memory as it stands on one side.
+
+    A rebuild leaves it alone where a person made or changed it (`by_hand`), or where it is none of those that reading
+    sessions makes (not `replayed`).
+    """
+
+    id: UUID
+    version: int
+    candidate: Candidate
+    group_id: str | None = None
+    level: int = 0
+    by_hand: bool = False
+    replayed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is only in the new set, only in the old one, and in both with other words (old, new); what stays."""
+
+    added: Sequence[Stand]
+    gone: Sequence[Stand]
+    changed: Sequence[tuple[Stand, Stand]]
+    same: int
+    kept: int
+
+    def as_json(self) -> Json:
+        """To be read by people: statements with their ids."""
+        return {
+            "added": [{"content": s.candidate.content} for s in self.added],
+            "gone": [{"memory_id": str(s.id), "content": s.candidate.content} for s in self.gone],
+            "changed": [
+                {"memory_id": str(old.id), "from": old.candidate.content, "to": new.candidate.content}
+                for old, new in self.changed
+            ],
+            "same": self.same,
+            "kept": self.kept,
+        }
+
+
+def open_beside(db: Database, tenant_id: str, shadow_id: str) -> None:
+    """Begin a set beside a tenant's: empty, but with what must not come back and how its memories fade."""
+    with db.tenant(tenant_id) as tx:
+        own = tx.execute(_OWN, {"tenant": tenant_id}).one()
+        graves = [{"hash": row.hash, "at": row.at} for row in tx.execute(text("SELECT hash, at FROM tombstones"))]
+    with db.tenant(shadow_id) as tx:
+        tx.execute(_OPEN, {**own._mapping, "shadow": shadow_id})
+        tx.execute(_BURY, {"shadow": shadow_id, "graves": recordset(graves)})
+
+
+def drop(db: Database, shadow_id: str) -> None:
+    """Let a set go, whole; one that is gone already is no error."""
+    if not shadow_id.startswith(tenants.RESERVED):
+        raise ValueError(shadow_id)
+    with db.tenant(shadow_id) as tx:
+        for table in tables.TENANT_TABLES:
+            tx.execute(table.delete().where(table.c.tenant_id == shadow_id))
+        tx.execute(text("DELETE FROM tenants WHERE id = :shadow"), {"shadow": shadow_id})
+
+
+def standing(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list[Stand]:
+    """The active memories of a user, oldest first. `readers`: the agents whose work a rebuild does again."""
+    rows = tx.execute(_STANDING, {"user": user_id, "readers": list(readers)}).all()
+    cited = memories.evidence(tx, [row.id for row in rows])
+    return [
+        Stand(
+            row.id,
+            row.version,
+            memories.candidate(row, cited.get(row.id, [])),
+            row.group_id,
+            row.level,
+            row.by_hand,
+            row.replayed,
+        )
+        for row in rows
+    ]
+
+
+def put_away(tx: Tx, user_id: str) -> set[str]:
+    """The statements (`judge.statement_key`) that a person has archived or rejected."""
+    return set(tx.execute(_PUT_AWAY, {"user": user_id}).scalars())
+
+
+def difference(old: Sequence[Stand], new: Sequence[Stand], away: Collection[str] = ()) -> Difference:
+    """Match the two sets, by what is said, then by slot, then by what it rests on. Pure.
+
+    A memory that was drawn from others stays: it is drawn anew when they change. One that a person made or changed
+    stays as it is, and what the new set says of the same thing is not added beside it. `away`: statements that a
+    person does not want; they do not come back.
+    """
+    pairs = _matched(old, new)
+    changed = [(o, n) for o, n in pairs if o.replayed and not o.by_hand and _differs(o.candidate, n.candidate)]
+    left, right = {o.id for o, _ in pairs}, {n.id for _, n in pairs}
+    unmatched = [o for o in old if o.id not in left]
+    gone = [o for o in unmatched if o.replayed and not o.by_hand and o.level == 0]
+    return Difference(
+        added=[n for n in new if n.id not in right and _statement(n)[0] not in away],
+        gone=gone,
+        changed=changed,
+        same=len(pairs) - len(changed),
+        kept=len(unmatched) - len(gone),
+    )
+
+
+def _matched(old: Sequence[Stand], new: Sequence[Stand]) -> list[tuple[Stand, Stand]]:
+    pairs: list[tuple[Stand, Stand]] = []
+    for keys in (_statement, _slot, _grounds):
+        taken = {s.id for pair in pairs for s in pair}
+        free: Mapping[Any, list[Stand]] = _by_key([o for o in old if o.id not in taken], keys)
+        for one in (n for n in new if n.id not in taken):
+            match = next((o for key in keys(one) for o in free.get(key, ()) if o.id not in taken), None)
+            if match is not None:
+                pairs.append((match, one))
+                taken |= {match.id, one.id}
+    return pairs
+
+
+def _by_key(stands: Sequence[Stand], keys: Any) -> dict[Any, list[Stand]]:
+    found: dict[Any, list[Stand]] = {}
+    for stand in stands:
+        for key in keys(stand):
+            found.setdefault(key, []).append(stand)
+    return found
+
+
+def _statement(stand: Stand) -> list[Any]:
+    return [identity.statement_key(stand.candidate.subject, stand.candidate.content)]
+
+
+def _slot(stand: Stand) -> list[Any]:
+    c = stand.candidate
+    return [(c.subject, c.attribute)] if c.attribute else []
+
+
+def _grounds(stand: Stand) -> list[Any]:
+    """Of one message several things may be learnt: those of one kind about one subject count as the same."""
+    c = stand.candidate
+    return [(e.session_id, e.message_id, c.subject, c.category) for e in c.evidence if c.attribute is None]
+
+
+def _differs(one: Candidate, other: Candidate) -> bool:
+    return any(getattr(one, name) != getattr(other, name) for name in COMPARED)
+
+
+_OWN = text("SELECT salt, fade_formula, fade_under FROM tenants WHERE id = :tenant")
+
+_OPEN = text("""
+    INSERT INTO tenants (id, salt, fade_formula, fade_under) VALUES (:shadow, :salt, :fade_formula, :fade_under)
+    ON CONFLICT DO NOTHING
+""")
+
+_BURY = text("""
+    INSERT INTO tombstones (tenant_id, hash, at)
+    SELECT :shadow, * FROM json_to_recordset(cast(:graves AS json)) AS g (hash text, at timestamptz)
+    ON CONFLICT DO NOTHING
+""")
+
+_BY_A_PERSON = """
+    ((v.author->>'name' LIKE 'key:%' OR v.author->>'name' = 'file')
+     AND NOT EXISTS (SELECT FROM rebuilds r WHERE r.id = v.change_id))
+"""
+"""A person who takes a rebuild over has not looked at each of its memories: these can be rebuilt again."""
+
+_STANDING = text(f"""
+    SELECT m.*,
+        m.pinned OR EXISTS (SELECT FROM memory_versions v WHERE v.memory_id = m.id AND {_BY_A_PERSON}) AS by_hand,
+        EXISTS (
+            SELECT FROM memory_versions v WHERE v.memory_id = m.id AND v.version = 1
+            AND (v.author->>'name' = ANY(:readers) OR v.change_id IN (SELECT id FROM rebuilds))) AS replayed
+    FROM memories m WHERE m.user_id = :user AND m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
+    ORDER BY m.recorded_at, m.id
+""")
+
+_PUT_AWAY = text(f"""
+    SELECT m.statement_key FROM memories m JOIN memory_versions v ON v.memory_id = m.id AND v.version = m.version
+    WHERE m.user_id = :user AND (m.status = 'archived' OR m.trust = 'rejected') AND v.change <> 'undo'
+      AND {_BY_A_PERSON}
+""")

@@ -1,0 +1,204 @@
+"""Edit, archive, restore, pin, count uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import TextClause, text
+
+from core.errors import Conflict
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.index import search_index
+from core.memory import announcements, decay, identity, memories, versions
+from core.memory.changes import Archive, Change, Edit, Pin, Restore, Use
+from core.memory.versions import Step
+from core.storage import tables
+from core.storage.db import Tx, recordset
+from core.types import Status, Trust
+
+EDITABLE: Final = frozenset(
+    (
+        "subject kind category topic content structured attribute value importance confidence trust status "
+        "occurred_at valid_from valid_to expires_at half_life_days pinned tags"
+    ).split()
+)
+"""Columns that an edit may set; all others follow from these or from what happens."""
+
+CLAIMING: Final = frozenset({"subject", "content", "attribute", "value", "status", "trust", "expires_at"})
+"""Columns by which a memory may come to say what another one says."""
+
+
+UNBELIEVED: Final = frozenset({Trust.REJECTED, Trust.QUARANTINED})
+"""What a memory says that counts for nothing."""
+
+
+def keep(tx: Tx, tenant_id: str, changes: Sequence[Change], author: Author) -> tuple[list[UUID], list[Emission]]:
+    """Carry these changes out; the ids of the memories that fade anew from now on, and what to say."""
+    restores = [c for c in changes if isinstance(c, Restore)]
+    pins = [c for c in changes if isinstance(c, Pin)]
+    edits = [c for c in changes if isinstance(c, Edit)]
+    told = archive(tx, [c for c in changes if isinstance(c, Archive)], author)
+    told += _restore(tx, restores, author)
+    told += _pin(tx, pins, author)
+    told += _edit(tx, tenant_id, edits, author)
+    used = _use(tx, [c.id for c in changes if isinstance(c, Use)])
+    return [*(c.id for c in restores), *(c.id for c in pins), *(c.id for c in edits), *used], told
+
+
+def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emission]:
+    """Archive memories of any owners; what to say. Conflict: one is not as it was when this was decided."""
+    rows = _change_all(tx, _ARCHIVE, archives)
+    asked = {a.id: a for a in archives}
+    versions.record(tx, [Step(row, "archive", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
+    return [
+        announcements.about(row.id, "memory.archived", announcements.changed(row, asked[row.id].reason, old=row))
+        for row in rows
+    ]
+
+
+def index_anew(tx: Tx, tenant_id: str, row: Any, vector: object) -> None:
+    """Write a memory's row of the index for the words it has now; without a vector it is found by them alone."""
+    tx.execute(_UNINDEX, {"ref": str(row.id)})
+    entry = search_index.MemoryEntry(str(row.id), row.content, row.occurred_at, vector)  # type: ignore[arg-type]
+    search_index.put_memories(tx, tenant_id, row.user_id, row.group_id, [entry])
+
+
+def refuse_taken(tx: Tx, ids: Sequence[UUID]) -> None:
+    """Conflict: another active memory says what one of these says, or fills its slot."""
+    if ids and tx.execute(_TAKEN, {"ids": list(ids)}).first() is not None:
+        raise Conflict("Another active memory makes its statement or fills its slot; that one has to go first.")
+
+
+def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emission]:
+    rows = _change_all(tx, _RESTORE, restores)
+    refuse_taken(tx, [row.id for row in rows])
+    asked = {r.id: r for r in restores}
+    versions.record(tx, [Step(row, "restore", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
+    return [
+        announcements.about(row.id, "memory.restored", announcements.changed(row, asked[row.id].reason, new=row))
+        for row in rows
+    ]
+
+
+def _pin(tx: Tx, pins: Sequence[Pin], author: Author) -> list[Emission]:
+    rows = _change_all(tx, _PIN, pins)
+    asked = {pin.id: pin for pin in pins}
+    steps = [Step(row, "pin" if row.pinned else "unpin", asked[row.id].reason, asked[row.id].change_id) for row in rows]
+    versions.record(tx, steps, author)
+    return [_updated(step.row, step.row, step.change, step.reason) for step in steps]
+
+
+def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list[Emission]:
+    told, claimed = [], []
+    for edit in edits:
+        before, row = _edited(tx, edit)
+        versions.record(tx, [Step(row, "edit", edit.reason, edit.change_id)], author)
+        if "content" in edit.fields or "occurred_at" in edit.fields:
+            index_anew(tx, tenant_id, row, edit.vector)
+        counts = row.status == Status.ACTIVE and row.trust not in UNBELIEVED
+        if edit.fields.keys() & CLAIMING and counts:
+            claimed.append(row.id)
+        told.append(_updated(before, row, "edit", edit.reason))
+        if before.importance < announcements.IMPORTANT <= row.importance and counts:
+            told.append(important(row))
+    refuse_taken(tx, claimed)
+    return told
+
+
+def important(row: Any) -> Emission:
+    """What is said of a memory that has come to matter."""
+    names = ("group_id", "content", "category", "topic", "importance", "attribute", "value", "session_id")
+    told = {name: value for name in names if (value := getattr(row, name))}
+    return announcements.about(row.id, "memory.write.important", announcements.named(row) | told)
+
+
+def _edited(tx: Tx, edit: Edit) -> tuple[Any, Any]:
+    """The row before, and with its new fields. Conflict: it is not at the version that was edited."""
+    unknown = edit.fields.keys() - EDITABLE
+    if unknown:
+        raise ValueError(f"not editable: {sorted(unknown)}")
+    before = tx.execute(_AT_VERSION, {"id": edit.id, "version": edit.version}).one_or_none()
+    if before is None:
+        raise Conflict("The memory has been changed meanwhile. Read it again.")
+    table = tables.memories
+    change = table.update().where(table.c.id == edit.id).values(**edit.fields, **_following(before, edit.fields))
+    return before, tx.execute(change.returning(*table.c)).one()
+
+
+def _following(before: Any, fields: Mapping[str, object]) -> dict[str, object]:
+    """What follows in a row from the fields that are set."""
+    now = memories.now()
+    subject, content = (str(fields.get(name, getattr(before, name))) for name in ("subject", "content"))
+    following: dict[str, object] = {"version": before.version + 1, "updated_at": now}
+    if {"subject", "content"} & fields.keys():
+        following["statement_key"] = identity.statement_key(subject, content)
+    if fields.get("status", before.status) != Status.ACTIVE:
+        following["fade_at"] = None
+    return following
+
+
+def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
+    """Count uses, where they come long enough after the last counted one; the memories for which one did."""
+    if not ids:
+        return []
+    values = {"ids": list(ids), "spacing": decay.SPACING.total_seconds()}
+    return list(tx.execute(_USE, values).scalars())
+
+
+def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore | Pin]) -> Sequence[Any]:
+    """Carry a statement out on each memory that stands at the version given. Conflict: one does not."""
+    if not wanted:
+        return []
+    asked = [{"id": c.id, "version": c.version, "pinned": isinstance(c, Pin) and c.pinned} for c in wanted]
+    rows = tx.execute(change, {"rows": recordset(asked)}).all()
+    if len(rows) != len(wanted):
+        raise Conflict("A memory that this was decided on has been changed meanwhile, or is not in the state for it.")
+    return rows
+
+
+def _updated(before: Any, row: Any, change: str, reason: str) -> Emission:
+    payload = announcements.changed(row, reason, old=before, new=row)
+    return announcements.about(row.id, "memory.updated", payload | {"change": change})
+
+
+_AT_VERSION = text("SELECT * FROM memories WHERE id = :id AND version = :version AND status <> 'erased' FOR UPDATE")
+
+_CHANGING = """
+    version = m.version + 1, updated_at = clock_timestamp()
+    FROM json_to_recordset(cast(:rows AS json)) AS c (id uuid, version int, pinned bool)
+    WHERE m.id = c.id AND m.version = c.version
+"""
+
+_ARCHIVE = text(f"""
+    UPDATE memories m SET status = 'archived', fade_at = NULL, {_CHANGING} AND m.status = 'active' RETURNING m.*
+""")
+
+_RESTORE = text(f"""
+    UPDATE memories m SET status = 'active', last_used_at = clock_timestamp(),
+                          expires_at = CASE WHEN m.expires_at > clock_timestamp() THEN m.expires_at END,
+                          {_CHANGING} AND m.status = 'archived' RETURNING m.*
+""")
+"""An expiry that has passed goes, for it would archive the memory again at once."""
+
+_PIN = text(f"UPDATE memories m SET pinned = c.pinned, {_CHANGING} AND m.status = 'active' RETURNING m.*")
+
+_TAKEN = text(f"""
+    SELECT FROM memories t
+    JOIN memories m ON m.user_id = t.user_id AND m.group_id IS NOT DISTINCT FROM t.group_id AND m.id <> t.id
+         AND {memories.STANDING}
+         AND (m.statement_key = t.statement_key OR (m.subject = t.subject AND m.attribute = t.attribute))
+    WHERE t.id = ANY(:ids) LIMIT 1
+""")
+
+_USE = text("""
+    UPDATE memories SET uses = uses + 1, last_used_at = clock_timestamp()
+    WHERE id = ANY(:ids) AND status = 'active'
+      AND (last_used_at IS NULL OR last_used_at <= clock_timestamp() - make_interval(secs => :spacing))
+    RETURNING id
+""")
+
+_UNINDEX = text("DELETE FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = :ref")
+"""A row of the index is written once; for other words it is written anew."""

@@ -1,0 +1,202 @@
+"""Log of judgements, and which were undone.
+
+An undo stands among them, with kind `undo` and what it undoes, for it is a judgement too, and can be undone itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import Conflict
+from core.events.publishing import Author
+from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Merge, Owner, Replace
+from core.storage.db import Tx, recordset
+from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which verdicts to read: of a user, of one kind, about a memory, undone or not; None: all."""
+
+    user_id: str | None = None
+    kind: str | None = None
+    memory_id: UUID | None = None
+    undone: bool | None = None
+
+
+def find(tx: Tx, wanted: Wanted, *, before: UUID | None = None, limit: int = 50) -> list[Any]:
+    """Rows of verdicts, newest first."""
+    values = {"user": wanted.user_id, "kind": wanted.kind, "memory": wanted.memory_id, "undone": wanted.undone}
+    return list(tx.execute(_FIND, {**values, "before": before, "limit": limit}))
+
+
+def find_one(tx: Tx, change_id: UUID) -> Any:
+    """The verdict that a change carried out; None: it was none."""
+    return tx.execute(_ONE, {"id": change_id}).one_or_none()
+
+
+def concerned(tx: Tx, rows: Sequence[Any]) -> dict[UUID, list[Any]]:
+    """For each verdict the rows of the memories that it was about, as they are now."""
+    found: dict[UUID, list[Any]] = {row.id: [] for row in rows}
+    asked = [{"id": row.id, "memory_id": row.memory_id, "other_id": row.other_id} for row in rows]
+    for memory in tx.execute(_CONCERNED, {"rows": recordset(asked)}) if asked else ():
+        found[memory.verdict].append(memory)
+    return found
+
+
+def undo_of(tx: Tx, change_id: UUID, memory_ids: Sequence[UUID]) -> UUID | None:
+    """The undo that stands of a change which touched these memories; None: the change stands."""
+    found = tx.execute(_UNDO_OF, {"id": str(change_id), "memories": list(memory_ids)}).scalar()
+    return UUID(str(found)) if found else None
+
+
+def undone_of(tx: Tx, undos: Iterable[UUID | None]) -> set[UUID]:
+    """The changes that these undos have undone, as far as they stand."""
+    return {UUID(one) for one in tx.execute(_UNDONE_OF, {"ids": [one for one in undos if one]}).scalars()}
+
+
+def mark_undone(tx: Tx, chain: Sequence[UUID], by: UUID) -> None:
+    """Write down that the first of a chain, in which each has undone the next, is undone. Conflict: it is already.
+
+    What it had undone stands again; what that had undone is undone again, and so on.
+    """
+    first = tx.execute(_ONE_LOCKED, {"id": chain[0]}).one_or_none()
+    if first is not None and first.undone_by is not None:
+        raise Conflict(f"This was undone meanwhile, by change {first.undone_by}.")
+    rows = [
+        {"id": one, "by": None if place % 2 else (chain[place - 1] if place else by)} for place, one in enumerate(chain)
+    ]
+    tx.execute(_MARK, {"rows": recordset(rows)})
+
+
+def record_undo(tx: Tx, tenant_id: str, row: Json, author: Author) -> None:
+    """Write an undo down among the verdicts."""
+    more: Json = {"author": author.as_json(), "dispatch_id": author.cause and author.cause.dispatch_id}
+    tx.execute(_RECORD, {"tenant": tenant_id, "rows": recordset([row | more])})
+
+
+def record(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> None:
+    """Write the verdicts among these changes down. A plain addition met nothing, and its first version says so."""
+    rows = [row for change in changes for row in _rows(change)]
+    if not rows:
+        return
+    shared: Json = {"user_id": owner.user_id, "group_id": owner.group_id, "author": author.as_json()}
+    shared["dispatch_id"] = author.cause and author.cause.dispatch_id
+    tx.execute(_RECORD, {"tenant": tenant_id, "rows": recordset([row | shared for row in rows])})
+
+
+def candidate_json(candidate: Candidate) -> Json:
+    """A candidate so that `candidate_of` reads the same back."""
+    plain = asdict(candidate)
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in plain.items()}
+
+
+def candidate_of(kept: Json) -> Candidate:
+    """The candidate that `candidate_json` wrote."""
+    times = ("occurred_at", "said_at", "valid_from", "valid_to", "expires_at")
+    told = {name: at for name in times if (at := kept.get(name))}
+    read: dict[str, Any] = kept | {name: datetime.fromisoformat(at) for name, at in told.items()}
+    read["evidence"] = tuple(Evidence(**one) for one in kept["evidence"])
+    read["tags"] = tuple(kept["tags"])
+    words = {"category": Category, "topic": Topic, "kind": Kind, "trust": Trust}
+    return Candidate(**read | {name: word(kept[name]) for name, word in words.items()})
+
+
+def _rows(change: Change) -> Iterator[Json]:
+    match change:
+        case Confirm(known=known):
+            yield _row(change, "confirm", known.id)
+        case Merge(known=known, absorbs=absorbed):
+            yield _row(change, "merge", known.id, absorbed.id if absorbed else None)
+        case Replace(known=known):
+            yield _row(change, "replace", known.id)
+        case Joined(memory_id=memory_id, merged=merged):
+            yield _row(change, "merge" if merged else "confirm", memory_id)
+        case Ignore():
+            yield _row(change, "ignore", None)
+        case Add(supersedes=known) if known is not None:
+            yield _row(change, "supersede", change.id, known.id)
+        case Add(past=past) if past is not None:
+            yield _row(change, "predates", change.id)
+        case Dispute(one=one, other=other, reason=reason, change_id=change_id):
+            yield {
+                "id": change_id,
+                "kind": "contradict",
+                "reason": reason,
+                "candidate": {"content": one.content},
+                "memory_id": one.id,
+                "other_id": other.id,
+            }
+
+
+def _row(
+    change: Confirm | Merge | Replace | Joined | Ignore | Add,
+    kind: str,
+    memory_id: UUID | None,
+    other_id: UUID | None = None,
+) -> Json:
+    return {
+        "id": change.change_id,
+        "kind": kind,
+        "reason": change.reason,
+        "candidate": candidate_json(change.candidate),
+        "memory_id": memory_id,
+        "other_id": other_id,
+    }
+
+
+_RECORD = text("""
+    INSERT INTO verdicts (tenant_id, id, user_id, group_id, kind, reason, candidate, memory_id, other_id, author,
+                          dispatch_id)
+    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS v (
+        id uuid, user_id text, group_id text, kind text, reason text, candidate jsonb, memory_id uuid, other_id uuid,
+        author jsonb, dispatch_id uuid)
+    ON CONFLICT DO NOTHING
+""")
+
+_FIND = text("""
+    SELECT * FROM verdicts
+    WHERE (cast(:user AS text) IS NULL OR user_id = :user) AND (cast(:kind AS text) IS NULL OR kind = :kind)
+      AND (cast(:memory AS uuid) IS NULL OR memory_id = :memory
+           OR id = ANY(ARRAY(SELECT change_id FROM memory_versions WHERE memory_id = :memory)))
+      AND (cast(:undone AS bool) IS NULL OR (undone_by IS NOT NULL) = :undone)
+      AND (cast(:before AS uuid) IS NULL OR id < :before)
+    ORDER BY id DESC LIMIT :limit
+""")
+
+_ONE = text("SELECT * FROM verdicts WHERE id = :id")
+
+_ONE_LOCKED = text("SELECT * FROM verdicts WHERE id = :id FOR UPDATE")
+
+_CONCERNED = text("""
+    WITH asked AS (
+        SELECT * FROM json_to_recordset(cast(:rows AS json)) AS r (id uuid, memory_id uuid, other_id uuid)
+    ), about AS (
+        SELECT id AS verdict, memory_id, 0 AS place FROM asked
+        UNION ALL SELECT id, other_id, 1 FROM asked
+        UNION ALL SELECT v.change_id, v.memory_id, 2 FROM asked JOIN memory_versions v ON v.change_id = asked.id
+    ), first AS (
+        SELECT verdict, memory_id, min(place) AS place FROM about GROUP BY verdict, memory_id
+    )
+    SELECT first.verdict, m.id, m.content, m.status, m.trust FROM first JOIN memories m ON m.id = first.memory_id
+    ORDER BY first.verdict, first.place, m.id
+""")
+"""The memories of a verdict first, then all others that its change has written a version of."""
+
+_UNDO_OF = text("""
+    SELECT id FROM verdicts
+    WHERE memory_id = ANY(:memories) AND kind = 'undo' AND undone_by IS NULL AND candidate ->> 'undoes' = :id
+""")
+
+_UNDONE_OF = text("SELECT candidate ->> 'undoes' FROM verdicts WHERE id = ANY(:ids) AND undone_by IS NULL")
+
+_MARK = text("""
+    UPDATE verdicts v SET undone_by = r.by FROM json_to_recordset(cast(:rows AS json)) AS r (id uuid, by uuid)
+    WHERE v.id = r.id
+""")

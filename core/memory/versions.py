@@ -1,0 +1,142 @@
+"""Version rows, citations, relations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import TextClause, text
+
+from core.errors import Conflict
+from core.events.publishing import Author
+from core.memory import memories
+from core.memory.changes import Link
+from core.storage.db import Tx, recordset
+from core.types import Evidence, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A memory's row as a change has left it, the change by name, and why."""
+
+    row: Any
+    change: str
+    reason: str
+    change_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a memory rests on, since which change."""
+
+    memory_id: UUID
+    evidence: Evidence
+    change_id: UUID
+
+
+def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str, UUID], author: Author) -> Any:
+    """Carry a statement out on the one memory it names and record its version; the row as it is now.
+
+    `step`: the change's name, its reason and its id. Conflict: the memory is no longer as it was judged.
+    """
+    row = tx.execute(statement, values).one_or_none()
+    if row is None:
+        raise Conflict(f"The memory to {step[0]} was changed while this was being judged.")
+    record(tx, [Step(row, *step)], author)
+    return row
+
+
+def record(tx: Tx, steps: Sequence[Step], author: Author) -> None:
+    """Write a version of each memory that a change has touched."""
+    if not steps:
+        return
+    snapshots = [memories.snapshot(step.row) for step in steps]
+    rows = [
+        {
+            "tenant_id": s["tenant_id"],
+            "id": s["id"],
+            "version": s["version"],
+            "change": step.change,
+            "reason": step.reason,
+            "snapshot": s,
+            "change_id": step.change_id,
+        }
+        for s, step in zip(snapshots, steps, strict=True)
+    ]
+    values = {
+        "rows": recordset(rows),
+        "author": json.dumps(author.as_json(), ensure_ascii=False),
+        "dispatch": author.cause and author.cause.dispatch_id,
+    }
+    tx.execute(_RECORD, values)
+
+
+def cite(tx: Tx, tenant_id: str, citations: Sequence[Citation]) -> None:
+    """Write down what memories rest on; what one cites already stays as it is."""
+    if not citations:
+        return
+    values = {
+        "tenant": tenant_id,
+        "memories": [c.memory_id for c in citations],
+        "sessions": [c.evidence.session_id for c in citations],
+        "messages": [c.evidence.message_id for c in citations],
+        "events": [c.evidence.event_id for c in citations],
+        "quotes": [c.evidence.quote for c in citations],
+        "changes": [c.change_id for c in citations],
+    }
+    tx.execute(_CITE, values)
+
+
+def cite_too(tx: Tx, tenant_id: str, keeper: UUID, others: Iterable[UUID], change_id: UUID) -> None:
+    """Let a memory rest on all that others rest on, beside them."""
+    values = {"tenant": tenant_id, "keeper": keeper, "others": list(others), "change": change_id}
+    tx.execute(_CITE_TOO, values)
+
+
+def link(tx: Tx, tenant_id: str, links: Sequence[Link]) -> None:
+    """Write relations down; what is related already stays as it is."""
+    if not links:
+        return
+    values = {
+        "tenant": tenant_id,
+        "from": [one.from_id for one in links],
+        "relations": [one.relation for one in links],
+        "to": [one.to_id for one in links],
+        "changes": [one.change_id for one in links],
+    }
+    tx.execute(_LINK, values)
+
+
+_RECORD = text("""
+    INSERT INTO memory_versions (tenant_id, memory_id, version, change, reason, author, snapshot, dispatch_id,
+                                 change_id)
+    SELECT tenant_id, id, version, change, reason, cast(:author AS jsonb), snapshot, cast(:dispatch AS uuid),
+           change_id
+    FROM json_to_recordset(cast(:rows AS json)) AS v (
+        tenant_id text, id uuid, version int, change text, reason text, snapshot jsonb, change_id uuid)
+""")
+
+_CITE = text("""
+    INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote, change_id)
+    SELECT :tenant, * FROM unnest(cast(:memories AS uuid[]), cast(:sessions AS text[]), cast(:messages AS text[]),
+                                  cast(:events AS text[]), cast(:quotes AS text[]), cast(:changes AS uuid[]))
+    ON CONFLICT DO NOTHING
+""")
+
+_CITE_TOO = text("""
+    INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote, change_id)
+    SELECT :tenant, :keeper, session_id, message_id, event_id, quote, cast(:change AS uuid)
+    FROM evidence WHERE memory_id = ANY(:others)
+    ON CONFLICT DO NOTHING
+""")
+"""The others keep what they cite: one that was put away may come back."""
+
+_LINK = text("""
+    INSERT INTO relations (tenant_id, from_id, relation, to_id, change_id)
+    SELECT :tenant, * FROM unnest(cast(:from AS uuid[]), cast(:relations AS text[]), cast(:to AS uuid[]),
+                                  cast(:changes AS uuid[]))
+    ON CONFLICT DO NOTHING
+""")

@@ -1,0 +1,310 @@
+"""The one door for writing: apply()."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import Conflict
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.memory import announcements, identity, insertions, memories, retention, updates, verdicts
+from core.memory import versions as history
+from core.memory.changes import (
+    Add,
+    Archive,
+    Change,
+    Confirm,
+    Derive,
+    Dispute,
+    Edit,
+    Ignore,
+    Link,
+    Merge,
+    Owner,
+    Pin,
+    Replace,
+    Restore,
+    Use,
+)
+from core.memory.versions import Citation
+from core.storage.db import Tx
+from core.types import Relation, Trust
+
+CONFIRMED_STEP = 0.5
+"""Each confirmation closes this share of the gap between a memory's confidence and certainty."""
+
+COUNTED = {
+    Add: "added",
+    Confirm: "confirmed",
+    Merge: "merged",
+    Replace: "replaced",
+    Dispute: "disputed",
+    Ignore: "ignored",
+    Derive: "derived",
+    Edit: "edited",
+    Archive: "archived",
+    Restore: "restored",
+    Pin: "pinned",
+}
+"""What each change is counted as."""
+
+Rows = dict[UUID, Any]
+"""Memories as this batch has left them so far, by id."""
+
+
+def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> dict[str, int]:
+    """Carry the changes out in this transaction; answers how many of each kind.
+
+    Conflict: what the changes were decided on has been changed by someone else meanwhile; nothing is kept.
+    """
+    if not changes:
+        return {}
+    lock(tx, tenant_id, owner.user_id)
+    adds = [c for c in changes if isinstance(c, Add)]
+    confirms = [c for c in changes if isinstance(c, Confirm)]
+    _refuse_overtaken(tx, owner, adds)
+    rewrites = [c for c in changes if isinstance(c, Merge | Replace)]
+    disputes = [c for c in changes if isinstance(c, Dispute)]
+    derived = [c for c in changes if isinstance(c, Derive)]
+    rows: Rows = {}
+    mattering = _confirm(tx, tenant_id, confirms, author, rows)
+    mattering |= _rewrite(tx, tenant_id, rewrites, author, rows)
+    _supersede(tx, adds, author, rows)
+    insertions.add(tx, tenant_id, owner, adds, author)
+    told = insertions.derive(tx, tenant_id, owner, derived, author)
+    _dispute(tx, tenant_id, disputes, author, rows)
+    links = [c for c in changes if isinstance(c, Link)]
+    history.link(tx, tenant_id, [*_succession(adds), *links])
+    kept, more = updates.keep(tx, tenant_id, changes, author)
+    retention.plan(tx, tenant_id, [*_strengthened(confirms, rewrites, links), *kept])
+    verdicts.record(tx, tenant_id, owner, changes, author)
+    said = [*announcements.of_adds(owner, adds, rows), *announcements.of_confirms(confirms, rows)]
+    said += [*announcements.of_rewrites(rewrites, rows), *announcements.of_disputes(disputes, rows)]
+    said += [*announcements.of_derivations(owner, derived), *mattering.values()]
+    publishing.publish(tx, tenant_id, author, [*said, *told, *more])
+    return _counts(changes, kept)
+
+
+def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
+    """Let nobody else write this user's memories until the transaction ends."""
+    tx.execute(_LOCK, {"owner": f"{tenant_id}/{user_id}"})
+
+
+def archive(tx: Tx, tenant_id: str, archives: Sequence[Archive], author: Author) -> int:
+    """Archive memories of any of a tenant's users at once; how many. Conflict: one was changed meanwhile.
+
+    Without the owners' locks: who decides on a memory that is then archived notices by its version.
+    """
+    publishing.publish(tx, tenant_id, author, updates.archive(tx, archives, author))
+    return len(archives)
+
+
+def _counts(changes: Sequence[Change], kept: Sequence[UUID]) -> dict[str, int]:
+    counts = Counter(COUNTED[type(c)] for c in changes if type(c) in COUNTED)
+    counts["superseded"] = sum(len(c.retired) for c in changes if isinstance(c, Add))
+    counts["quarantined"] = sum(isinstance(c, Add) and c.candidate.trust is Trust.QUARANTINED for c in changes)
+    counts["used"] = sum(isinstance(c, Use) and c.id in kept for c in changes)
+    counts["archived"] += sum(len(c.parts) for c in changes if isinstance(c, Derive) and c.retires)
+    return {name: n for name, n in counts.items() if n}
+
+
+def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
+    """Under the owner's lock: nothing may have come in meanwhile that the judgement would have had to see."""
+    adds = [a for a in adds if a.candidate.trust is not Trust.QUARANTINED]
+    if not adds:
+        return
+    values = {
+        "user": owner.user_id,
+        "group": owner.group_id,
+        "keys": [identity.statement_key(a.candidate.subject, a.candidate.content) for a in adds],
+        "subjects": [a.candidate.subject for a in adds if a.candidate.attribute],
+        "attributes": [a.candidate.attribute for a in adds if a.candidate.attribute],
+        "seen": [known.id for a in adds for known, _ in a.retired] or None,
+        "past": [a.candidate.attribute for a in adds if a.past],
+    }
+    if tx.execute(_OVERTAKEN, values).first() is not None:
+        raise Conflict("Another writer has stored something about the same while this was being judged.")
+
+
+def _version(rows: Rows, known: identity.Known) -> int:
+    """The version that a memory must have: the one it was judged in, or the one this batch has brought it to."""
+    return int(rows[known.id].version) if known.id in rows else known.version
+
+
+def _supersede(tx: Tx, adds: Sequence[Add], author: Author, rows: Rows) -> None:
+    """The old statement stays, as what was true until now."""
+    for add in adds:
+        until = add.candidate.valid_from or add.candidate.occurred_at
+        for known, reason in add.retired:
+            values = {"id": known.id, "version": _version(rows, known), "until": until}
+            rows[known.id] = history.change_one(tx, _SUPERSEDE, values, ("supersede", reason, add.change_id), author)
+
+
+def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
+    """Raise confidence and, where it was said with more weight, importance; what to say of the important."""
+    mattering: dict[UUID, Emission] = {}
+    # Several of one batch may confirm the same memory: the row changes once.
+    for confirm in {c.known.id: c for c in reversed(confirms)}.values():
+        again = [c.candidate for c in confirms if c.known.id == confirm.known.id]
+        values = {
+            "id": confirm.known.id,
+            "version": confirm.known.version,
+            "step": CONFIRMED_STEP,
+            "importance": max(c.importance for c in again),
+            "said": max(c.told_at for c in again),
+        }
+        row = history.change_one(tx, _CONFIRM, values, ("confirm", confirm.reason, confirm.change_id), author)
+        rows[confirm.known.id] = row
+        if row.importance >= announcements.IMPORTANT and _was_unimportant(tx, row):
+            mattering[row.id] = updates.important(row)
+    cited = [Citation(c.known.id, e, c.change_id) for c in confirms for e in c.candidate.evidence]
+    history.cite(tx, tenant_id, cited)
+    return mattering
+
+
+def _rewrite(
+    tx: Tx, tenant_id: str, rewrites: Sequence[Merge | Replace], author: Author, rows: Rows
+) -> dict[UUID, Emission]:
+    """Bring known memories up to date in place: words, tags, evidence, index entry; what to say of the important."""
+    mattering: dict[UUID, Emission] = {}
+    for change in rewrites:
+        known, c = change.known, change.candidate
+        worded = change.vector is not None
+        values = {
+            "id": known.id,
+            "version": _version(rows, known),
+            "content": c.content if worded else None,
+            "key": identity.statement_key(c.subject, c.content) if worded else None,
+            "structured": json.dumps(c.structured, ensure_ascii=False) if isinstance(change, Replace) else None,
+            "tags": list(c.tags),
+            "importance": c.importance,
+            "said": c.told_at,
+            "step": CONFIRMED_STEP if isinstance(change, Merge) else 0,
+            "absorbed": change.absorbs.id if isinstance(change, Merge) and change.absorbs else None,
+        }
+        name = "replace" if isinstance(change, Replace) else "merge"
+        row = history.change_one(tx, _REWRITE, values, (name, change.reason, change.change_id), author)
+        rows[known.id] = row
+        if isinstance(change, Merge) and change.absorbs:
+            _absorb(tx, tenant_id, change, change.absorbs, author)
+        if worded:
+            updates.index_anew(tx, tenant_id, row, change.vector)
+        if c.importance >= announcements.IMPORTANT and _was_unimportant(tx, row):
+            mattering[row.id] = updates.important(row)
+    cited = [Citation(c.known.id, e, c.change_id) for c in rewrites for e in c.candidate.evidence]
+    history.cite(tx, tenant_id, cited)
+    return mattering
+
+
+def _was_unimportant(tx: Tx, row: Any) -> bool:
+    """Whether the version before this one of a memory was not important yet."""
+    values = {"id": row.id, "version": row.version - 1, "important": announcements.IMPORTANT}
+    return tx.execute(_WAS_UNIMPORTANT, values).first() is not None
+
+
+def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: identity.Known, author: Author) -> None:
+    """The younger of two memories is put away; what it rests on goes over, and a relation leads back to it."""
+    keeper, values = merge.known.id, {"id": absorbed.id, "version": absorbed.version}
+    step = ("merge", f"Merged into memory {keeper}. {merge.reason}", merge.change_id)
+    history.change_one(tx, _ABSORB, values, step, author)
+    history.cite_too(tx, tenant_id, keeper, [absorbed.id], merge.change_id)
+    history.link(tx, tenant_id, [Link(keeper, Relation.DERIVED_FROM, absorbed.id, merge.change_id)])
+
+
+def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author, rows: Rows) -> None:
+    """Neither side is trusted from now on. A memory may be in several disputes of one batch, and changes once."""
+    sides = {side.id: (side, d) for d in disputes for side in (d.one, d.other)}
+    for side, dispute in sides.values():
+        values = {"id": side.id, "version": _version(rows, side)}
+        step = ("dispute", dispute.reason, dispute.change_id)
+        rows[side.id] = history.change_one(tx, _DISPUTE, values, step, author)
+    history.link(tx, tenant_id, [Link(d.one.id, Relation.CONTRADICTS, d.other.id, d.change_id) for d in disputes])
+
+
+def _strengthened(
+    confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link]
+) -> list[UUID]:
+    known = [change.known.id for change in (*confirms, *rewrites)]
+    return [*known, *(end for link in links for end in (link.from_id, link.to_id))]
+
+
+def _succession(adds: Iterable[Add]) -> list[Link]:
+    return [Link(a.id, Relation.SUPERSEDES, known.id, a.change_id) for a in adds for known, _ in a.retired]
+
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:owner, 0))")
+"""One writer an owner at a time, and only while writing: thinking happens before."""
+
+_OVERTAKEN = text(f"""
+    SELECT FROM (
+        SELECT * FROM memories WHERE user_id = :user AND statement_key = ANY(:keys)
+        UNION ALL
+        SELECT s.* FROM unnest(cast(:subjects AS text[]), cast(:attributes AS text[])) AS a (subject, attribute)
+        JOIN memories s ON s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
+        WHERE s.attribute <> ALL(:past)
+    ) AS m
+    WHERE m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.STANDING}
+      AND m.id <> ALL(coalesce(cast(:seen AS uuid[]), '{{}}'))
+    LIMIT 1
+""")
+"""Each of the two by its own index."""
+
+_SUPERSEDE = text("""
+    UPDATE memories m SET status = 'superseded', valid_from = since.at,
+                          valid_to = greatest(least(m.valid_to, :until), since.at), fade_at = NULL,
+                          version = version + 1, updated_at = clock_timestamp()
+    FROM (SELECT CASE WHEN s.valid_from = s.occurred_at AND s.valid_from > :until
+                           AND NOT jsonb_exists(s.structured, 'date_precision')
+                      THEN NULL ELSE s.valid_from END AS at
+          FROM memories s WHERE s.id = :id) AS since
+    WHERE m.id = :id AND m.version = :version AND m.status = 'active'
+    RETURNING m.*
+""")
+"""A state that was told without a date began some time before it was told: where it ended before that, nobody has said
+since when it was so."""
+
+_CONFIRM = text("""
+    UPDATE memories SET confidence = confidence + (1 - confidence) * :step,
+                        importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
+                        trust = CASE trust WHEN 'candidate' THEN 'confirmed' ELSE trust END,
+                        version = version + 1, updated_at = clock_timestamp(), last_used_at = clock_timestamp()
+    WHERE id = :id AND version = :version AND status = 'active'
+    RETURNING *
+""")
+
+_REWRITE = text("""
+    UPDATE memories SET content = coalesce(:content, content), statement_key = coalesce(:key, statement_key),
+                        structured = coalesce(cast(:structured AS jsonb), structured),
+                        tags = tags || ARRAY(SELECT unnest(cast(:tags AS text[])) EXCEPT SELECT unnest(tags)),
+                        importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
+                        confidence = confidence + (1 - confidence) * cast(:step AS float8),
+                        trust = CASE WHEN trust = 'candidate' AND :step > 0 THEN 'confirmed' ELSE trust END,
+                        pinned = pinned OR EXISTS (SELECT FROM memories a WHERE a.id = :absorbed AND a.pinned),
+                        version = version + 1, updated_at = clock_timestamp(), last_used_at = clock_timestamp()
+    WHERE id = :id AND version = :version AND status = 'active'
+    RETURNING *
+""")
+
+_WAS_UNIMPORTANT = text("""
+    SELECT FROM memory_versions
+    WHERE memory_id = :id AND version = :version AND cast(snapshot ->> 'importance' AS float8) < :important
+""")
+
+_ABSORB = text("""
+    UPDATE memories SET status = 'archived', fade_at = NULL, version = version + 1, updated_at = clock_timestamp()
+    WHERE id = :id AND version = :version AND status = 'active'
+    RETURNING *
+""")
+
+_DISPUTE = text("""
+    UPDATE memories SET trust = 'disputed', version = version + 1, updated_at = clock_timestamp()
+    WHERE id = :id AND version = :version AND status = 'active'
+    RETURNING *
+""")

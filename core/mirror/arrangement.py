@@ -1,0 +1,262 @@
+"""Places memories in files. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from core.mirror import front_matter as matter
+from core.mirror import markdown
+from core.mirror.escaping import inert, words
+from core.mirror.markdown import (
+    DECIMALS,
+    FILES,
+    LEARNINGS,
+    TITLES,
+    TOPIC_LEVEL,
+    Block,
+    Document,
+    Heading,
+    Line,
+    Place,
+    Prose,
+    Shown,
+)
+from core.types import Category, Topic
+
+CATEGORY_LEVEL = 2
+
+_INTRODUCTION: Final = (
+    "One line is one memory. Change, move, add or delete lines: what you save is taken over, and yours wins. "
+    "The id at the end of a line stays."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory as the database has it. `standing`: it counts, so it has a line."""
+
+    id: UUID
+    version: int
+    shown: Shown
+    place: Place
+    standing: bool = True
+    status: str = "active"
+    subject: str = ""
+    key: str = ""
+    attribute: str | None = None
+    value: str | None = None
+
+
+def changed(one: Shown, other: Shown) -> frozenset[str]:
+    """In which fields two lines show something else; spaces, the order of tags and what is unreadable do not count."""
+    if one == other:
+        return frozenset()
+    found = {name for name in ("pinned", "disputed") if getattr(one, name) != getattr(other, name)}
+    if one.content != other.content and words(one.content) != words(other.content):
+        found.add("content")
+    if set(one.tags) != set(other.tags):
+        found.add("tags")
+    if None not in {one.importance, other.importance} and _rounded(one) != _rounded(other):
+        found.add("importance")
+    return frozenset(found)
+
+
+def _rounded(shown: Shown) -> float:
+    return round(shown.importance or 0, DECIMALS)
+
+
+def fresh(file: str, names: Mapping[str, str]) -> Document:
+    """A file with nothing remembered in it. `names`: what its front matter says."""
+    title = "Learnings" if file == LEARNINGS else "Memory"
+    text = f"\n# {title} of {inert(names['user'])}\n\n<!-- {_INTRODUCTION} -->\n"
+    return markdown.parse(matter.fresh(names).text() + text)
+
+
+def arranged(documents: Mapping[str, Document], memories: Mapping[UUID, Memory]) -> dict[str, Document]:
+    """The files with one line for each standing memory and none for any other.
+
+    A line that says what its memory says stays as it was written, and where. One whose memory belongs under other known
+    headings goes there; a memory without a line gets one at the end of its group.
+    """
+    standing = {one.id: one for one in memories.values() if one.standing}
+    kept = _kept(documents, standing)
+    cleared = {file: _cleared(document, file, kept, standing) for file, document in documents.items()}
+    missing = defaultdict[str, list[Memory]](list)
+    for one in sorted(standing.values(), key=lambda memory: memory.id.int):
+        if one.id not in kept:
+            missing[_home(cleared, one.place.category)].append(one)
+    return {file: _with_all(document, missing[file]) for file, document in cleared.items()}
+
+
+def counted(document: Document) -> int:
+    """How many memories have a line in a file."""
+    return sum(line.id is not None for _, line in document.lines())
+
+
+def _kept(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) -> dict[UUID, tuple[str, int]]:
+    """Which line of each memory stays where it is: the first in the memory's own group, else the first elsewhere.
+
+    None, where all of its lines stand in other groups that are known.
+    """
+    best: dict[UUID, tuple[bool, str, int]] = {}
+    for file, document in documents.items():
+        for at, line in document.lines():
+            memory = standing.get(line.id) if line.id else None
+            if memory is None or not _fits(line.place, memory.place):
+                continue
+            exact = line.place == memory.place
+            if memory.id not in best or (exact and not best[memory.id][0]):
+                best[memory.id] = exact, file, at
+    return {memory_id: (file, at) for memory_id, (_, file, at) in best.items()}
+
+
+def _fits(line: Place, memory: Place) -> bool:
+    """Whether a line may stay: no heading above it says something else than its memory."""
+    return line.category in {None, memory.category} and line.topic in {None, memory.topic}
+
+
+def _cleared(
+    document: Document, file: str, kept: Mapping[UUID, tuple[str, int]], standing: Mapping[UUID, Memory]
+) -> Document:
+    """The file without lines that have to go, and without the headings that this leaves bare."""
+    blocks, emptied = list[Block](), set[Place]()
+    for at, block in enumerate(document.blocks):
+        if not isinstance(block, Line) or block.id is None:
+            blocks.append(block)
+        elif kept.get(block.id) == (file, at):
+            blocks.append(_refreshed(block, standing[block.id], document.newline))
+        else:
+            emptied |= {block.place, replace(block.place, topic=Topic.OTHER)}
+    for place in sorted(emptied, key=lambda place: place.topic is Topic.OTHER):
+        blocks = _without_bare(blocks, place)
+    return replace(document, blocks=tuple(blocks))
+
+
+def _refreshed(line: Line, memory: Memory, newline: str) -> Line:
+    if not changed(line.shown, memory.shown):
+        return line
+    raw = markdown.written(memory.shown, memory.id, newline)
+    return Line(raw, memory.shown, line.place, memory.id)
+
+
+def _without_bare(blocks: list[Block], place: Place) -> list[Block]:
+    """Without the headings of a group under which nothing is left."""
+    if place.category is None or place.topic is None:
+        return blocks
+    bare = set[int]()
+    for at, block in enumerate(blocks):
+        if not isinstance(block, Heading) or block.place != place:
+            continue
+        end = next((n for n in range(at + 1, len(blocks)) if not _is_blank(blocks[n])), len(blocks))
+        following = blocks[end] if end < len(blocks) else None
+        if following is None or (isinstance(following, Heading) and following.level <= block.level):
+            bare |= set(range(at, end))
+    return [block for at, block in enumerate(blocks) if at not in bare]
+
+
+def _is_blank(block: Block) -> bool:
+    return isinstance(block, Prose) and not block.raw.strip()
+
+
+def _home(documents: Mapping[str, Document], category: Category | None) -> str:
+    """The file where a category has its heading, else the one that is meant for it."""
+    meant = markdown.file_of(category or Category.FACT)
+    for file in sorted(documents, key=lambda name: (name != meant, FILES.index(name))):
+        if any(isinstance(b, Heading) and b.place.category is category for b in documents[file].blocks):
+            return file
+    return meant
+
+
+def _with_all(document: Document, memories: Sequence[Memory]) -> Document:
+    """The file with a line for each of these at the end of its group; groups that are new come in the usual order."""
+    groups = defaultdict[Place, list[Block]](list)
+    newline = document.newline
+    for one in memories:
+        raw = markdown.written(one.shown, one.id, newline)
+        groups[one.place].append(Line(raw, one.shown, one.place, one.id))
+    blocks = list(document.blocks)
+    if groups and blocks and not blocks[-1].raw.endswith("\n"):
+        blocks[-1] = replace(blocks[-1], raw=blocks[-1].raw + newline)
+    for place in sorted(groups, key=_order):
+        _insert(blocks, place, groups[place], newline)
+    return replace(document, blocks=tuple(blocks))
+
+
+def _order(place: Place) -> tuple[int, int]:
+    topic = place.topic or Topic.OTHER
+    category = place.category or Category.FACT
+    return list(TITLES).index(category), -1 if topic is Topic.OTHER else list(Topic).index(topic)
+
+
+def _insert(blocks: list[Block], place: Place, lines: Sequence[Block], newline: str) -> None:
+    at = _end_of_lines(blocks, place)
+    if at is not None:
+        blocks[at:at] = lines
+        return
+    headed = [n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.place == place]
+    if headed:
+        _put(blocks, _end_of_body(blocks, headed[-1] + 1), lines, newline)
+        return
+    own = [*_headings(place, newline, blocks), *lines]
+    _put(blocks, _begin_of_new(blocks, place), own, newline)
+
+
+def _put(blocks: list[Block], at: int, lines: Sequence[Block], newline: str) -> None:
+    """Between what is there, with an empty line on both sides."""
+    before = [Prose(newline)] * (at > 0 and not _is_blank(blocks[at - 1]))
+    after = [Prose(newline)] * (at < len(blocks) and not _is_blank(blocks[at]))
+    blocks[at:at] = [*before, *lines, *after]
+
+
+def _headings(place: Place, newline: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    category = place.category or Category.FACT
+    if not any(isinstance(b, Heading) and b.place.category is category for b in blocks):
+        yield markdown.heading(CATEGORY_LEVEL, TITLES[category], Place(category, Topic.OTHER), newline)
+        yield Prose(newline)
+    if place.topic and place.topic is not Topic.OTHER:
+        yield markdown.heading(TOPIC_LEVEL, markdown.title_of(place.topic), place, newline)
+        yield Prose(newline)
+
+
+def _end_of_lines(blocks: Sequence[Block], place: Place) -> int | None:
+    """Behind the last line of a group and what is indented below it; None: it has none."""
+    last = next((n for n in range(len(blocks) - 1, -1, -1) if _is_line_of(blocks[n], place)), None)
+    if last is None:
+        return None
+    at = last + 1
+    while at < len(blocks) and isinstance(blocks[at], Prose) and blocks[at].raw[:1] in " \t" and blocks[at].raw.strip():
+        at += 1
+    return at
+
+
+def _is_line_of(block: Block, place: Place) -> bool:
+    return isinstance(block, Line) and block.place == place
+
+
+def _end_of_body(blocks: Sequence[Block], begin: int, level: int = 6) -> int:
+    """Where what stands below a heading ends, up to the next one of this level or above; behind it is nothing blank."""
+    end = next(
+        (n for n in range(begin, len(blocks)) if (b := blocks[n]) and isinstance(b, Heading) and b.level <= level),
+        len(blocks),
+    )
+    while end > begin and _is_blank(blocks[end - 1]):
+        end -= 1
+    return end
+
+
+def _begin_of_new(blocks: Sequence[Block], place: Place) -> int:
+    """Where a new group goes: into its category, else before the next category of the usual order, else to the end."""
+    heads = [(n, b) for n, b in enumerate(blocks) if isinstance(b, Heading) and b.level < TOPIC_LEVEL]
+    known = [(n, b.place.category) for n, b in heads if b.place.category]
+    mine = [n for n, category in known if category is place.category]
+    if mine:
+        return _end_of_body(blocks, mine[-1] + 1, CATEGORY_LEVEL)
+    wanted = _order(Place(place.category, Topic.OTHER))
+    later = [n for n, category in known if _order(Place(category, Topic.OTHER)) > wanted]
+    if later:
+        return later[0]
+    return _end_of_body(blocks, known[-1][0] + 1, CATEGORY_LEVEL) if known else len(blocks)

@@ -1,0 +1,80 @@
+"""Escapes statements for one line.
+
+By Markdown's own means, so that a preview shows the statement: backslashes before punctuation, `<br>` for a new line,
+numeric entities for characters that editors lose.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import quote, unquote
+
+PIN: Final = "📌"
+
+_CARE = re.compile(r"\\(?!\w)|<|&(?=#)|!(?=\[)|\](?=[(\[])")
+"""What would be read as an escape, a tag, a comment, a line break, an entity, an image or a link.
+
+A preview runs and fetches nothing of what somebody said: no script, no picture from elsewhere.
+"""
+
+_LOST = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|^\s+|\s+$")
+"""Characters that editors change or cut off: controls, other line ends, byte order marks, space at the ends."""
+
+_LEADING = re.compile(r"[-+*>#\[]")
+"""At the beginning of a list item these would begin something else."""
+
+_READ = re.compile(
+    r"\\([!-/:-@\[-`{-~])|(<br\s*/?>)|&#(?:(?P<decimal>\d{1,7})|x(?P<hex>[0-9a-f]{1,6}));", re.IGNORECASE
+)
+
+_TAG_CARE = re.compile(r"[\s,{}%<>\\&\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+
+_SURROGATES = range(0xD800, 0xE000)
+
+_LAST = 0x10FFFF
+
+
+def escaped(content: str) -> str:
+    """The statement as text of one line."""
+    text = _CARE.sub(lambda found: "\\" + found.group(), content).replace("\n", "<br>")
+    text = _LOST.sub(lambda found: "".join(f"&#{ord(character)};" for character in found.group()), text)
+    if text.endswith("}"):
+        text = text[:-1] + "\\}"
+    if text.startswith(PIN):
+        return f"&#{ord(PIN)};{text[1:]}"
+    return "\\" + text if _LEADING.match(text) else text
+
+
+def inert(name: str) -> str:
+    """A name as part of a heading, in which nothing is markup."""
+    return re.sub(r"[\\#<!\[\]&]", r"\\\g<0>", " ".join(name.split()))
+
+
+def unescaped(text: str) -> str:
+    """The statement that such a text says."""
+    return _READ.sub(_said, text)
+
+
+def words(content: str) -> str:
+    """A statement for comparison: a formatter that draws spaces together has edited nothing."""
+    return " ".join(content.split())
+
+
+def tag_escaped(tag: str) -> str:
+    """A tag as one word without commas and braces."""
+    return _TAG_CARE.sub(lambda found: quote(found.group(), safe=""), tag)
+
+
+def tag_unescaped(text: str) -> str:
+    return unquote(text)
+
+
+def _said(found: re.Match[str]) -> str:
+    if found.group(1):
+        return found.group(1)
+    if found.group(2):
+        return "\n"
+    decimal = found.group("decimal")
+    code = int(decimal) if decimal else int(found.group("hex"), 16)
+    return chr(code) if 0 < code <= _LAST and code not in _SURROGATES else found.group()

@@ -1,0 +1,135 @@
+"""Database to files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from core.config import Settings
+from core.memory import writer
+from core.mirror import arrangement, diff, edit_events, files, front_matter, git, markdown, sync_state
+from core.mirror.edit_events import Edit
+from core.mirror.git import GitFailed
+from core.mirror.markdown import FILES, Document
+from core.mirror.sync_state import Mirror, State
+from core.storage.db import Tx
+from core.types import Json, Status
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a writing has done. `erased`: something in the files was erased meanwhile, and their history must go too."""
+
+    result: Json
+    message: str = ""
+    erased: bool = False
+
+
+def write(tx: Tx, mirror: Mirror, now: datetime) -> Written:
+    """Bring the files level with what is remembered, in this transaction.
+
+    The owner's lock keeps other writers away while this looks and writes; and the file comes before the agreement,
+    so that dying in between leaves nothing that could look like a person's edit. Later: a file is being written.
+    """
+    writer.lock(tx, mirror.tenant_id, mirror.user_id)
+    stands = sync_state.load(tx, mirror)
+    found = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
+    if found.any:
+        return _unread(tx, mirror, stands)
+    documents = arrangement.arranged(found.documents, stands.memories)
+    lines = {file: _put(tx, mirror, file, documents[file], stands, now) for file in FILES if _wanted(file, stands)}
+    changed = {file: said for file, said in lines.items() if said}
+    for file in stands.refused:
+        log.warning("mirror.refused", user=mirror.user_id, file=file)
+    result: Json = {"mirror": "written" if changed else "unchanged", "files": sorted(changed)}
+    refused = {"refused": dict(stands.refused)} if stands.refused else {}
+    message = "; ".join(f"{file} of {mirror.user_id}: {said}" for file, said in changed.items())
+    return Written(result | refused, message, _erased(stands))
+
+
+def record(mirror: Mirror, written: Written) -> None:
+    """Commit what was written to git; where something was erased, begin the history of this user anew.
+
+    What git refuses is logged: the files stand, and the next sync commits them.
+    """
+    try:
+        if written.erased:
+            git.purge(mirror.root, mirror.folder)
+        git.commit(mirror.root, mirror.folder, written.message or f"Edited by hand: files of {mirror.user_id}")
+    except GitFailed as error:
+        log.warning("mirror.git_failed", user=mirror.user_id, error=str(error))
+
+
+def forget_user(settings: Settings, tenant_id: str, user_id: str) -> Json:
+    """Remove a user's files, what editors left beside them, and in git every commit of them.
+
+    Called under the owner's lock before the rows go, so that no writer brings them back. `history` in the answer:
+    `none`, `purged`, or `kept` where the repository is shared with others, who hold copies.
+    """
+    mirror = sync_state.of(settings, tenant_id, user_id)
+    if mirror is None:
+        return {"files": 0, "history": "none"}
+    removed = files.remove(mirror.folder)
+    history: str = "none"
+    if settings.mirror_git:
+        history = git.purge(mirror.root, mirror.folder)
+        if history == "kept":
+            git.commit(mirror.root, mirror.folder, "Removed a mirror")
+    return {"files": removed, "history": history}
+
+
+def _unread(tx: Tx, mirror: Mirror, stands: State) -> Written:
+    """Say that there is something to read; reading it leads here again."""
+    there = [(file, seen) for file in stands.readable if (seen := stands.seen[file])]
+    edit_events.announce(tx, mirror.tenant_id, [Edit(mirror.user_id, file, seen) for file, seen in there])
+    return Written({"mirror": "unread"})
+
+
+def _wanted(file: str, stands: State) -> bool:
+    """Whether a file is to be written: not one that was refused, and a new one only for a memory that belongs there."""
+    if file in stands.refused:
+        return False
+    if stands.seen[file] is not None or file in stands.agreed:
+        return True
+    standing = [one for one in stands.memories.values() if one.standing and one.place.category]
+    return any(markdown.file_of(one.place.category) == file for one in standing if one.place.category)
+
+
+def _put(tx: Tx, mirror: Mirror, file: str, document: Document, stands: State, now: datetime) -> str:
+    """Write one file and agree on it; in words what has changed, nothing where it stands as it should."""
+    seen, count = stands.seen[file], arrangement.counted(document)
+    names = mirror.names(file) | {"memories": str(count)}
+    document = replace(document, front=front_matter.updated(document.front, names))
+    text, said = markdown.render(document), ""
+    if seen is None or seen.text != text:
+        dated = sync_state.names(mirror, file, count, now)
+        text = markdown.render(replace(document, front=front_matter.updated(document.front, dated)))
+        files.replace(mirror.path(file), text, seen)
+        said = _difference(stands.now[file], document) if seen else f"{count} memories"
+    versions = {line.id: stands.memories[line.id].version for _, line in document.lines() if line.id}
+    agreed = stands.agreed.get(file)
+    if agreed is None or (agreed.text, agreed.versions) != (text, versions):
+        sync_state.agree(tx, mirror, file, text, versions)
+    return said
+
+
+def _difference(before: Document, after: Document) -> str:
+    old, new = _shown(before), _shown(after)
+    changed = sum(old[memory_id] != line for memory_id, line in new.items() if memory_id in old)
+    counts = {"added": len(new.keys() - old.keys()), "changed": changed, "removed": len(old.keys() - new.keys())}
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "as arranged"
+
+
+def _shown(document: Document) -> dict[UUID, str]:
+    return {line.id: line.raw for _, line in document.lines() if line.id}
+
+
+def _erased(stands: State) -> bool:
+    """Whether a memory that the files have shown is no more."""
+    shown = {line.id for document in stands.then.values() for _, line in document.lines() if line.id}
+    return any(one not in stands.memories or stands.memories[one].status == Status.ERASED for one in shown)

@@ -1,0 +1,119 @@
+"""YAML front matter."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.errors import ImprintError
+
+FORMAT: Final = "imprint-mirror/1"
+
+KEYS: Final = ("format", "tenant", "user", "file", "memories", "generated")
+"""What the service writes; further keys belong to whoever added them."""
+
+NAMES: Final = frozenset({"tenant", "user"})
+"""Keys whose values others have chosen."""
+
+BOM: Final = "\ufeff"
+
+_LONGEST = 200
+"""Lines of front matter; a mark further down is a rule of the text."""
+
+_KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\n?")
+
+
+class Unreadable(ImprintError):
+    """The file cannot be read as a mirror."""
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The front matter as it stands, with its two marks, and what the service's own keys say in it."""
+
+    raw: tuple[str, ...]
+    values: Mapping[str, str]
+
+    def text(self) -> str:
+        return "".join(self.raw)
+
+
+def fresh(values: Mapping[str, str]) -> Front:
+    """Front matter that says this and no more."""
+    return Front(("---\n", *(f"{key}: {_written(key, values[key])}\n" for key in KEYS), "---\n"), dict(values))
+
+
+def parse(lines: list[str]) -> tuple[Front, int]:
+    """The front matter that the lines of a file begin with, and how many lines it has. Unreadable: there is none."""
+    if not lines or lines[0].removeprefix(BOM).rstrip() != "---":
+        raise Unreadable("It does not begin with its front matter, the lines between the two `---`.")
+    end = next((n for n, line in enumerate(lines[1:_LONGEST], 1) if line.rstrip() in {"---", "..."}), None)
+    if end is None:
+        raise Unreadable("Its front matter has no second `---`.")
+    values: dict[str, str] = {}
+    for line in lines[1:end]:
+        found = _KEY.fullmatch(line)
+        if found is None or found["key"] not in KEYS:
+            continue
+        if found["key"] in values:
+            raise Unreadable(f"Its front matter gives `{found['key']}` twice.")
+        values[found["key"]] = _said(found["value"] or "")
+    return Front(tuple(lines[: end + 1]), values), end + 1
+
+
+def updated(front: Front, values: Mapping[str, str]) -> Front:
+    """The same with other values; every other line stays, a key that is gone comes back before the second mark."""
+    newline = "\r\n" if front.raw[0].endswith("\r\n") else "\n"
+    lines, missing = list[str](), dict(values)
+    for line in front.raw[:-1]:
+        found = _KEY.fullmatch(line)
+        key = found["key"] if found else ""
+        if key not in values:
+            lines.append(line)
+            continue
+        missing.pop(key, None)
+        same = front.values.get(key) == values[key]
+        lines.append(line if same else f"{key}: {_written(key, values[key])}{newline}")
+    lines += [f"{key}: {_written(key, value)}{newline}" for key, value in missing.items()]
+    return Front((*lines, front.raw[-1]), {**front.values, **values})
+
+
+def require(front: Front, wanted: Mapping[str, str]) -> None:
+    """Unreadable: the front matter says of itself that it is another's file, or of another format."""
+    for key, value in wanted.items():
+        if front.values.get(key) != value:
+            found = front.values.get(key)
+            said = "is missing" if found is None else f"says {found!r}"
+            raise Unreadable(f"In its front matter `{key}` {said}, and should say {value!r}.")
+
+
+def _written(key: str, value: str) -> str:
+    """As YAML: names between double quotes, for `no` is one too; the rest is the service's own and plain."""
+    return _quoted(value) if key in NAMES else value
+
+
+def _quoted(value: str) -> str:
+    quoted = json.dumps(value, ensure_ascii=not value.isprintable())
+    # A preview that does not know front matter shows it as text, in which nothing may be markup.
+    return quoted.replace("<", "\\u003c").replace("[", "\\u005b")
+
+
+def _said(text: str) -> str:
+    """What a value of one line says. Unreadable: it is more than that."""
+    if text.startswith('"'):
+        try:
+            said, end = json.JSONDecoder().raw_decode(text)
+        except ValueError:
+            raise Unreadable(f"In its front matter {text[:60]!r} is no text between quotes.") from None
+        if text[end:].strip() and not text[end:].lstrip().startswith("#"):
+            raise Unreadable(f"In its front matter something follows the quotes of {text[:60]!r}.")
+        return str(said)
+    if text.startswith("'"):
+        found = re.fullmatch(r"'((?:[^']|'')*)'\s*(?:#.*)?", text)
+        if found is None:
+            raise Unreadable(f"In its front matter {text[:60]!r} is no text between quotes.")
+        return found[1].replace("''", "'")
+    return re.split(r"\s#", text, maxsplit=1)[0].strip()

@@ -1,0 +1,297 @@
+"""Files to database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from core.consolidation import pipeline
+from core.consolidation.pipeline import Gateway
+from core.errors import Conflict, Later
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.memory import identity, writer
+from core.memory.changes import Add, Archive, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Restore
+from core.mirror import diff, markdown, sync_state
+from core.mirror.arrangement import Memory, changed
+from core.mirror.diff import Clash, Edited, Findings, Item, Outcome
+from core.mirror.markdown import LEARNINGS, Document, Line
+from core.mirror.sync_state import Mirror, State
+from core.screening import screen
+from core.storage.db import Tx
+from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic, Trust
+
+NAME: Final = "file"
+"""The author of what was edited in a file."""
+
+BELIEVED_SECONDS: Final = 5.0
+"""How long a file that has lost its front matter, its last line end, or more than half of itself, must stand.
+
+Editors that truncate and write, and synchronisation that copies piece by piece, take less.
+"""
+
+NEW_AT_ONCE: Final = 500
+"""New lines that one reading judges: each is held against all others of its reading."""
+
+CONFIDENCE: Final = 0.95
+"""In what a person wrote down."""
+
+KINDS: Final[Mapping[Category, Kind]] = {
+    Category.SKILL: Kind.PROCEDURAL,
+    Category.EPISODE: Kind.EPISODIC,
+    Category.EVENT: Kind.EPISODIC,
+}
+
+
+@dataclass(slots=True)
+class Reading:
+    """What the files come to, ready to be written if they and what was agreed on have not changed.
+
+    `again`: there is more to read, which builds on this. `edited`: the files are not as they were agreed on.
+    """
+
+    mirror: Mirror
+    stands: State
+    edited: bool = False
+    again: bool = False
+    changes: list[Change] = field(default_factory=list)
+    clashes: list[Clash] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    documents: Mapping[str, Document] = field(default_factory=dict)
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Carry it out. Conflict: a file, the agreement or a memory is no longer as it was read."""
+        if not self.edited:
+            return {"mirror": "unchanged"} | self._tell(tx, author)
+        mirror = self.mirror
+        writer.lock(tx, mirror.tenant_id, mirror.user_id)
+        self._require_unchanged(tx)
+        counts = writer.apply(tx, mirror.tenant_id, Owner(mirror.user_id), self.changes, author)
+        self._agree(tx)
+        return {"mirror": "read", **counts} | self._tell(tx, author)
+
+    def _require_unchanged(self, tx: Tx) -> None:
+        now = sync_state.load(tx, self.mirror)
+        digests = [{f: seen and seen.digest for f, seen in one.seen.items()} for one in (now, self.stands)]
+        if now.agreed != self.stands.agreed or digests[0] != digests[1]:
+            raise Conflict("The files have been edited or written meanwhile.")
+
+    def _agree(self, tx: Tx) -> None:
+        """The files as they are read now are agreed on; what the database has changed meanwhile is not, as yet."""
+        known, before = sync_state.memories_of(tx, self.mirror.user_id), self.stands.versions
+        for file in self.stands.readable:
+            lines = [line for _, line in self.documents[file].lines() if line.id in known]
+            versions = {
+                line.id: known[line.id].version
+                for line in lines
+                if line.id and (line.id not in before or not changed(line.shown, known[line.id].shown))
+            }
+            old = {line.id: before[line.id] for line in lines if line.id in before}
+            sync_state.agree(tx, self.mirror, file, markdown.render(self.documents[file]), old | versions)
+
+    def _tell(self, tx: Tx, author: Author) -> Json:
+        user = self.mirror.user_id
+        said = [Emission("mirror.conflicted", _conflict(user, clash), f"user:{user}") for clash in self.clashes]
+        said += [
+            Emission("mirror.refused", {"user_id": user, "file": file, "reason": why}, f"user:{user}")
+            for file, why in self.refused
+        ]
+        publishing.publish(tx, self.mirror.tenant_id, author, said)
+        counts = Counter(conflicts=len(self.clashes), refused=len(self.refused))
+        return {name: n for name, n in counts.items() if n}
+
+
+def read(gate: Gateway, mirror: Mirror, event: Event, now: datetime) -> Reading:
+    """What a user's files say that was not agreed on yet. No transaction is open while anything thinks.
+
+    What changes known memories comes first, and new statements in readings of their own, as they are judged against
+    what is known by then. Later: a file looks as if it was still being written.
+    """
+    with gate.db.tenant(mirror.tenant_id) as tx:
+        stands = sync_state.load(tx, mirror)
+    _require_settled(stands, now)
+    found = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
+    reading = Reading(mirror, stands, edited=_differs(stands), refused=list(stands.refused.items()))
+    reading.clashes = found.clashes
+    known = _on_known(gate, reading, found, now)
+    if known:
+        reading.changes, reading.again = known, bool(found.new)
+        reading.documents = diff.attached(found.documents, [(item, None) for item in found.new])
+        return reading
+    new, rest = found.new[:NEW_AT_ONCE], found.new[NEW_AT_ONCE:]
+    reading.changes, outcomes = _on_new(gate, mirror, stands, new, event)
+    reading.again = bool(rest)
+    reading.documents = diff.attached(found.documents, [*outcomes, *((item, None) for item in rest)])
+    return reading
+
+
+def _conflict(user_id: str, clash: Clash) -> Json:
+    return {
+        "user_id": user_id,
+        "memory_id": str(clash.memory.id),
+        "file": clash.file,
+        "version": clash.memory.version,
+        "kept": clash.kept,
+    }
+
+
+def _differs(stands: State) -> bool:
+    """Whether a file that can be read is not as it was agreed on."""
+    texts = {file: seen.text for file in stands.readable if (seen := stands.seen[file])}
+    return any(file not in stands.agreed or stands.agreed[file].text != text for file, text in texts.items())
+
+
+def _require_settled(stands: State, now: datetime) -> None:
+    """Later: a file has just lost its head, its end, or more than half of itself."""
+    for file, seen in stands.seen.items():
+        if seen is None:
+            continue
+        agreed = stands.agreed.get(file)
+        cut = agreed is not None and agreed.text.endswith("\n") and not seen.text.endswith("\n")
+        shrunken = agreed is not None and 2 * len(seen.text) < len(agreed.text)
+        age = now.timestamp() - seen.written_at
+        if (cut or shrunken or file in stands.refused) and 0 <= age < BELIEVED_SECONDS:
+            pause = timedelta(seconds=BELIEVED_SECONDS - age)
+            raise Later(f"{file} has lost a part of itself just now; it may still be being written.", pause)
+
+
+def _on_known(gate: Gateway, reading: Reading, found: Findings, now: datetime) -> list[Change]:
+    """What happens to memories that are known. Where an edit makes one say what another one says, one of them goes."""
+    gone = {memory.id for memory, _ in found.removed}
+    standing = [m for m in reading.stands.memories.values() if m.standing and m.id not in gone]
+    taken = {memory.key: memory.id for memory in standing}
+    slots = {(memory.subject, memory.attribute) for memory in standing if memory.attribute}
+    wanted: list[Change] = [Archive(m.id, m.version, f"Deleted from {file}.") for m, file in found.removed]
+    for memory, file in found.restored:
+        if memory.key in taken or (memory.subject, memory.attribute) in slots:
+            continue  # It stays archived, and its line goes: what it says is said, or was replaced.
+        taken[memory.key] = memory.id
+        slots |= {(memory.subject, memory.attribute)} if memory.attribute else set()
+        wanted.append(Restore(memory.id, memory.version, f"Put back into {file}."))
+    reworded = {one.memory.id for one in found.edited if "content" in one.fields}
+    taken = {key: memory_id for key, memory_id in taken.items() if memory_id not in reworded}
+    for one in found.edited:
+        wanted += _edit(gate, reading, one, now, taken)
+    return _embedded(gate, wanted)
+
+
+def _edit(gate: Gateway, reading: Reading, one: Edited, now: datetime, taken: dict[str, UUID]) -> list[Change]:
+    memory, shown, file = one.memory, one.item.line.shown, one.item.file
+    fields: dict[str, object] = {n: getattr(shown, n) for n in one.fields & {"importance", "pinned"}}
+    if "tags" in one.fields:
+        fields["tags"] = list(shown.tags)
+    if "disputed" in one.fields:
+        fields["trust"] = Trust.DISPUTED if shown.disputed else Trust.CONFIRMED
+    fields |= _headings(one)
+    reason = f"Edited in {file}."
+    if "content" in one.fields:
+        screened = screen.screen(shown.content)
+        if screened.secret and gate.secrets == "refuse":
+            reading.refused.append((file, f"An edit of memory {memory.id} holds a secret."))
+        else:
+            key = identity.statement_key(memory.subject, screened.text)
+            if taken.setdefault(key, memory.id) != memory.id:
+                return [Archive(memory.id, memory.version, f"Edited in {file} to say what memory {taken[key]} says.")]
+            fields |= _worded(memory, screened.text, now)
+            fields |= {"trust": Trust.QUARANTINED} if screened.hostile else {}
+    return [Edit(memory.id, memory.version, fields, reason)] if fields else []
+
+
+def _headings(one: Edited) -> dict[str, object]:
+    place, fields = one.item.line.place, dict[str, object]()
+    if "category" in one.fields and place.category:
+        fields |= {"category": place.category, "kind": KINDS.get(place.category, Kind.SEMANTIC)}
+    if "topic" in one.fields and place.topic:
+        fields["topic"] = place.topic
+    return fields
+
+
+def _worded(memory: Memory, content: str, now: datetime) -> dict[str, object]:
+    """What other words mean for the rest: a person stands behind them, and a slot has the value that they give it."""
+    fields: dict[str, object] = {"content": content, "trust": Trust.CONFIRMED, "confidence": CONFIDENCE}
+    if memory.attribute is None or memory.value is None or memory.value.casefold() in content.casefold():
+        return fields
+    before, found, after = memory.shown.content.partition(memory.value)
+    value = content[len(before) : len(content) - len(after)]
+    if found and value.strip() and content == f"{before}{value}{after}":
+        return fields | {"value": value.strip(), "occurred_at": now}
+    return fields | {"attribute": None, "value": None}
+
+
+def _embedded(gate: Gateway, wanted: Sequence[Change]) -> list[Change]:
+    """The same, with the vectors of new words."""
+    texts = {c.id: str(c.fields["content"]) for c in wanted if isinstance(c, Edit) and "content" in c.fields}
+    if not texts:
+        return list(wanted)
+    vectors = dict(zip(texts, gate.embedder.embed(list(texts.values())), strict=True))
+    return [replace(c, vector=vectors[c.id]) if isinstance(c, Edit) and c.id in vectors else c for c in wanted]
+
+
+def _on_new(
+    gate: Gateway, mirror: Mirror, stands: State, new: Sequence[Item], event: Event
+) -> tuple[list[Change], list[tuple[Item, Outcome]]]:
+    """What lines without a memory come to, by the way of all statements, and what became of each."""
+    if not new:
+        return [], []
+    subject = _subjects(mirror, stands)
+    candidates = [_candidate(item, subject, event) for item in new]
+    decided = list(pipeline.judged(gate, mirror.tenant_id, Owner(mirror.user_id), candidates, explicit=True))
+    became = {evidence: _became(c) for c in decided if isinstance(c, _JUDGED) for evidence in c.candidate.evidence}
+    outcomes: list[tuple[Item, Outcome]] = []
+    for item, candidate in zip(new, candidates, strict=True):
+        outcome = became.get(candidate.evidence[0], "It has come to nothing.")
+        outcomes.append((item, _without_secrets(item.line, outcome) if isinstance(outcome, str) else outcome))
+    return decided, outcomes
+
+
+def _without_secrets(line: Line, why: str) -> Line:
+    """A line that stays without a memory, and without what must not be kept."""
+    return markdown.noted(replace(line, raw=screen.screen(line.raw).text), why)
+
+
+_JUDGED = (Add, Confirm, Merge, Replace, Ignore)
+
+
+def _became(change: Add | Confirm | Merge | Replace | Ignore) -> UUID | str:
+    match change:
+        case Ignore():
+            return change.reason
+        case Add() if change.candidate.trust is Trust.QUARANTINED or change.past is not None:
+            return change.reason
+        case Add():
+            return change.id
+        case _:
+            return change.known.id
+
+
+def _candidate(item: Item, subjects: Sequence[str], event: Event) -> Candidate:
+    shown, place = item.line.shown, item.line.place
+    usual = Category.INSTRUCTION if item.file == LEARNINGS else Category.FACT
+    category = place.category or usual
+    said = shown.content.casefold()
+    evidence = Evidence("", event.id, event.id, screen.screen(shown.content).text)
+    return Candidate(
+        content=shown.content,
+        category=category,
+        topic=place.topic or Topic.OTHER,
+        subject=next((one for one in subjects if said.startswith(one.casefold())), subjects[0]),
+        evidence=(evidence,),
+        occurred_at=event.time,
+        kind=KINDS.get(category, Kind.SEMANTIC),
+        importance=markdown.IMPORTANCE if shown.importance is None else shown.importance,
+        confidence=CONFIDENCE,
+        tags=shown.tags,
+        trust=Trust.DISPUTED if shown.disputed else Trust.CONFIRMED,
+        pinned=shown.pinned,
+    )
+
+
+def _subjects(mirror: Mirror, stands: State) -> list[str]:
+    """Whom memories of this user are about, the most frequent first: a new line is about one of them."""
+    counted = Counter(one.subject for one in stands.memories.values() if one.standing)
+    return [subject for subject, _ in counted.most_common()] or [mirror.user_id]

@@ -1,0 +1,293 @@
+"""Markdown file format of the mirror. Pure.
+
+Whatever is not about to change is kept as it was written, byte by byte: `render(parse(text)) == text` for every text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from core.mirror import front_matter as matter
+from core.mirror.escaping import PIN, escaped, tag_escaped, tag_unescaped, unescaped
+from core.mirror.front_matter import Front, Unreadable
+from core.types import Category, Topic
+
+MEMORY: Final = "memory.md"
+LEARNINGS: Final = "learnings.md"
+FILES: Final = (MEMORY, LEARNINGS)
+
+LEARNT: Final = frozenset({Category.SKILL, Category.PATTERN, Category.INSTRUCTION})
+"""What stands in `learnings.md`: how things are to be done. What is known and what happened stands in `memory.md`."""
+
+IMPORTANCE: Final = 0.5
+"""Where a line says nothing of it."""
+
+TITLES: Final[Mapping[Category, str]] = {
+    Category.FACT: "Facts",
+    Category.PREFERENCE: "Preferences",
+    Category.KNOWLEDGE: "Knowledge",
+    Category.PROJECT: "Projects",
+    Category.PATTERN: "Patterns",
+    Category.SKILL: "Skills",
+    Category.EPISODE: "Episodes",
+    Category.EVENT: "Events",
+    Category.INSTRUCTION: "Instructions",
+    Category.PLAN: "Plans",
+}
+
+DECIMALS: Final = 3
+"""Of an importance: finer differences are nobody's opinion."""
+
+TOPIC_LEVEL = 3
+
+_CATEGORIES = {word: c for c, title in TITLES.items() for word in (title.lower(), c.value)}
+_TOPICS = {word: t for t in Topic for word in (t.value, f"{t.value}s")}
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?\n?")
+_ITEM = re.compile(r"(\s*)[-*+][ \t]+(.*?)\s*")
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}\r?\n?")
+_TASK = re.compile(r"\[[ xX]\](?:\s|$)")
+_GOES_ON = re.compile(r"[ \t]{2,}(?![-*+][ \t]|\d+[.)][ \t])\S.*", re.DOTALL)
+_MARK = re.compile(r"(?<!\\)<!--\s*(?P<word>id|not kept):\s*(?P<said>.*?)\s*-->")
+_ATTRIBUTES = re.compile(r"(?<!\\)\{([^{}\\]*)\}$")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_CONFLICT = re.compile(r"^(?:<{7} |={7}\r?$|>{7} )", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a line shows of a memory. `importance` is None where it cannot be read."""
+
+    content: str
+    importance: float | None = IMPORTANCE
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    disputed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Under which headings something stands; None: under one that is a person's own, or under none."""
+
+    category: Category | None = None
+    topic: Topic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A line that says nothing of a memory; it belongs to whoever wrote it."""
+
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading, and the place of what follows it."""
+
+    raw: str
+    level: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The line of a memory, or one that is to become a memory.
+
+    `note`: why it has not become one. `own`: it stands in a section of a person's notes, and is not to.
+    """
+
+    raw: str
+    shown: Shown
+    place: Place
+    id: UUID | None = None
+    note: str | None = None
+    own: bool = False
+
+
+Block = Prose | Heading | Line
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file in parts."""
+
+    front: Front
+    blocks: tuple[Block, ...]
+
+    @property
+    def newline(self) -> str:
+        """How its lines end."""
+        return "\r\n" if self.front.raw[0].endswith("\r\n") else "\n"
+
+    def lines(self) -> Iterator[tuple[int, Line]]:
+        """The lines of memories with their places among the blocks."""
+        return ((at, block) for at, block in enumerate(self.blocks) if isinstance(block, Line))
+
+
+def render(document: Document) -> str:
+    return document.front.text() + "".join(block.raw for block in document.blocks)
+
+
+def parse(text: str) -> Document:
+    """The parts of a file. Unreadable: it is none of ours, or holds the marks of an unfinished merge."""
+    if _CONFLICT.search(text) and len(set(_CONFLICT.findall(text))) > 1:
+        raise Unreadable("It holds the marks of an unfinished merge (`<<<<<<<`); resolve it first.")
+    lines = _LINES.findall(text)
+    front, begun = matter.parse(lines)
+    return Document(front, tuple(_own(_blocks(lines[begun:]))))
+
+
+def file_of(category: Category) -> str:
+    """In which file a new memory of a category stands."""
+    return LEARNINGS if category in LEARNT else MEMORY
+
+
+def written(shown: Shown, memory_id: UUID, newline: str = "\n") -> str:
+    """The line of a memory."""
+    pinned = f"{PIN} " if shown.pinned else ""
+    said = _attributes(shown)
+    return f"- {pinned}{escaped(shown.content)}{said} <!-- id:{memory_id} -->{newline}"
+
+
+def heading(level: int, title: str, place: Place, newline: str) -> Heading:
+    return Heading(f"{'#' * level} {title}{newline}", level, place)
+
+
+def title_of(topic: Topic) -> str:
+    return topic.value.capitalize()
+
+
+def marked(line: Line, memory_id: UUID) -> Line:
+    """The line as it was written, now with the id of its memory."""
+    return replace(line, raw=_with_mark(line.raw, f"id:{memory_id}"), id=memory_id, note=None)
+
+
+def noted(line: Line, why: str) -> Line:
+    """The line as it was written, with a note why no memory came of it."""
+    said = " ".join(why.replace("--", "—").replace(">", "›").split())
+    return replace(line, raw=_with_mark(line.raw, f"not kept: {said}"), id=None, note=said)
+
+
+def _with_mark(raw: str, mark: str) -> str:
+    bare = _MARK.sub("", raw)
+    body = bare.rstrip()
+    end = raw[len(raw.rstrip("\r\n")) :] or "\n"
+    return f"{body} <!-- {mark} -->{end}"
+
+
+def _attributes(shown: Shown) -> str:
+    words = ["disputed"] if shown.disputed else []
+    if shown.importance is not None and shown.importance != IMPORTANCE:
+        words.append(f"importance={round(shown.importance, DECIMALS)}")
+    if shown.tags:
+        words.append(f"tags={','.join(tag_escaped(tag) for tag in shown.tags)}")
+    return f" {{{' '.join(words)}}}" if words else ""
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """The parts after the front matter; of an item without an id that is wrapped, all lines are one part."""
+    place, fenced, at = Place(), _fenced(lines), 0
+    while at < len(lines):
+        raw, code = lines[at], at in fenced
+        at += 1
+        found = None if code else _HEADING.fullmatch(raw)
+        if found:
+            place = _placed(place, len(found[1]), found[2])
+            yield Heading(raw, len(found[1]), place)
+            continue
+        if not _MARK.search(raw) and _is_item(raw, code):
+            while at < len(lines) and _GOES_ON.fullmatch(lines[at]) and not _MARK.search(raw):
+                raw += lines[at]
+                at += 1
+        yield _line(raw, place, code) or Prose(raw)
+
+
+def _fenced(lines: Sequence[str]) -> set[int]:
+    """The lines within blocks of code; a fence that nobody closes is none, for it would swallow the file."""
+    fences = [at for at, line in enumerate(lines) if _FENCE.match(line)]
+    pairs = zip(fences[::2], fences[1::2], strict=False)
+    return {at for begin, end in pairs for at in range(begin, end + 1)}
+
+
+def _is_item(raw: str, fenced: bool) -> bool:
+    """Whether it is a list item at the margin, of the kind that may become a memory."""
+    found = _ITEM.fullmatch(raw.split("\n", 1)[0])
+    return not fenced and found is not None and not found[1] and not _RULE.fullmatch(raw) and not _TASK.match(found[2])
+
+
+def _line(raw: str, place: Place, fenced: bool) -> Line | None:
+    """A list item as the line of a memory; with an id it is one wherever it stands."""
+    marks = {found["word"]: found["said"] for found in _MARK.finditer(raw)}
+    body = " ".join(part.strip() for part in _MARK.sub(" ", raw).splitlines() if part.strip())
+    found = _ITEM.fullmatch(body) or (re.fullmatch(r"()[-*+]()", body) if "id" in marks else None)
+    if found is None or not ("id" in marks or _is_item(raw, fenced)):
+        return None
+    said = _shown(found[2])
+    if not said.content and "id" not in marks:
+        return None
+    return Line(raw, said, place, _id(marks.get("id", "")), marks.get("not kept"))
+
+
+def _id(said: str) -> UUID | None:
+    try:
+        return UUID(said)
+    except ValueError:
+        return None
+
+
+def _shown(body: str) -> Shown:
+    pinned = body.startswith(PIN)
+    body = body.removeprefix(PIN).removeprefix("\ufe0f").lstrip() if pinned else body
+    found = _ATTRIBUTES.search(body)
+    said = _read_attributes(found[1]) if found else None
+    if found is None or said is None:
+        return Shown(unescaped(body), pinned=pinned)
+    content = unescaped(body[: found.start()].rstrip())
+    return Shown(content, said.importance, said.tags, pinned or said.pinned, said.disputed)
+
+
+def _read_attributes(text: str) -> Shown | None:
+    """What braces at the end of a line say; None: they belong to the statement."""
+    said: dict[str, str] = {}
+    for word in text.split():
+        key, _, value = word.partition("=")
+        said[key] = value
+    if not said or not said.keys() <= {"pinned", "disputed", "importance", "tags"}:
+        return None
+    tags = tuple(tag for part in said.get("tags", "").split(",") if (tag := tag_unescaped(part)))
+    importance = _share(said["importance"]) if "importance" in said else IMPORTANCE
+    return Shown("", importance, tags, "pinned" in said, "disputed" in said)
+
+
+def _share(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"0(?:\.\d+)?|1(?:\.0+)?|\.\d+", text) else None
+
+
+def _placed(before: Place, level: int, title: str) -> Place:
+    """The place of what follows a heading."""
+    name = title.strip().rstrip(":").lower()
+    if level < TOPIC_LEVEL:
+        category = _CATEGORIES.get(name)
+        return Place(category, Topic.OTHER if category else None)
+    if level == TOPIC_LEVEL:
+        return Place(before.category, _TOPICS.get(name) if before.category else None)
+    return before
+
+
+def _own(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Mark the items of sections that are a person's own: under no group, below a heading, with no memory in them."""
+    sections: list[list[Block]] = [[]]
+    for block in blocks:
+        if isinstance(block, Heading) and block.level < TOPIC_LEVEL:
+            sections.append([])
+        sections[-1].append(block)
+    for section in sections:
+        head = section[0] if section else None
+        notes = isinstance(head, Heading) and head.level > 1 and head.place.category is None
+        notes = notes and not any(isinstance(block, Line) and block.id for block in section)
+        for block in section:
+            yield replace(block, own=True) if notes and isinstance(block, Line) else block

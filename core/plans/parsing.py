@@ -1,0 +1,189 @@
+"""Parses the plan formats that agents send. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from core.errors import Never
+from core.plans import checklists
+from core.plans.checklists import PENDING, Item
+from core.plans.tree import Step, Tree, at
+
+DEPTH: Final = 8
+"""Levels of steps; what lies deeper is no plan that anyone could follow."""
+
+STEPS: Final = 500
+"""Steps of one plan in all."""
+
+TITLE: Final = 1_000
+"""Characters of a step's title, and of the goal."""
+
+ID: Final = 200
+
+STATUSES: Final[Mapping[str, str]] = {
+    word: status
+    for status, words in {
+        "pending": "pending todo to-do open queued waiting planned new not-started blocked 待办 未开始 待处理",
+        "in_progress": "in-progress inprogress doing active running started current wip ongoing 进行中 正在进行",
+        "done": "done completed complete finished success succeeded closed resolved ok passed 完成 已完成 成功",
+        "failed": "failed fail failure error errored 失败",
+        "skipped": "skipped skip cancelled canceled abandoned dropped obsolete n/a 跳过 已跳过 取消 已取消",
+    }.items()
+    for word in words.split()
+}
+
+_GOALS: Final = ("goal", "objective", "title", "name", "task", "summary", "description")
+_TITLES: Final = ("title", "content", "step", "text", "description", "task", "name", "action", "goal")
+_CHILDREN: Final = (
+    "steps",
+    "todos",
+    "plan",
+    "tasks",
+    "items",
+    "substeps",
+    "subtasks",
+    "children",
+    "todo_list",
+    "checklist",
+)
+_STATES: Final = ("status", "state")
+_TICKS: Final = ("done", "completed", "is_done", "is_completed", "checked", "finished")
+_PAST: Final = ("past_steps", "completed_steps")
+_CURRENT: Final = ("current", "current_step", "current_step_id")
+_INDEX: Final = ("current_index", "current_step_index")
+
+
+def _of_text(plan: str) -> Tree:
+    goal, items = checklists.read(plan)
+    try:
+        return _numbered(_checked(Tree(_title(goal or ""), tuple(map(_of_item, items)))))
+    except RecursionError:
+        raise Never("The plan's steps stand in each other far too deep. Send fewer levels.") from None
+
+
+def parse(plan: object) -> Tree:
+    """The tree in what an agent sent: an object, a list, or text. Never: it is too deep, too large, or no plan."""
+    if isinstance(plan, str):
+        document = checklists.document(plan)
+        if document is None:
+            return _of_text(plan)
+        plan = document
+    if isinstance(plan, list):
+        return _numbered(_checked(Tree("", _steps(plan, 1))))
+    if not isinstance(plan, dict):
+        raise Never(f"A plan is an object, a list or a text, and not {type(plan).__name__}.")
+    inner = _within(plan)
+    past = [_past(one) for name in _PAST if isinstance(plan.get(name), list) for one in plan[name]]
+    known = {step.title for step in past}
+    steps = (*past, *(one for one in inner.steps if one.title not in known))
+    goal = next((str(plan[name]) for name in _GOALS if isinstance(plan.get(name), str)), inner.goal)
+    tree = _numbered(_checked(Tree(_title(goal), steps, _status(plan) or inner.status)))
+    return replace(tree, current=_pointed(tree, plan) or inner.current)
+
+
+def _within(plan: Mapping[str, Any]) -> Tree:
+    """What stands under one of the names for steps: a list, a text, another plan, or steps by their ids."""
+    found: Any = next((plan[name] for name in _CHILDREN if isinstance(plan.get(name), list | dict | str)), None)
+    if found is None and not any(isinstance(plan.get(name), str | list) for name in (*_GOALS, *_PAST)):
+        raise Never(f"A plan has a `goal` or `steps`; this one has only {sorted(map(str, plan))[:10]}.")
+    if isinstance(found, dict) and found.keys().isdisjoint({*_CHILDREN, *_GOALS}):
+        found = [{"id": name, **(one if isinstance(one, dict) else {"title": one})} for name, one in found.items()]
+    return Tree("", _steps(found, 1)) if isinstance(found, list) else parse(found) if found else Tree("")
+
+
+def _of_item(item: Item) -> Step:
+    return Step("", _title(item.title), item.status, tuple(map(_of_item, item.items)))
+
+
+def _steps(given: Sequence[Any], depth: int) -> tuple[Step, ...]:
+    if depth > DEPTH:
+        raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as plans of their own.")
+    if len(given) > STEPS:
+        raise Never(_TOO_MANY)
+    return tuple(_step(one, depth) for one in given if one not in (None, "", {}, []))
+
+
+def _step(given: Any, depth: int) -> Step:
+    """One step: a text, perhaps with a box before it, or an object that has a title under one of the usual names."""
+    if isinstance(given, str | int | float) and not isinstance(given, bool):
+        item = checklists.item(str(given))
+        return Step("", _title(item.title), item.status)
+    if not isinstance(given, dict):
+        raise Never(f"A step is a text or an object with a `title`, and not {type(given).__name__}.")
+    title = next((given[name] for name in _TITLES if isinstance(given.get(name), str) and given[name].strip()), None)
+    if title is None:
+        raise Never(f"A step needs a `title`; one has only {sorted(map(str, given))[:10]}.")
+    within: Sequence[Any] = next((given[name] for name in _CHILDREN if isinstance(given.get(name), list)), [])
+    named = given.get("id", given.get("step_id"))
+    step_id = str(named) if isinstance(named, str | int) and not isinstance(named, bool) else ""
+    if len(step_id) > ID:
+        raise Never(f"The id of a step has {len(step_id)} characters; {ID} are allowed.")
+    return Step(step_id, _title(title), _status(given), _steps(within, depth + 1))
+
+
+def _past(given: Any) -> Step:
+    """A step that was carried out, with or without what came of it."""
+    said = given[0] if isinstance(given, list) and given else given
+    return replace(_step(said, 1), status="done")
+
+
+def _status(given: Mapping[str, Any]) -> str | None:
+    for name in _STATES:
+        said = given.get(name)
+        if isinstance(said, str):
+            return STATUSES.get("-".join(said.casefold().replace("_", " ").split()), PENDING)
+    for name in _TICKS:
+        if isinstance(given.get(name), bool):
+            return "done" if given[name] else PENDING
+    return None
+
+
+def _title(said: str) -> str:
+    title = " ".join(said.split())
+    if len(title) > TITLE:
+        raise Never(f"A step or goal has {len(title)} characters; {TITLE} are allowed. Say it shorter.")
+    return title
+
+
+def _checked(tree: Tree) -> Tree:
+    if sum(1 for _ in tree.walk()) > STEPS:
+        raise Never(_TOO_MANY)
+    if _height(tree.steps) > DEPTH:
+        raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as plans of their own.")
+    return tree
+
+
+def _height(steps: Sequence[Step]) -> int:
+    return 1 + max(_height(step.steps) for step in steps) if steps else 0
+
+
+def _numbered(tree: Tree) -> Tree:
+    """Return the tree with an id for each step: the one it was given, else its place, such as `2.1`."""
+    taken = {step.id for step in tree.walk() if step.id}
+    seen: set[str] = set()
+
+    def named(step: Step, place: str) -> Step:
+        is_free = place not in taken and place not in seen
+        own = step.id if step.id and step.id not in seen else place if is_free else f"step {place}"
+        seen.add(own)
+        return replace(step, id=own, steps=tuple(named(one, f"{place}.{n}") for n, one in enumerate(step.steps, 1)))
+
+    return replace(tree, steps=tuple(named(step, str(n)) for n, step in enumerate(tree.steps, 1)))
+
+
+def _pointed(tree: Tree, plan: Mapping[str, Any]) -> str | None:
+    """The step that is said to be current: by id, title or place; places count from 1, an index from 0."""
+    index = next((plan[name] for name in _INDEX if type(plan.get(name)) is int), None)
+    if index is not None:
+        return tree.steps[index].id if 0 <= index < len(tree.steps) else None
+    said = next((plan[name] for name in _CURRENT if plan.get(name) is not None), None)
+    said = said.get("id", said.get("title")) if isinstance(said, dict) else said
+    if isinstance(said, bool) or not isinstance(said, str | int):
+        return None
+    named = (step.id for step in tree.walk() if str(said) in {step.id, step.title})
+    return next(named, None) or at(tree.steps, str(said))
+
+
+_TOO_MANY = f"The plan has more than {STEPS} steps; send parts of it as plans of their own, each with a `plan_id`."

@@ -1,0 +1,286 @@
+"""Plans of a session, projected from the log.
+
+An agent publishes `plan.updated`; where it does not, its messages are read for a plan. What messages say of single
+steps ("step 2 is done", 第二步完成了) brings a plan up to date where it is clear which step of which plan is meant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.errors import Conflict, Never
+from core.inference.token_counting import Counter
+from core.plans import checklists, parsing, rendering
+from core.plans import tree as plans_tree
+from core.plans.tree import Step, Tree
+from core.screening import output
+from core.storage.db import Database, Tx
+from core.types import Event, Json
+
+UPDATED: Final = "plan.updated"
+
+MAIN: Final = "main"
+"""The id of a session's plan that was given none."""
+
+PAGE: Final = 200
+"""Events of a session that are read at once."""
+
+LIKE: Final = (
+    r"(^|\n)\s*([-*+•]|\d{1,2}[.)、])\s*\[[ x~>/!-]\]|[✅☑✔⬜☐]|plan|to-?do|roadmap|\mstep|计划|步骤|待办|第.{1,3}步"
+    r"|(^|\n)\s*1[.)、]"
+)
+"""What stands in every message that may be about a plan, for PostgreSQL. The rule `track_plans` asks for less of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan of a session as it stands; `current`: the id of the step that is being worked on."""
+
+    session_id: str
+    id: str
+    user_id: str
+    group_id: str | None
+    goal: str
+    status: str
+    steps: Sequence[Step]
+    current: str | None
+    event_id: str
+    event_seq: int
+    version: int
+    updated_at: datetime | None = None
+
+    @property
+    def tree(self) -> Tree:
+        return Tree(self.goal, tuple(self.steps), self.status, self.current)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """Plans that have changed by what was read, ready to be written if nobody was faster."""
+
+    tenant_id: str
+    session_id: str
+    changed: Sequence[Plan]
+    read: Sequence[int]
+
+    def write(self, tx: Tx) -> Json:
+        """Write them. Conflict: someone else has brought one of them up to date, or erased what they rest on."""
+        if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
+            raise Conflict("A message that the plan was read from was erased meanwhile.")
+        for plan in sorted(self.changed, key=lambda one: one.id):
+            if tx.execute(_WRITE, _row(self.tenant_id, plan)).rowcount != 1:
+                raise Conflict("Another worker has brought this plan up to date meanwhile.")
+        return {"plans": len(self.changed)}
+
+
+@dataclass(slots=True)
+class _Standing:
+    """The plans of a session while events are applied to them."""
+
+    session_id: str
+    plans: dict[str, Plan]
+    published: bool
+    changed: set[str]
+
+    def apply(self, event: Event, asked: str | None) -> None:
+        """One event, where no plan that it is about has heard of a later one."""
+        if event.event_type == UPDATED:
+            self.published = True
+            self._replace(event, _plan_id(event.payload), parsing.parse(output.value(event.payload["plan"])))
+            return
+        content = output.shown(event.payload["content"]).text
+        found = None if self.published else checklists.of_message(content, event.payload["role"], asked)
+        if found is not None:
+            self._replace(event, MAIN, parsing.parse(found))
+            return
+        for reference, status in checklists.mentions(content):
+            self._mark(event, reference, status)
+
+    def _replace(self, event: Event, plan_id: str, tree: Tree) -> None:
+        known = self.plans.get(plan_id)
+        if known is not None and known.event_seq >= event.seq:
+            return
+        self._keep(event, plan_id, plans_tree.updated(known.tree if known else None, tree), replaced=True)
+
+    def _mark(self, event: Event, reference: str, status: str) -> None:
+        """Only where a single open plan has such a step."""
+        marked = {
+            plan.id: tree
+            for plan in self.plans.values()
+            if plan.status in plans_tree.OPEN and (tree := plans_tree.marked(plan.tree, reference, status)) is not None
+        }
+        for plan_id, tree in marked.items() if len(marked) == 1 else ():
+            known = self.plans[plan_id]
+            if known.event_seq < event.seq or (known.event_seq == event.seq and plan_id in self.changed):
+                self._keep(event, plan_id, tree)
+
+    def _keep(self, event: Event, plan_id: str, tree: Tree, *, replaced: bool = False) -> None:
+        """It belongs to whoever said last what is to be done; not to who says how far it is."""
+        known = self.plans.get(plan_id)
+        group = event.payload.get("group_id")
+        self.plans[plan_id] = Plan(
+            session_id=self.session_id,
+            id=plan_id,
+            user_id=known.user_id if known and not replaced else str(event.user_id),
+            group_id=known.group_id if known else group if isinstance(group, str) else None,
+            goal=tree.goal,
+            status=tree.status or plans_tree.overall(tree.steps),
+            steps=tree.steps,
+            current=tree.current,
+            event_id=event.id,
+            event_seq=event.seq,
+            version=known.version if known else 0,
+        )
+        self.changed.add(plan_id)
+
+
+def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked:
+    """What the log says of the session's plans beyond what they know, this event's included.
+
+    Never: the event's plan is none, too deep, or too large. Of other events that is said when their own turn comes.
+    """
+    with db.tenant(tenant_id) as tx:
+        known = {plan.id: plan for plan in find(tx, session_id)}
+        after = max((plan.event_seq for plan in known.values()), default=0)
+        published = tx.execute(_PUBLISHED, {"session": session_id, "upto": after}).scalar_one()
+        heard = list(_heard(tx, session_id, after, event))
+    standing = _Standing(session_id, dict(known), published, set())
+    for one, asked in heard:
+        try:
+            standing.apply(one, asked)
+        except Never:
+            # What only looks like a plan, in a message, may be too long for one; who publishes a plan is told.
+            if one.seq == event.seq and one.event_type == UPDATED:
+                raise
+    changed = [replace(standing.plans[plan_id]) for plan_id in sorted(standing.changed)]
+    return Tracked(tenant_id, session_id, changed, [one.seq for one, _ in heard if one.event_type != UPDATED])
+
+
+def find(tx: Tx, session_id: str) -> list[Plan]:
+    """All plans of a session, the one that was spoken of last first."""
+    return [_plan(row) for row in tx.execute(_FIND, {"session": session_id})]
+
+
+def current(tx: Tx, session_id: str) -> list[Plan]:
+    """Those that are still to be worked on."""
+    return [plan for plan in find(tx, session_id) if plan.status in plans_tree.OPEN]
+
+
+def rendered(plan: Plan, tokens: int, counter: Counter) -> str:
+    """The plan in words, within so many tokens: goal, progress, the current step, then the others as there is room."""
+    return rendering.rendered(plan.tree, tokens, counter.count)
+
+
+def forget_messages(tx: Tx, session_ids: Sequence[str]) -> int:
+    """Delete the plans of these sessions that messages may have told of; how many.
+
+    To be called where messages lose their text: what an agent has published comes back with its next update, what
+    stands in messages that remain with the next that is about it.
+    """
+    return tx.execute(_FORGET, {"sessions": list(session_ids)}).rowcount
+
+
+def _heard(tx: Tx, session_id: str, after: int, event: Event) -> Iterator[tuple[Event, str | None]]:
+    """What was said of plans behind a place in the log, and this event; each with what a person asked before it."""
+    while True:
+        values = {"session": session_id, "after": after, "one": event.seq, "like": LIKE, "page": PAGE}
+        rows = tx.execute(_HEARD, values).all()
+        for row in rows:
+            yield replace(event, seq=row.seq, id=row.id, event_type=row.event_type, user_id=row.user_id,
+                          payload=row.payload), row.asked  # fmt: skip
+        if len(rows) < PAGE:
+            return
+        after = rows[-1].seq
+
+
+def _plan_id(payload: Json) -> str:
+    said = payload.get("plan_id", MAIN)
+    if isinstance(said, str | int) and not isinstance(said, bool) and 0 < len(str(said)) <= parsing.ID:
+        return str(said)
+    raise Never(f"`plan_id` is a text of at most {parsing.ID} characters; leave it out where a session has one plan.")
+
+
+def _row(tenant_id: str, plan: Plan) -> Mapping[str, Any]:
+    return {
+        "tenant": tenant_id,
+        "session": plan.session_id,
+        "id": plan.id,
+        "user": plan.user_id,
+        "group": plan.group_id,
+        "goal": plan.goal,
+        "status": plan.status,
+        "steps": json.dumps([step.as_json() for step in plan.steps], ensure_ascii=False),
+        "current": plan.current,
+        "event_id": plan.event_id,
+        "event_seq": plan.event_seq,
+        "version": plan.version,
+    }
+
+
+def _plan(row: Any) -> Plan:
+    tree = plans_tree.from_json(row.goal, row.status, row.steps, row.current)
+    return Plan(
+        session_id=row.session_id,
+        id=row.id,
+        user_id=row.user_id,
+        group_id=row.group_id,
+        goal=row.goal,
+        status=row.status,
+        steps=tree.steps,
+        current=row.current,
+        event_id=row.event_id,
+        event_seq=row.event_seq,
+        version=row.version,
+        updated_at=row.updated_at,
+    )
+
+
+_FIND = text("SELECT * FROM plans WHERE session_id = :session ORDER BY event_seq DESC, id")
+
+_PUBLISHED = text("""
+    SELECT EXISTS (SELECT FROM events WHERE session_id = :session AND event_type = 'plan.updated' AND seq <= :upto)
+""")
+"""Whether an agent says itself what its plan is: then messages are not read for one."""
+
+_HEARD = text("""
+    SELECT e.seq, e.id, e.event_type, e.user_id, e.payload, CASE WHEN e.payload ->> 'role' = 'assistant' THEN (
+        SELECT left(m.content, 2000) FROM messages m
+        WHERE m.session_id = e.session_id AND m.role = 'user' AND m.event_seq < e.seq
+        ORDER BY m.position DESC LIMIT 1) END AS asked
+    FROM events e
+    WHERE e.session_id = :session AND (e.seq > :after OR e.seq = :one) AND (
+        (e.event_type = 'plan.updated' AND jsonb_exists(e.payload, 'plan'))
+        OR (e.event_type = 'message.added' AND e.payload ->> 'role' IN ('user', 'assistant')
+            AND length(e.payload ->> 'content') <= 20000 AND e.payload ->> 'content' ~* :like))
+    ORDER BY e.seq LIMIT :page
+""")
+
+_BLANK = text("""
+    SELECT FROM (SELECT content FROM messages WHERE session_id = :session AND event_seq = ANY(:seqs) FOR SHARE) AS held
+    WHERE content = ''
+""")
+"""Held, so that whoever erases one of them meanwhile comes after the plan, and takes it along."""
+
+_WRITE = text("""
+    INSERT INTO plans AS p (tenant_id, session_id, id, user_id, group_id, goal, status, steps, current, event_id,
+                            event_seq, version)
+    SELECT :tenant, :session, :id, :user, :group, :goal, :status, cast(:steps AS jsonb), :current, :event_id,
+           :event_seq, cast(:version AS int) + 1
+    WHERE :version = 0 OR EXISTS (SELECT FROM plans WHERE session_id = :session AND id = :id)
+    ON CONFLICT (tenant_id, session_id, id) DO UPDATE SET
+        user_id = excluded.user_id, goal = excluded.goal, status = excluded.status, steps = excluded.steps,
+        current = excluded.current,
+        event_id = excluded.event_id, event_seq = excluded.event_seq, version = excluded.version,
+        updated_at = clock_timestamp()
+    WHERE p.version = :version AND p.event_seq < excluded.event_seq
+""")
+"""By compare-and-set: only over the version that was read, and never over what a later event said, nor in the place of
+one that was taken away."""
+
+_FORGET = text("DELETE FROM plans WHERE session_id = ANY(:sessions)")

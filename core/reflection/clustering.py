@@ -1,0 +1,102 @@
+"""Clusters statements by key and vector. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+BOUNDS: Final = (0.65, 0.55)
+"""Cosines from which statements under one heading are about one thing, and about related ones; see docs/memory.md."""
+
+MOST: Final = 64
+"""Members of a group at the most: more than that nobody draws together into a sentence."""
+
+ROWS: Final = 1024
+"""Statements that are compared with all others at once: 10,000 of them take 40 MB."""
+
+Vectors = NDArray[np.float32]
+Group = list[int]
+
+
+def vectors_of(literals: Sequence[str | None]) -> Vectors:
+    """Vectors read from pgvector's notation; noughts where there is none, or one of another length than the last."""
+    read = [None if one is None else np.array(one[1:-1].split(","), dtype=np.float32) for one in literals]
+    length = next((len(one) for one in reversed(read) if one is not None), 1)
+    rows = np.zeros((len(read), length), dtype=np.float32)
+    for row, vector in zip(rows, read, strict=True):
+        if vector is not None and len(vector) == length:
+            row[:] = vector / max(float(np.linalg.norm(vector)), 1e-9)
+    return rows
+
+
+def groups(
+    keys: Sequence[Hashable], vectors: Vectors, smallest: int = 2, bounds: Sequence[float] = BOUNDS
+) -> list[Group]:
+    """Groups of `smallest` and more, the largest first, each as places in what was given; its middle comes first.
+
+    Members have one key, lie within a bound of the middle, and on the average that near to each other when they join:
+    a chain of neighbours is not one group. What is in no group by the first bound may be in one by the next. Vectors
+    have length 1; what has none (all noughts) stays alone.
+    """
+    found: list[Group] = []
+    taken: set[int] = set()
+    for bound in bounds:
+        by_key: defaultdict[Hashable, list[int]] = defaultdict(list)
+        for place, key in enumerate(keys):
+            if place not in taken:
+                by_key[key].append(place)
+        grouped = [
+            [places[one] for one in group] for places in by_key.values() for group in _grouped(vectors[places], bound)
+        ]
+        found += [group for group in grouped if len(group) >= smallest]
+        taken.update(place for group in found for place in group)
+    return sorted(found, key=lambda group: (-len(group), min(group)))
+
+
+def bunches(vectors: Vectors, count: int) -> list[Group]:
+    """Everything in `count` bunches at the most, each around one of the statements that lie furthest apart."""
+    middles = [int(np.argmax(vectors @ vectors.sum(axis=0)))]
+    while len(middles) < min(count, len(vectors)):
+        nearest = (vectors @ vectors[middles].T).max(axis=1)
+        nearest[middles] = np.inf
+        middles.append(int(np.argmin(nearest)))
+    around = np.argmax(vectors @ vectors[middles].T, axis=1)
+    around[middles] = np.arange(len(middles))
+    return [[int(place) for place in np.flatnonzero(around == bunch)] for bunch in range(len(middles))]
+
+
+def _grouped(vectors: Vectors, bound: float) -> Iterator[Group]:
+    """The one with the most and nearest neighbours begins, those that still belong to nobody follow, nearest first."""
+    near = list(_near(vectors, bound))
+    taken: set[int] = set()
+    for middle in sorted(range(len(near)), key=lambda place: (-near[place][1], place)):
+        if middle in taken:
+            continue
+        group = _around(middle, [one for one in near[middle][0] if one not in taken], vectors, bound)
+        taken.update(group)
+        if len(group) > 1:
+            yield group
+
+
+def _around(middle: int, others: Sequence[int], vectors: Vectors, bound: float) -> Group:
+    group, total = [middle], vectors[middle].copy()
+    for other in others:
+        if float(total @ vectors[other]) >= bound * len(group):
+            group.append(other)
+            total += vectors[other]
+    return group
+
+
+def _near(vectors: Vectors, bound: float) -> Iterator[tuple[list[int], float]]:
+    """For each statement the others within the bound, `MOST` with itself, the nearest first; and their cosines' sum."""
+    for start in range(0, len(vectors), ROWS):
+        cosines = vectors[start : start + ROWS] @ vectors.T
+        for at, row in enumerate(cosines):
+            row[start + at] = -np.inf
+            within = np.flatnonzero(row >= bound)
+            nearest = within[np.argsort(-row[within], kind="stable")]
+            yield [int(place) for place in nearest[: MOST - 1]], round(float(row[within].sum()), 4)

@@ -1,0 +1,347 @@
+"""Compresses unused memories."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import fmean
+from typing import Annotated, Any, Final, NamedTuple
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import text
+
+from core.errors import Never
+from core.events.publishing import Author
+from core.inference import prompts
+from core.inference.client import Client, OnCall
+from core.inference.embedders import Embedder
+from core.language.terms import has_han
+from core.memory import announcements, identity, memories, writer
+from core.memory.changes import Add, Archive, Change, Derive, Link, Owner, Part, Vector
+from core.reflection import clustering
+from core.statements import condense
+from core.storage.db import Database, Tx
+from core.types import Candidate, Category, Evidence, Json, Kind, Relation, Topic, Trust
+
+PROMPT: Final = "compress.v1"
+
+PAGE: Final = 1_000
+"""Memories of one user that are looked at in one dispatch."""
+
+CORES: Final = 3
+"""Statements that one group becomes at the most."""
+
+TAGS: Final = 20
+"""Tags that a core takes over from its parts."""
+
+
+class Stage(NamedTuple):
+    """How far memories are drawn together: unused since which share of the time, in what groups, into how many."""
+
+    share: float
+    smallest: int
+    cores: int
+
+
+STAGES: Final = (Stage(1.0, 3, 1), Stage(1 / 3, 10, 3))
+"""The last one first. With 90 days: large groups are thinned after 30, and what is left of them is one after 90."""
+
+
+class Core(NamedTuple):
+    """A statement and the places of the memories in their group that it stands for."""
+
+    content: str
+    parts: Sequence[int]
+
+
+Condenser = Callable[[Sequence[Any], Sequence[int], int], Sequence[Core]]
+"""From the rows of a group, its members in their order and a number of cores to those cores; it may leave some out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be looked at: a user's memories `after` a place in their order.
+
+    Those of no use for the time `unused` before `now`, and of use less than `uses` times before; or, `archived`, those
+    that were put away so long ago.
+    """
+
+    user_id: str
+    unused: timedelta
+    uses: int
+    now: datetime
+    after: Sequence[str] = ()
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """What one page comes to, ready to be written; `after`: the place behind which the next one begins."""
+
+    tenant_id: str
+    user_id: str
+    looked_at: int
+    after: Sequence[str] | None
+    changes: Sequence[tuple[Owner, Sequence[Change]]]
+    archived: bool = False
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Carry it out. Conflict: one of the memories has been changed meanwhile."""
+        counts: Counter[str] = Counter(looked_at=self.looked_at)
+        for owner, wanted in self.changes:
+            counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
+        if self.archived:
+            raised = [change.id for _, wanted in self.changes for change in wanted if isinstance(change, Add)]
+            tx.execute(_RAISE, {"ids": raised})
+        return dict(counts)
+
+
+def next_user(tx: Tx, asked: Asked) -> str | None:
+    """The next user of the tenant, behind the one named, with enough memories to draw together; None: no more."""
+    values = _values(asked) | {"smallest": STAGES[0].smallest}
+    found: str | None = tx.execute(_NEXT_PUT_AWAY if asked.archived else _NEXT_USER, values).scalar_one_or_none()
+    return found
+
+
+def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condenser: Condenser) -> Compressed:
+    """Look at one page of a user's memories and draw together what belongs together; nothing is written yet."""
+    with db.tenant(tenant_id) as tx:
+        rows = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
+        evidence = memories.evidence(tx, [row.id for row in rows]) if asked.archived else {}
+    made = [([group[place] for place in core.parts], core.content) for group, core in _cores(rows, asked, condenser)]
+    if asked.archived:
+        made = _unsaid(db, tenant_id, asked.user_id, made)
+    vectors = embedder.embed([content for _, content in made]) if made else ()
+    by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
+    for (parts, content), vector in zip(made, vectors, strict=True):
+        away = _put_away(content, parts, vector, evidence) if asked.archived else [_derived(content, parts, vector)]
+        by_owner[Owner(asked.user_id, parts[0].group_id)].extend(away)
+    last = [rows[-1].category, rows[-1].subject, str(rows[-1].id)] if len(rows) == PAGE else None
+    return Compressed(tenant_id, asked.user_id, len(rows), last, list(by_owner.items()), asked.archived)
+
+
+def _unsaid(
+    db: Database, tenant_id: str, user_id: str, made: Sequence[tuple[list[Any], str]]
+) -> list[tuple[list[Any], str]]:
+    """Without what an active memory says word for word: a statement stands once."""
+    keys = [identity.statement_key(parts[0].subject, content) for parts, content in made]
+    with db.tenant(tenant_id) as tx:
+        said = set(tx.execute(_SAID, {"user": user_id, "keys": keys}).scalars())
+    return [one for one, key in zip(made, keys, strict=True) if key not in said]
+
+
+def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list[Core]:
+    """Cores made of the parts' own sentences. What does not fit into them stays as it is."""
+    made: list[Core] = []
+    vectors = _vectors(group)
+    for bunch in clustering.bunches(vectors[list(members)], count):
+        rest = [members[place] for place in bunch]
+        while len(rest) > 1 and len(made) < CORES:
+            core = _fitting(group, rest)
+            if core is None:
+                break
+            made.append(core)
+            rest = [place for place in rest if place not in core.parts]
+    return made
+
+
+def by_model(client: Client, on_call: OnCall) -> Condenser:
+    """Cores in a model's words, where those keep all numbers, names and dates and bring none; else extractive ones."""
+    system = prompts.load(PROMPT)
+
+    def ask(group: Sequence[Any], members: Sequence[int], count: int) -> Sequence[Core]:
+        if any(has_han(group[place].content) for place in members):
+            return extractive(
+                group, members, count
+            )  # Nothing marks its names, so nothing could tell whether one got lost.
+        try:
+            answer = client.ask(PROMPT, system, _listed(group, members, count), _Answer, on_call)
+        except Never:
+            return extractive(group, members, count)
+        cores = [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
+        return cores if _kept(group, members, cores) else extractive(group, members, count)
+
+    return ask
+
+
+class _Statement(BaseModel):
+    """A statement as the model writes it down."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Annotated[str, Field(min_length=1, max_length=condense.LONGEST)]
+    parts: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+
+
+class _Answer(BaseModel):
+    """What a group becomes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cores: Annotated[list[_Statement], Field(min_length=1, max_length=CORES)]
+
+
+def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[tuple[Sequence[Any], Core]]:
+    """Stage by stage: what one has drawn together or is too young for is left to none of the others."""
+    taken: set[UUID] = set()
+    for stage in STAGES[:1] if asked.archived else STAGES:
+        since = asked.now - asked.unused * stage.share
+        group = [row for row in rows if row.id not in taken and (asked.archived or row.last <= since)]
+        keys = [(row.category, row.subject, row.group_id, row.kind) for row in group]
+        for found in clustering.groups(keys, _vectors(group), stage.smallest):
+            members = sorted(found, key=lambda place: (group[place].occurred_at, group[place].id))
+            for core in condenser(group, members, stage.cores):
+                # What is left over from others, or does not fit, is no group.
+                if len(core.parts) >= (stage.smallest if stage.cores == 1 else 2):
+                    taken.update(group[place].id for place in core.parts)
+                    yield group, core
+
+
+def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
+    """One core for as many of the members as it has room for, found by leaving out a quarter again and again."""
+    count = len(members)
+    while count > 1:
+        content = condense.condensed([group[place].content for place in members[:count]])
+        if content is not None:
+            return Core(content, members[:count])
+        count = count * 3 // 4
+    return None
+
+
+def _kept(group: Sequence[Any], members: Sequence[int], cores: Sequence[Core]) -> bool:
+    """Whether each member went into one core, and each core has the numbers, names and dates of its parts alone."""
+    if sorted(place for core in cores for place in core.parts) != sorted(members):
+        return False
+    for core in cores:
+        said = [group[place].content for place in core.parts]
+        there = frozenset[str]().union(*map(condense.marks, said))
+        words = frozenset[str]().union(*map(condense.words_of, [*said, group[core.parts[0]].subject]))
+        if not there <= condense.words_of(core.content) or not condense.marks(core.content) <= words:
+            return False
+    return True
+
+
+def _listed(group: Sequence[Any], members: Sequence[int], count: int) -> str:
+    rows = [group[place] for place in members]
+    lines = [f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1)]
+    return "\n".join([*lines, "", f"Statements to write, if so few can hold it all: {count}."])
+
+
+def _derived(content: str, parts: Sequence[Any], vector: Vector) -> Derive:
+    level = 1 + max(row.level for row in parts)
+    drawn = [Part(row.id, row.version) for row in parts]
+    return Derive(_candidate(content, parts), drawn, _reason(parts), vector, retires=True, level=level)
+
+
+def _put_away(
+    content: str, parts: Sequence[Any], vector: Vector, evidence: dict[UUID, list[Evidence]]
+) -> Iterator[Change]:
+    """A core of archived memories is archived itself: nobody has missed them."""
+    cited = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
+    add = Add(_candidate(content, parts, cited), _reason(parts), vector)
+    yield add
+    yield from (Link(add.id, Relation.DERIVED_FROM, row.id, add.change_id) for row in parts)
+    yield Archive(add.id, 1, "It stands for archived memories.", add.change_id)
+
+
+def _candidate(content: str, parts: Sequence[Any], evidence: tuple[Evidence, ...] = ()) -> Candidate:
+    times = sorted(row.occurred_at for row in parts)
+    span = {"memories": len(parts), "from": times[0].isoformat(), "to": times[-1].isoformat()}
+    tags = dict.fromkeys(tag for row in parts for tag in row.tags)
+    confirmed = all(row.trust == Trust.CONFIRMED for row in parts)
+    return Candidate(
+        content,
+        Category(parts[0].category),
+        Topic(Counter(row.topic for row in parts).most_common(1)[0][0]),
+        parts[0].subject,
+        evidence,
+        times[-1],
+        kind=Kind(parts[0].kind),
+        importance=max(row.importance for row in parts),
+        confidence=min(1.0, fmean(row.confidence for row in parts)),
+        tags=tuple(tags)[:TAGS],
+        structured={"compressed": span},
+        trust=Trust.CONFIRMED if confirmed else Trust.CANDIDATE,
+    )
+
+
+def _reason(parts: Sequence[Any]) -> str:
+    return f"{len(parts)} memories that nobody has needed since {max(row.last for row in parts):%Y-%m-%d}."
+
+
+def _vectors(rows: Sequence[Any]) -> clustering.Vectors:
+    return clustering.vectors_of([row.vector for row in rows])
+
+
+def _values(asked: Asked) -> Json:
+    category, subject, last = asked.after or ("", "", str(UUID(int=0)))
+    share = min(stage.share for stage in STAGES)
+    return {
+        "user": asked.user_id,
+        "before": asked.now - asked.unused * (1 if asked.archived else share),
+        "uses": asked.uses,
+        "category": category,
+        "subject": subject,
+        "id": last,
+        "page": PAGE,
+    }
+
+
+_LAST = "coalesce(m.last_used_at, m.recorded_at)"
+
+_PLAIN = f"""
+    m.user_id IS NOT NULL AND NOT m.pinned AND m.attribute IS NULL
+    AND m.category NOT IN ('instruction', 'skill', 'pattern')
+    AND m.importance < {announcements.IMPORTANT} AND m.trust NOT IN ('disputed', 'rejected', 'quarantined')
+    AND m.expires_at IS NULL AND m.valid_from IS NULL AND m.valid_to IS NULL
+"""
+"""What may lose its wording. Not: what was pinned, holds a slot, orders, is a workflow, is disputed, weighs much, or is
+true or kept for a certain time alone, which its summary could not say."""
+
+_IN_USE = f"{memories.STANDING} AND {_PLAIN} AND m.uses < :uses AND {_LAST} <= :before"
+
+REPRESENTED = """
+    EXISTS (SELECT FROM relations r JOIN memories c ON c.id = r.from_id AND c.status IN ('active', 'archived')
+            WHERE r.to_id = m.id AND r.relation = 'derived_from'
+            AND (jsonb_exists(c.structured, 'compressed')
+                 OR EXISTS (SELECT FROM memory_versions v WHERE v.memory_id = m.id AND v.change_id = r.change_id)))
+"""
+"""Another memory stands for `m`: it was compressed into it, or merged with it by the change that put `m` away."""
+
+_AWAY = f"m.status = 'archived' AND {_PLAIN} AND m.updated_at <= :before AND NOT {REPRESENTED}"
+
+_TAKEN = f"""
+    m.id, m.version, m.group_id, m.content, m.subject, m.kind, m.category, m.topic, m.importance, m.confidence, m.trust,
+    m.occurred_at, m.tags, m.level, {_LAST} AS last, i.embedding::text AS vector
+    FROM memories m LEFT JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = m.id::text
+    WHERE m.user_id = :user AND (m.category, m.subject, m.id) > (:category, :subject, cast(:id AS uuid))
+"""
+
+_PAGED = "ORDER BY m.category, m.subject, m.id LIMIT :page"
+"""What may belong together stands together."""
+
+_UNUSED = text(f"SELECT {_TAKEN} AND {_IN_USE} {_PAGED}")
+
+_PUT_AWAY = text(f"SELECT {_TAKEN} AND {_AWAY} {_PAGED}")
+
+_OF_USERS = "GROUP BY m.user_id HAVING count(*) >= :smallest ORDER BY m.user_id LIMIT 1"
+
+_NEXT_USER = text(f"SELECT m.user_id FROM memories m WHERE m.user_id > :user AND {_IN_USE} {_OF_USERS}")
+"""By the index over the active memories' users: it ends at the first who has enough."""
+
+_NEXT_PUT_AWAY = text(f"SELECT m.user_id FROM memories m WHERE m.user_id > :user AND {_AWAY} {_OF_USERS}")
+
+_SAID = text(f"""
+    SELECT m.statement_key FROM memories m
+    WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND {memories.STANDING}
+""")
+
+_RAISE = text("""
+    UPDATE memories m SET level = 1 + (SELECT max(p.level) FROM relations r JOIN memories p ON p.id = r.to_id
+                                       WHERE r.from_id = m.id AND r.relation = 'derived_from')
+    WHERE m.id = ANY(:ids)
+""")
+"""A memory that is added was said by someone, and has level 0; this one was drawn from others."""

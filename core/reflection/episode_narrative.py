@@ -1,0 +1,179 @@
+"""Episode text by rules. Pure.
+
+Without a model, in English and Chinese; `bounded` says whether a model's words keep to what was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from core.language.grounding import clipped
+from core.language.terms import has_han
+from core.language.topics import ASSISTANT, IDEOGRAPHS
+from core.types import Message
+
+ACTIONS: Final = 5
+"""Actions that a retelling names; `structured` holds more."""
+
+
+LATE: Final = 4
+"""Messages at the end of a conversation that say how it ended."""
+
+
+SUCCESS: Final[Mapping[str, bool]] = {"succeeded": True, "resolved": True, "failed": False}
+"""Outcomes that say whether it went well; `agreed`, `open` and `ended` do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How it ended, by whose words, or by an event that said so; `reward` where one was given."""
+
+    outcome: str
+    message: Message | None = None
+    reward: float | None = None
+
+    @property
+    def success(self) -> bool | None:
+        return SUCCESS.get(self.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What there is to tell of one participant's conversation."""
+
+    name: str
+    others: Sequence[str]
+    topics: Sequence[str]
+    started_at: datetime
+    ended_at: datetime
+    messages: int
+    opening: str | None
+    actions: Sequence[str]
+    ending: Ending
+
+
+def ending(people: Sequence[Message]) -> Ending:
+    """How it ended by what people said at its end; the last word that says so holds."""
+    for message in reversed(people[-LATE:]):
+        for outcome, pattern in _ENDINGS:
+            if pattern.search(message.content):
+                return Ending(outcome, message)
+    if people and _ASKS.search(people[-1].content):
+        return Ending("open", people[-1])
+    return Ending("ended")
+
+
+def retold(account: Account) -> str:
+    """The conversation in sentences, in the language of what was said."""
+    spoken = " ".join([account.opening or "", *account.actions, *account.topics])
+    parts = _chinese(account) if _is_chinese(spoken) else _english(account)
+    return "".join(parts).strip()
+
+
+def _english(one: Account) -> list[str]:
+    about = f" about {_listed(one.topics)}" if one.topics else ""
+    others = _listed([_ASSISTANT.get(other, (other, other))[0] for other in one.others])
+    talked = f"talked with {others}" if others else "spoke"
+    span = f"{one.started_at:%H:%M}" + ("" if _is_brief(one) else f"–{one.ended_at:%H:%M}")
+    parts = [f"{one.name} {talked}{about} on {one.started_at.day} {one.started_at:%B %Y}, {span} UTC"]
+    parts.append(f" ({one.messages} messages).")
+    if one.opening:
+        parts.append(f" {one.name} began: “{clipped(one.opening)}”")
+    parts += [f" {clipped(action)}" for action in one.actions[:ACTIONS]]
+    words = _ENDED_EN[one.ending.outcome]
+    quote = f": “{clipped(one.ending.message.content)}”" if one.ending.message else "."
+    parts += [f" {words}{quote}"] if words else []
+    return [*parts, f" Reward: {one.ending.reward:g}." if one.ending.reward is not None else ""]
+
+
+def _chinese(one: Account) -> list[str]:
+    about = f"谈了{'、'.join(one.topics)}" if one.topics else "谈了话"
+    others = "、".join(_ASSISTANT.get(other, (other, other))[1] for other in one.others)
+    span = f"{one.started_at:%H:%M}" + ("" if _is_brief(one) else f"–{one.ended_at:%H:%M}")
+    day = f"{one.started_at.year}年{one.started_at.month}月{one.started_at.day}日"
+    parts = [f"{one.name}于{day}{span}（UTC）{f'与{others}' if others else ''}{about}（共{one.messages}条消息）。"]
+    if one.opening:
+        parts.append(f"{one.name}先说：“{clipped(one.opening)}”。")
+    parts += [clipped(action) for action in one.actions[:ACTIONS]]
+    words = _ENDED_ZH[one.ending.outcome]
+    quote = f"：“{clipped(one.ending.message.content)}”。" if one.ending.message else "。"
+    parts += [f"{words}{quote}"] if words else []
+    return [*parts, f"奖励：{one.ending.reward:g}。" if one.ending.reward is not None else ""]
+
+
+def _is_brief(one: Account) -> bool:
+    """Whether its beginning and end are the same minute, as they are printed."""
+    return one.ended_at - one.started_at < _MINUTE and one.ended_at.minute == one.started_at.minute
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def _is_chinese(said: str) -> bool:
+    return has_han(said) and len(_HAN.findall(said)) >= len(_LATIN.findall(said))
+
+
+_MINUTE = datetime(2000, 1, 1, 0, 1) - datetime(2000, 1, 1)  # noqa: DTZ001 - a length of time has no zone
+
+
+_HAN = re.compile(f"[{IDEOGRAPHS}]")
+
+_LATIN = re.compile(r"[A-Za-z]{2,}")
+
+_ASKS = re.compile(r"[?？]\s*$")
+
+
+_ENDINGS: Final = (
+    (
+        "failed",
+        re.compile(
+            r"\b(?:fail(?:s|ed|ing)?|(?:did|does|do|has|is|are|was|were|could|can|would)(?: no|n['’]?)t(?: \w+){0,2} "
+            r"(?:work|help|fixe?d?|solved?|possible)\w*|still (?:broken|the same|an? error|not)|no luck|gave up|"
+            r"giv(?:e|ing) up|out of options)\b|失败|没(?:有)?(?:成功|解决|用|修好)|还是不(?:行|能|对)|不管用|放弃",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "resolved",
+        re.compile(
+            r"\b(?:thank(?:s| you)|thx|solved|resolved|fixed|works? now|it work(?:s|ed)|that (?:did|does) it|"
+            r"that helps?|all set|problem gone|perfect)\b|谢谢|多谢|感谢|解决了|搞定|成功了|可以了|没问题了|修好了",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "agreed",
+        re.compile(
+            r"\b(?:agreed?|deal|sounds good|works for me|let['’]s do (?:it|that)|see you|it['’]?s settled|"
+            r"count me in)\b|同意|说定|就这么定|一言为定|没意见|好的|行[，。！]|到时(?:候)?见",
+            re.IGNORECASE,
+        ),
+    ),
+)
+"""What people say at the end, and what that says of the end; of two in one message the first holds."""
+
+_ENDED_EN: Final = {
+    "succeeded": "It succeeded",
+    "failed": "It failed",
+    "resolved": "It was resolved",
+    "agreed": "It ended in agreement",
+    "open": "It was left open",
+    "ended": "",
+}
+
+_ENDED_ZH: Final = {
+    "succeeded": "事情成功了",
+    "failed": "没有成功",
+    "resolved": "问题得到了解决",
+    "agreed": "最后达成一致",
+    "open": "最后没有定下来",
+    "ended": "",
+}
+
+
+_ASSISTANT: Final = {ASSISTANT: ("the assistant", "助手")}

@@ -1,0 +1,348 @@
+"""One episodic memory per participant.
+
+Read – think – write: `read` what a session holds, `told` what there is to keep, `Written.write` it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import text
+
+from core.consolidation import upsert
+from core.consolidation.pipeline import Gateway
+from core.consolidation.upsert import Kept
+from core.errors import Later, Never
+from core.events import log
+from core.events.publishing import Author
+from core.extraction import actions as spoken_actions
+from core.extraction import rule_extractor
+from core.inference import prompts
+from core.inference.client import Client, OnCall
+from core.language import grounding, topics
+from core.language.topics import ASSISTANT
+from core.memory.changes import Owner
+from core.reflection import episode_narrative
+from core.reflection.episode_narrative import Account, Ending
+from core.screening import output
+from core.sessions import sessions
+from core.storage.db import Database, Tx
+from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic
+
+PROMPT: Final = "episode.v1"
+
+READ: Final = 1_000
+"""Messages of a session that are read: its last ones, where it is longer."""
+
+FEWEST: Final = 3
+"""Messages with words in them that make a conversation worth an episode."""
+
+QUOTES: Final = 8
+"""Messages that an episode cites."""
+
+QUOTE_CHARACTERS: Final = 500
+
+KEPT_ACTIONS: Final = 20
+"""Actions that `structured` holds."""
+
+SHOWN: Final = 60
+"""Messages put before a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What a session holds: what was said to all of it, who was there, and what events say of how it went.
+
+    `started_at`: of the session, whose first messages are not among these where it is longer than READ.
+    """
+
+    session_id: str
+    group_id: str | None
+    messages: Sequence[Message]
+    listeners: Sequence[str]
+    started_at: datetime
+    reports: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An episode before it is judged: whose it is, what there is to tell, and what was said for it."""
+
+    owner: Owner
+    account: Account
+    quotes: Sequence[Message]
+    importance: float
+
+    def structured(self, session_id: str) -> Json:
+        one = self.account
+        return {
+            "participant": one.name,
+            "with": list(one.others),
+            "topics": list(one.topics),
+            "started_at": one.started_at.isoformat(),
+            "ended_at": one.ended_at.isoformat(),
+            "actions": list(one.actions),
+            "outcome": one.ending.outcome,
+            "success": one.ending.success,
+            "reward": one.ending.reward,
+            "session_id": session_id,
+            "messages": one.messages,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the episodes of a session change, ready to be written."""
+
+    episodes: int
+    kept: Sequence[Kept]
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Carry it out. Conflict: one of the episodes has been changed meanwhile."""
+        counts: Json = {"episodes": self.episodes}
+        # Each owner is locked while written, so in one order: the same people meet in other sessions, too.
+        for kept in sorted(self.kept, key=lambda one: one.owner.user_id):
+            for name, n in kept.write(tx, author).items():
+                counts[name] = counts.get(name, 0) + n
+        return counts
+
+
+class Narrative(BaseModel):
+    """A conversation as a model retells it for one participant."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    participant: str
+    narrative: Annotated[str, Field(min_length=1, max_length=grounding.LONGEST)]
+
+
+class Narratives(BaseModel):
+    """One for each participant."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    episodes: list[Narrative]
+
+
+Narrate = Callable[[Talk, Sequence[Told]], Mapping[str, str]]
+"""Retells a talk for participants, by their names; nobody is left out but by failure."""
+
+
+def plainly(_talk: Talk, _told: Sequence[Told]) -> Mapping[str, str]:
+    """Without a model: every episode is worded by `core.reflection.episode_narrative`."""
+    return {}
+
+
+def by_model(client: Client, on_call: OnCall) -> Narrate:
+    """Have a model retell it. What it cannot, or would not, or puts in from elsewhere, is left out."""
+
+    def narrate(talk: Talk, several: Sequence[Told]) -> Mapping[str, str]:
+        transcript = _transcript(talk)
+        names = "\n".join(told.account.name for told in several)
+        asked = f"People:\n{names}\n\nTranscript:\n{transcript}"
+        try:
+            answer = client.ask(PROMPT, prompts.load(PROMPT), asked, Narratives, on_call)
+        except (Later, Never):
+            return {}
+        known = {told.account.name: [transcript, episode_narrative.retold(told.account)] for told in several}
+        return {
+            one.participant: one.narrative
+            for one in answer.episodes
+            if one.participant in known and grounding.bounded(one.narrative, one.participant, known[one.participant])
+        }
+
+    return narrate
+
+
+def session(gate: Gateway, tenant_id: str, session_id: str, narrate: Narrate = plainly) -> Written:
+    """What the episodes of a session change. NotFound: nobody ever spoke in it."""
+    talk = read(gate.db, tenant_id, session_id)
+    several = told(talk)
+    with gate.db.tenant(tenant_id) as tx:
+        rows = [upsert.find(tx, one.owner, one.account.name, _slot(talk)) for one in several]
+    news = [(one, row) for one, row in zip(several, rows, strict=True) if _is_news(talk, one, row)]
+    words = narrate(talk, [one for one, _ in news]) if news else {}
+    kept = []
+    for one, row in news:
+        candidate = _candidate(talk, one, words.get(one.account.name))
+        reason = "A conversation ended." if row is None else "The conversation went on, or its outcome is known now."
+        kept.append(upsert.keep(gate, tenant_id, one.owner, candidate, row, reason, used=False))
+    return Written(len(several), kept)
+
+
+def read(db: Database, tenant_id: str, session_id: str) -> Talk:
+    """What a session holds that all of its participants heard. NotFound: there is no such session."""
+    with db.tenant(tenant_id) as tx:
+        stands = sessions.get(tx, session_id)
+        after = max(0, stands.message_count - READ)
+        found = sessions.transcript(tx, session_id, after=after, limit=READ)
+        names = list(tx.execute(_LISTENERS, {"session": session_id}).scalars())
+        listeners = list(tx.execute(_USERS, {"names": names}).scalars()) if names else []
+        reports = [log.event_of(row) for row in tx.execute(_REPORTS, {"session": session_id})]
+    group = stands.group_id or next((m.group_id for m in found if m.group_id), None)
+    heard = [m for m in found if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group]
+    said = output.messages(heard)
+    started = said[0].occurred_at if said and not after else stands.started_at
+    return Talk(session_id, group, rule_extractor.with_assistants(said), listeners if group else [], started, reports)
+
+
+def told(talk: Talk) -> list[Told]:
+    """An episode for each who took part; none where nothing was said that is worth one."""
+    if len(talk.messages) < FEWEST:
+        return []
+    people = _people(talk)
+    if not any(people.values()):
+        return []
+    actions = spoken_actions.said(talk.messages)
+    several = [_told(talk, user, name, people, actions) for user, name in people]
+    return [one for one in several if one.account.topics]
+
+
+def _people(talk: Talk) -> dict[tuple[str, str], list[Message]]:
+    """Who took part, by user and name, each with what they said; who only listened has said nothing."""
+    said: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
+    names: dict[tuple[str, str], str] = {}
+    for message in talk.messages:
+        name = rule_extractor.speaker_of(message)
+        if name is not None:
+            first = names.setdefault((message.user_id, name.casefold()), name)
+            said[message.user_id, first].append(message)
+    heard = {word.casefold() for user, name in said for word in (user, name)}
+    silent: dict[tuple[str, str], list[Message]] = {
+        (name, name): [] for name in talk.listeners if name.casefold() not in heard
+    }
+    return dict(said) | silent
+
+
+def _told(
+    talk: Talk,
+    user: str,
+    name: str,
+    people: Mapping[tuple[str, str], Sequence[Message]],
+    actions: Mapping[str, Sequence[str]],
+) -> Told:
+    own = people[user, name]
+    spoken = [m for m in talk.messages if rule_extractor.speaker_of(m) is not None]
+    others = [other for _, other in people if other != name]
+    others += [ASSISTANT] if len(spoken) < len(talk.messages) else []
+    ending = _reported(talk.reports, user) or episode_narrative.ending(spoken)
+    ending = replace(ending, reward=_reward(talk.reports, user))
+    mine = [action for m in own for action in actions.get(m.id, ())]
+    account = Account(
+        name=name,
+        others=others,
+        topics=_topics(talk, own, [name, *others]),
+        started_at=talk.started_at.astimezone(UTC),
+        ended_at=max(m.occurred_at for m in talk.messages).astimezone(UTC),
+        messages=len(talk.messages),
+        opening=own[0].content if own else None,
+        actions=list(dict.fromkeys(mine))[:KEPT_ACTIONS],
+        ending=ending,
+    )
+    quotes = list(_quotes(talk, own, actions, ending))[:QUOTES]
+    return Told(Owner(user, talk.group_id), account, quotes, _importance(own, account))
+
+
+def _topics(talk: Talk, own: Sequence[Message], names: Sequence[str]) -> list[str]:
+    mine = {m.id for m in own}
+    others = [m.content for m in talk.messages if m.id not in mine]
+    return topics.topics([m.content for m in own], others, names)
+
+
+def _quotes(
+    talk: Talk, own: Sequence[Message], actions: Mapping[str, Sequence[str]], ending: Ending
+) -> Iterator[Message]:
+    """What an episode rests on: how one began, how it ended, what one did, what was said to all; each once."""
+    mine = {m.id for m in own}
+    others = [m for m in talk.messages if m.id not in mine]
+    ranked = [*own[:1], *([ending.message] if ending.message else []), *(m for m in own if m.id in actions)]
+    ranked += [*others[:1], *others[-1:], *own[-1:]]
+    yield from {m.id: m for m in ranked}.values()
+
+
+def _reported(reports: Sequence[Event], user: str) -> Ending | None:
+    """How it ended by the last event that says so of this user."""
+    for event in reversed(reports):
+        if event.user_id != user:
+            continue
+        if event.event_type in {"skill.succeeded", "skill.failed"}:
+            return Ending("succeeded" if event.event_type == "skill.succeeded" else "failed")
+        success = event.payload.get("success")
+        if event.event_type == "task.completed" and isinstance(success, bool):
+            return Ending("succeeded" if success else "failed")
+    return None
+
+
+def _reward(reports: Sequence[Event], user: str) -> float | None:
+    """The last reward that an event of this user gives."""
+    for event in reversed(reports):
+        given = event.payload.get("reward")
+        if event.user_id == user and isinstance(given, int | float) and not isinstance(given, bool):
+            return float(given) if math.isfinite(given) else None
+    return None
+
+
+def _importance(own: Sequence[Message], account: Account) -> float:
+    """A conversation in which something was done, or that is known to have gone well or ill, matters more."""
+    plain = 0.4 + 0.1 * bool(account.actions) + 0.1 * (account.ending.success is not None)
+    return round(max(plain, *(m.importance or 0 for m in own), 0), 2)
+
+
+def _slot(talk: Talk) -> str:
+    return f"episode:{talk.session_id}"
+
+
+def _is_news(talk: Talk, one: Told, row: Any | None) -> bool:
+    """Whether there is something to tell that the episode which stands does not hold."""
+    if row is None:
+        return True
+    return not upsert.is_closed(row) and row.structured != one.structured(talk.session_id)
+
+
+def _candidate(talk: Talk, one: Told, narrative: str | None) -> Candidate:
+    return Candidate(
+        content=narrative or episode_narrative.retold(one.account),
+        category=Category.EPISODE,
+        topic=Topic.HISTORY,
+        subject=one.account.name,
+        evidence=tuple(Evidence(m.session_id, m.id, m.event_id, m.content[:QUOTE_CHARACTERS]) for m in one.quotes),
+        occurred_at=one.account.started_at,
+        kind=Kind.EPISODIC,
+        importance=one.importance,
+        confidence=0.8,
+        attribute=_slot(talk),
+        value=talk.session_id,
+        valid_from=one.account.started_at,
+        structured=one.structured(talk.session_id),
+    )
+
+
+def _transcript(talk: Talk) -> str:
+    shown = talk.messages if len(talk.messages) <= SHOWN else [*talk.messages[:10], *talk.messages[10 - SHOWN :]]
+    return "\n".join(
+        f"{m.occurred_at:%Y-%m-%d %H:%M} {rule_extractor.speaker_of(m) or ASSISTANT}: {m.content[:QUOTE_CHARACTERS]}"
+        for m in shown
+    )
+
+
+_LISTENERS = text("""
+    SELECT DISTINCT names.name FROM messages m, jsonb_array_elements_text(m.extras -> 'participants') AS names (name)
+    WHERE m.session_id = :session AND jsonb_typeof(m.extras -> 'participants') = 'array' ORDER BY 1
+""")
+
+_USERS = text("SELECT DISTINCT user_id FROM sessions WHERE user_id = ANY(:names) ORDER BY 1")
+"""Those of the names that are users: nobody gets memories because someone wrote their name down."""
+
+_REPORTS = text(f"""
+    SELECT {log.COLUMNS} FROM events e
+    WHERE session_id = :session
+      AND event_type IN ('task.completed', 'skill.succeeded', 'skill.failed', 'feedback.given')
+    ORDER BY seq
+""")
+"""What was published about how a session went."""

@@ -1,0 +1,325 @@
+"""Finds patterns across memories and writes them.
+
+What comes again is found by its words and days (`core.reflection.recurrence`), what is said of one thing by vectors.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.consolidation import judge
+from core.events.publishing import Author
+from core.inference.embedders import Embedder
+from core.memory import identity, memories, nearest_vectors, writer
+from core.memory.changes import Change, Derive, Link, Owner, Part, Replace, Vector
+from core.reflection import clustering, generalization, recurrence
+from core.reflection.generalization import Finding, Group, Wording
+from core.reflection.recurrence import CITED, Occasion, Statement
+from core.storage.db import Database, Tx
+from core.types import Candidate, Category, Evidence, Json, Relation, Topic
+
+NEW: Final = 200
+"""New memories that are looked at in one dispatch."""
+
+BESIDE: Final = 20
+"""Nearest memories that are looked at beside each new one."""
+
+ALIKE: Final = 0.5
+"""Share of its memories that two patterns have in common if they are one."""
+
+READ: Final = 2_000
+"""Memories of a user, the newest, in which is looked for what comes again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one look has found, ready to be written; `since`: from where the next one goes on, if there is more."""
+
+    tenant_id: str
+    looked_at: int
+    since: str | None
+    changes: Sequence[tuple[Owner, Sequence[Change]]]
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Carry it out. Conflict: one of the memories has been changed meanwhile."""
+        counts: Counter[str] = Counter(looked_at=self.looked_at)
+        for owner, wanted in self.changes:
+            counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
+        return dict(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """New memories and those beside them, with their vectors, and the patterns there are with what they rest on.
+
+    `known`: all that is known of their subjects, with when it was said.
+    """
+
+    rows: Sequence[Any]
+    new: frozenset[UUID]
+    vectors: clustering.Vectors
+    patterns: Sequence[Any]
+    known: Sequence[Any] = ()
+
+
+def find(
+    db: Database, tenant_id: str, user_id: str, embedder: Embedder, wording: Wording, since: str | None = None
+) -> Found:
+    """Look at the memories recorded since the user's newest pattern, the newest `NEW` of them; nothing is written yet.
+
+    With `since`, a time, at all that were recorded after it, the oldest first; `Found.since` says how to go on.
+    """
+    with db.tenant(tenant_id) as tx:
+        read = _read(tx, user_id, None if since is None else datetime.fromisoformat(since))
+    due = [group for group in _groups(read) if _is_due(group.plain, read.patterns)]
+    found = [finding for group in due if (finding := wording(group)) is not None]
+    fresh = [(one, _known(one, read.patterns)) for one in found]
+    wanted = _wanted(fresh)
+    by_owner = _changes(db, tenant_id, user_id, embedder, wanted)
+    last = max((row.recorded_at for row in read.rows if row.id in read.new), default=None)
+    more = since is not None and last is not None and len(read.new) == NEW
+    return Found(tenant_id, len(read.new), last.isoformat() if more and last else None, list(by_owner.items()))
+
+
+def _read(tx: Tx, user_id: str, since: datetime | None) -> _Read:
+    patterns = tx.execute(_PATTERNS, {"user": user_id}).all()
+    begin = since or max((one.recorded_at for one in patterns), default=None)
+    new = tx.execute(_NEW_FIRST if since else _NEW_LAST, {"user": user_id, "since": begin, "limit": NEW}).all()
+    ids = {row.id for row in new}
+    if not new:
+        return _Read((), frozenset(), clustering.vectors_of(()), patterns)
+    near = nearest_vectors.nearest(tx, user_id, _vectors(new), BESIDE + 1)
+    beside = {one for ones in near for one, cosine in ones if cosine >= clustering.BOUNDS[-1]} - ids
+    rows = sorted([*new, *tx.execute(_BESIDE, {"user": user_id, "ids": list(beside)})], key=lambda row: row.id)
+    known = tx.execute(_KNOWN, {"user": user_id, "subjects": list({row.subject for row in new}), "limit": READ}).all()
+    return _Read(rows, frozenset(ids), _vectors(rows), patterns, known)
+
+
+def _groups(read: _Read) -> list[Group]:
+    """What comes again, and groups about one thing with something new in them that is not the same."""
+    recurrent = [group for group in _recurrent(read) if any(row.id in read.new for row in group.members)]
+    taken = [{row.id for row in group.members} for group in recurrent]
+    keys = [(row.subject, row.group_id) for row in read.rows]
+    groups = [
+        [read.rows[place] for place in found] for found in clustering.groups(keys, read.vectors, generalization.SUPPORT)
+    ]
+    alike = [
+        Group(group, generalization.knowledge(group))
+        for group in groups
+        if generalization.is_supported(group) and any(row.id in read.new for row in group)
+    ]
+    return recurrent + [group for group in alike if not any(_shares(group.members, ids) for ids in taken)]
+
+
+def _recurrent(read: _Read) -> Iterator[Group]:
+    by_key: defaultdict[tuple[str, str | None], dict[UUID, Any]] = defaultdict(dict)
+    for row in read.known:
+        by_key[row.subject, row.group_id][row.id] = row
+    names = {name for row in read.known for name in (row.subject.casefold(), *row.speakers)}
+    for (subject, group_id), rows in sorted(by_key.items(), key=lambda item: (item[0][0], item[0][1] or "")):
+        mine = [one for one in read.patterns if (one.subject, one.group_id) == (subject, group_id)]
+        themes = {theme for one in mine if (theme := _theme(one))}
+        for one in recurrence.recurrences([_statement(row) for row in rows.values()], subject, names, themes):
+            members = [rows[member] for member in one.members]  # All: whoever erases one erases what counts it.
+            yield Group(members, Finding(Category.PATTERN, one.content, members, one.cited, one.theme, len(one.days)))
+
+
+def _statement(row: Any) -> Statement:
+    return Statement(row.id, row.content, row.occurred_at, [_occasion(row, one) for one in row.said])
+
+
+def _occasion(row: Any, said: Json) -> Occasion:
+    """Who is about whom they speak: where it has no name on it, a user of themselves."""
+    speaker = said["speaker"] or (row.user_id if said["role"] in {"user", None} else "")
+    at = datetime.fromisoformat(said["at"]) if said["at"] else None
+    return Occasion(said["quote"], at, said["role"], own=speaker.casefold() == row.subject.casefold())
+
+
+def _shares(members: Sequence[Any], ids: Collection[UUID]) -> bool:
+    return 2 * sum(row.id in ids for row in members) >= len(members)
+
+
+def _wanted(found: Sequence[tuple[Finding, Any | None]]) -> list[tuple[Finding, Any | None]]:
+    """What is new, and of each pattern that grows the first that would reword it."""
+    growing: dict[UUID, tuple[Finding, Any | None]] = {}
+    for one, known in found:
+        if known is not None and _grows(one, known):
+            growing.setdefault(known.id, (one, known))
+    return [(one, known) for one, known in found if known is None] + list(growing.values())
+
+
+def _known(finding: Finding, patterns: Sequence[Any]) -> Any | None:
+    """The pattern there is already of this theme, or for these memories, whatever became of it."""
+    first, mine = finding.members[0], {row.id for row in finding.members}
+    for one in patterns:
+        here = (one.subject, one.group_id) == (first.subject, first.group_id)
+        if here and finding.theme is not None and _theme(one) == finding.theme:
+            return one
+    rests = [(one, _rests_on(one)) for one in patterns]
+    return next((one for one, parts in rests if len(mine & parts) >= ALIKE * min(len(mine), len(parts)) > 0), None)
+
+
+def _is_due(finding: Finding | None, patterns: Sequence[Any]) -> bool:
+    """Whether words are needed: of a theme that is known and has not grown they would be thrown away, a model's too."""
+    if finding is None or finding.theme is None:
+        return True
+    known = _known(finding, patterns)
+    return known is None or _grows(finding._replace(category=Category(known.category)), known)
+
+
+def _theme(pattern: Any) -> str | None:
+    theme: str | None = pattern.structured["pattern"].get("theme")
+    return theme
+
+
+def _rests_on(pattern: Any) -> set[UUID]:
+    """Its memories; one that was undone has no relations any more, and is not to come back either."""
+    return set(pattern.parts) | {UUID(one) for one in pattern.structured["pattern"]["parts"]}
+
+
+def _grows(finding: Finding, known: Any) -> bool:
+    """Whether a pattern gets new words: it has more to rest on, and nobody has put it away or reworded it."""
+    kept = known.structured["pattern"]
+    if known.status != "active" or kept["key"] != identity.statement_key(known.subject, known.content):
+        return False
+    if known.category != finding.category or _theme(known) not in {None, finding.theme}:
+        return False
+    more = {row.id for row in finding.members} - _rests_on(known)
+    return finding.days > kept.get("days", 0) if finding.theme else bool(more)
+
+
+def _changes(
+    db: Database, tenant_id: str, user_id: str, embedder: Embedder, wanted: Sequence[tuple[Finding, Any | None]]
+) -> Mapping[Owner, list[Change]]:
+    """New patterns, where the judge takes them for nothing that is known, and known ones with more to them."""
+    by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
+    if not wanted:
+        return by_owner
+    vectors = embedder.embed([finding.content for finding, _ in wanted])
+    with db.tenant(tenant_id) as tx:
+        cited = [row.id for finding, _ in wanted for row in finding.members[: finding.cited]]
+        evidence = memories.evidence(tx, cited + [known.id for _, known in wanted if known is not None])
+        candidates = [_candidate(finding, known, evidence) for finding, known in wanted]
+        near = [
+            memories.neighbours(tx, user_id, [one], vectors[at : at + 1], finding.members[0].group_id)[0]
+            for at, (one, (finding, _)) in enumerate(zip(candidates, wanted, strict=True))
+        ]
+    for place, (finding, known) in enumerate(wanted):
+        owner = Owner(user_id, finding.members[0].group_id)
+        if known is not None:
+            by_owner[owner] += _refreshed(finding, known, candidates[place], vectors[place])
+        elif judge.judge(candidates[place], near[place]).kind is judge.Kind.ADD:
+            by_owner[owner] += _derived(finding, candidates[place], vectors[place])
+    return by_owner
+
+
+def _derived(finding: Finding, candidate: Candidate, vector: Vector) -> list[Change]:
+    parts = [Part(row.id, row.version) for row in finding.members[: finding.cited]]
+    change = Derive(candidate, parts, _reason(finding), vector)
+    rest = finding.members[finding.cited :]
+    return [change, *(Link(change.id, Relation.DERIVED_FROM, row.id, change.change_id) for row in rest)]
+
+
+def _refreshed(finding: Finding, known: Any, candidate: Candidate, vector: Vector) -> list[Change]:
+    more = [row.id for row in finding.members if row.id not in set(known.parts)]
+    change = Replace(memories.known(known), candidate, _reason(finding), vector)
+    return [change, *(Link(known.id, Relation.DERIVED_FROM, one, change.change_id) for one in more)]
+
+
+def _candidate(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> Candidate:
+    members, (first, last) = finding.members, _span(finding.members)
+    span = {"memories": len(members), "from": first.isoformat(), "to": last.isoformat()}
+    key = identity.statement_key(members[0].subject, finding.content)
+    kept = span | {"key": key, "parts": [str(row.id) for row in members]}
+    kept |= {"theme": finding.theme, "days": finding.days} if finding.theme else {}
+    return Candidate(
+        finding.content,
+        finding.category,
+        Topic(Counter(row.topic for row in members).most_common(1)[0][0]),
+        members[0].subject,
+        _cited(finding, known, evidence),
+        last,
+        importance=fmean(row.importance for row in members),
+        confidence=min(1.0, fmean(row.confidence for row in members)),
+        structured={"pattern": kept},
+    )
+
+
+def _cited(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> tuple[Evidence, ...]:
+    """What it rests on; for what comes again a quote of each memory, and with those there are `CITED` at the most."""
+    several = [evidence.get(row.id, ()) for row in finding.members[: finding.cited]]
+    if finding.theme is None:
+        return tuple(dict.fromkeys(one for quotes in several for one in quotes))
+    there = set(evidence.get(known.id, ())) if known is not None else set()
+    fresh = [quotes[-1] for quotes in several if quotes and not there & set(quotes)]
+    return tuple(dict.fromkeys(fresh))[: max(0, CITED - len(there))]
+
+
+def _reason(finding: Finding) -> str:
+    first, last = _span(finding.members)
+    return f"Shown by {len(finding.members)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}."
+
+
+def _span(members: Sequence[Any]) -> tuple[datetime, datetime]:
+    times = sorted(row.occurred_at for row in members)
+    return times[0], times[-1]
+
+
+def _vectors(rows: Sequence[Any]) -> clustering.Vectors:
+    return clustering.vectors_of([row.vector for row in rows])
+
+
+_OWN = f"""
+    m.user_id = :user AND m.level = 0 AND m.trust <> 'disputed' AND {memories.STANDING}
+    AND m.category NOT IN ('instruction', 'skill', 'plan', 'episode')
+"""
+"""What someone said of their life, and stands: no accounts of whole conversations, and no wishes."""
+
+_TAKEN = f"""
+    SELECT m.id, m.version, m.group_id, m.session_id, m.content, m.subject, m.category, m.topic, m.importance,
+           m.confidence, m.occurred_at, m.recorded_at, i.embedding::text AS vector
+    FROM memories m
+    JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = m.id::text AND i.embedding IS NOT NULL
+    WHERE {_OWN} AND m.category <> 'pattern'
+"""
+"""What knowledge is made of: what someone said, and stands."""
+
+_SINCE = "AND m.recorded_at > coalesce(cast(:since AS timestamptz), '-infinity')"
+
+_NEW_LAST = text(f"{_TAKEN} {_SINCE} ORDER BY m.recorded_at DESC, m.id DESC LIMIT :limit")
+
+_NEW_FIRST = text(f"{_TAKEN} {_SINCE} ORDER BY m.recorded_at, m.id LIMIT :limit")
+
+_BESIDE = text(f"{_TAKEN} AND m.id = ANY(:ids)")
+
+_KNOWN = text(f"""
+    SELECT m.id, m.version, m.user_id, m.group_id, m.content, m.subject, m.topic, m.importance, m.confidence,
+           m.occurred_at, said.said, said.speakers
+    FROM (SELECT * FROM memories m WHERE {_OWN} AND m.subject = ANY(:subjects)
+          ORDER BY m.recorded_at DESC, m.id DESC LIMIT :limit) m
+    CROSS JOIN LATERAL (
+        SELECT coalesce(json_agg(json_build_object('quote', e.quote, 'at', g.occurred_at, 'role', g.role,
+                                                   'speaker', g.speaker)
+                                 ORDER BY g.occurred_at, e.session_id, e.message_id), '[]') AS said,
+               coalesce(array_agg(DISTINCT lower(g.speaker)) FILTER (WHERE g.speaker IS NOT NULL), '{{}}') AS speakers
+        FROM evidence e LEFT JOIN messages g ON g.session_id = e.session_id AND g.id = e.message_id
+        WHERE e.memory_id = m.id) said
+    ORDER BY m.id
+""")
+"""All that is known of these subjects, with when each was said, and by whom."""
+
+_PATTERNS = text("""
+    SELECT m.*, ARRAY(SELECT r.to_id FROM relations r WHERE r.from_id = m.id AND r.relation = 'derived_from') AS parts
+    FROM memories m
+    WHERE m.user_id = :user AND m.category IN ('pattern', 'knowledge') AND jsonb_exists(m.structured, 'pattern')
+    ORDER BY m.id
+""")
+"""All there ever were, so that what someone has put away does not come back."""

@@ -1,0 +1,259 @@
+"""Profile rows: build, refresh, read.
+
+A group's rests on what was said in that group, and on nothing that a member said elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import Conflict
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.memory import memories, writer
+from core.reflection import profile_attributes
+from core.storage.db import Database, Tx
+from core.types import Json
+
+READ: Final = 10_000
+"""Memories that a profile is built from, the newest: the limit of a user unless it is set higher."""
+
+ATTEMPTS: Final = 3
+"""How often a profile is built anew for someone who waits, where memories change in between."""
+
+GROUPS: Final = 20
+"""Groups whose profiles follow one of a user's; those beyond follow with the next event."""
+
+GRACE: Final = timedelta(seconds=30)
+"""How long before a profile was built a change may have begun that it could not see yet, for it was not committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whom a profile describes: a user or a group."""
+
+    user_id: str | None = None
+    group_id: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The name of the profile's row."""
+        return f"group:{self.group_id}" if self.group_id is not None else f"user:{self.user_id}"
+
+    def as_json(self) -> Json:
+        return {"group_id": self.group_id} if self.group_id is not None else {"user_id": self.user_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profile as it is kept.
+
+    `built_at`: when it was last found to be right. `until`: when a memory it may rest on will have lapsed.
+    """
+
+    version: int
+    attributes: Json
+    built_at: datetime
+    until: datetime | None
+
+    def lapsed(self, now: datetime) -> bool:
+        return self.until is not None and self.until <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A profile as it is to be, over the version it follows (0: none), ready to be written."""
+
+    tenant_id: str
+    owner: Owner
+    seen: int
+    before: Json
+    attributes: Json
+    until: datetime | None
+    at: datetime
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Keep it where it differs, and say what has changed. Conflict: what it was built from stands no longer."""
+        document = _document(self.attributes, self.until)
+        if document == self.before:
+            tx.execute(_RIGHT, {"owner": self.owner.key, "seen": self.seen, "at": self.at})
+            return {**self.owner.as_json(), "version": self.seen, "changed": []}
+        if self.owner.user_id is not None:
+            writer.lock(tx, self.tenant_id, self.owner.user_id)
+        self._refuse_overtaken(tx)
+        version = self._put(tx, document)
+        names = profile_attributes.changed(_attributes(self.before), self.attributes)
+        payload = {**self.owner.as_json(), "version": version, "changed": names}
+        publishing.publish(tx, self.tenant_id, author, [Emission("profile.updated", payload, subject=self.owner.key)])
+        return payload
+
+    def _refuse_overtaken(self, tx: Tx) -> None:
+        ids = [UUID(one) for one in profile_attributes.named(self.attributes)]
+        if tx.execute(_STILL, {"ids": ids}).scalar_one() != len(ids):
+            raise Conflict("A memory of this profile has been changed while it was built.")
+
+    def _put(self, tx: Tx, document: Json) -> int:
+        values = {
+            "tenant": self.tenant_id,
+            "owner": self.owner.key,
+            "attributes": json.dumps(document, ensure_ascii=False),
+            "at": self.at,
+            "seen": self.seen,
+        }
+        version = tx.execute(_REPLACE if self.seen else _FIRST, values).scalar_one_or_none()
+        if version is None:
+            raise Conflict("Another worker has built this profile meanwhile.")
+        return int(version)
+
+
+def get(tx: Tx, owner: Owner) -> Profile | None:
+    """The profile as it is kept, by one read of one row; None: none was built yet."""
+    row = tx.execute(_GET, {"owner": owner.key}).one_or_none()
+    if row is None:
+        return None
+    until = row.attributes.get("until")
+    return Profile(
+        row.version, _attributes(row.attributes), row.built_at, datetime.fromisoformat(until) if until else None
+    )
+
+
+def build(db: Database, tenant_id: str, owner: Owner, now: datetime | None = None) -> Built:
+    """Put the owner's standing memories together; nothing is written yet."""
+    at = now or memories.now()
+    with db.tenant(tenant_id) as tx:
+        kept = get(tx, owner)
+        rows, own = _read(tx, owner, at)
+    traits = [profile_attributes.trait(row, at) for row in rows]
+    attributes = (
+        profile_attributes.of_user(traits, own) if owner.group_id is None else profile_attributes.of_group(traits)
+    )
+    before = _document(kept.attributes, kept.until) if kept else {}
+    return Built(
+        tenant_id, owner, kept.version if kept else 0, before, attributes, profile_attributes.lapses(traits), at
+    )
+
+
+def current(
+    db: Database,
+    tenant_id: str,
+    owner: Owner,
+    author: Author,
+    *,
+    fresh: bool = False,
+    keep: bool = True,
+    now: datetime | None = None,
+) -> Profile | None:
+    """The profile; built now where it is asked for `fresh`, has lapsed or was never built. None: nothing is known.
+
+    Without `keep` what is built is returned and not stored, and nothing is announced.
+    Conflict: the owner's memories kept changing while it was built.
+    """
+    at = now or memories.now()
+    with db.tenant(tenant_id) as tx:
+        kept = get(tx, owner)
+    if kept is not None and not fresh and not kept.lapsed(at):
+        return kept
+    for left in reversed(range(ATTEMPTS)):
+        built = build(db, tenant_id, owner, at)
+        if not keep:
+            return Profile(built.seen, built.attributes, built.at, built.until)
+        try:
+            with db.tenant(tenant_id) as tx:
+                built.write(tx, author)
+                return get(tx, owner)
+        except Conflict:
+            if not left:
+                raise
+    raise AssertionError
+
+
+def groups_behind(tx: Tx, user_id: str) -> Sequence[str]:
+    """Groups in which something of the user has changed since their profile was built, the latest first."""
+    return tx.execute(_GROUPS_BEHIND, {"user": user_id, "grace": GRACE, "limit": GROUPS}).scalars().all()
+
+
+def _read(tx: Tx, owner: Owner, now: datetime) -> tuple[Sequence[Any], frozenset[str]]:
+    """The memories that stand and hold at a moment, and the names by which a user speaks of themselves."""
+    values = {"user": owner.user_id, "group": owner.group_id, "now": now, "limit": READ}
+    if owner.group_id is not None:
+        return tx.execute(_OF_GROUP, values).all(), frozenset()
+    rows = tx.execute(_OF_USER, values).all()
+    spoken = {str(owner.user_id), *tx.execute(_SPEAKS_AS, values).scalars()}
+    folded = {name.casefold() for name in spoken}
+    return rows, frozenset(row.subject for row in rows if row.subject.casefold() in folded)
+
+
+def _document(attributes: Json, until: datetime | None) -> Json:
+    """What is kept of a profile; nothing of one that is empty."""
+    return {**attributes, **({"until": until.isoformat()} if until and attributes else {})}
+
+
+def _attributes(document: Json) -> Json:
+    return {name: part for name, part in document.items() if name != "until"}
+
+
+_GET = text("SELECT version, attributes, built_at FROM profiles WHERE owner = :owner")
+
+_FIRST = text("""
+    INSERT INTO profiles (tenant_id, owner, version, attributes, built_at)
+    VALUES (:tenant, :owner, 1, cast(:attributes AS jsonb), :at)
+    ON CONFLICT DO NOTHING RETURNING version
+""")
+
+_REPLACE = text("""
+    UPDATE profiles SET version = version + 1, attributes = cast(:attributes AS jsonb), built_at = :at
+    WHERE owner = :owner AND version = :seen RETURNING version
+""")
+"""An update and no insert: what was deleted meanwhile, with its user, must not come back."""
+
+_RIGHT = text("UPDATE profiles SET built_at = :at WHERE owner = :owner AND version = :seen")
+
+_STILL = text(f"SELECT count(*) FROM memories m WHERE m.id = ANY(:ids) AND {memories.STANDING}")
+
+_COLUMNS = """
+    m.id, m.user_id, m.subject, m.category, m.topic, m.content, m.structured, m.attribute, m.value, m.confidence,
+    m.trust, m.valid_from, m.valid_to, m.occurred_at, m.expires_at, m.recorded_at, m.last_used_at, m.fade_height,
+    m.fade_floor, m.fade_half_life
+"""
+
+_HOLDS = f"{memories.STANDING} AND (m.valid_to IS NULL OR m.valid_to > :now)"
+
+_OF_USER = text(
+    f"SELECT {_COLUMNS} FROM memories m WHERE m.user_id = :user AND {_HOLDS} ORDER BY m.id DESC LIMIT :limit"
+)
+
+_SPEAKS_AS = text(f"""
+    SELECT DISTINCT m.subject FROM memories m
+    JOIN evidence e ON e.memory_id = m.id
+    JOIN messages s ON s.session_id = e.session_id AND s.id = e.message_id
+    WHERE m.user_id = :user AND {memories.STANDING}
+      AND s.role = 'user' AND s.user_id = :user AND coalesce(s.speaker, s.user_id) = m.subject
+""")
+"""Subjects of memories that rest on a message which the user spoke under that very name."""
+
+_OF_GROUP = text(f"""
+    SELECT {_COLUMNS} FROM memories m
+    WHERE m.group_id = :group AND {_HOLDS} AND NOT EXISTS (
+        SELECT FROM evidence e
+        LEFT JOIN messages s ON s.session_id = e.session_id AND s.id = e.message_id
+        WHERE e.memory_id = m.id AND e.session_id <> '' AND s.group_id IS DISTINCT FROM :group
+          AND NOT EXISTS (SELECT FROM memory_versions v
+                          WHERE v.memory_id = m.id AND v.change_id = e.change_id AND v.change = 'confirm'))
+    ORDER BY m.id DESC LIMIT :limit
+""")
+"""Memories whose words come from the group alone: what else was taken into them has only confirmed them."""
+
+_GROUPS_BEHIND = text("""
+    SELECT m.group_id FROM memories m LEFT JOIN profiles p ON p.owner = 'group:' || m.group_id
+    WHERE m.user_id = :user AND m.group_id IS NOT NULL
+    GROUP BY m.group_id, p.built_at HAVING p.built_at IS NULL OR max(m.updated_at) > p.built_at - :grace
+    ORDER BY max(m.updated_at) DESC LIMIT :limit
+""")

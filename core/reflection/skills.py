@@ -1,0 +1,351 @@
+"""Procedural memory with success counts."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Annotated, Any, Final
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from sqlalchemy import text
+
+from core.consolidation import upsert
+from core.consolidation.pipeline import Gateway
+from core.consolidation.upsert import Kept
+from core.errors import Never
+from core.language.terms import has_han
+from core.memory import memories
+from core.memory.changes import Owner
+from core.reflection import workflows
+from core.storage.db import Tx
+from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic
+
+RECENT: Final = 20
+"""Durations that the median is taken of, the last ones."""
+
+FAILURES: Final = 5
+"""Failures that are told of, the last ones."""
+
+CALLS: Final = 200
+"""Messages and results of a session in which tool calls are looked for, the last ones."""
+
+QUOTE_CHARACTERS: Final = 500
+
+IMPORTANCE: Final = 0.7
+"""What a skill weighs: above most facts, below what makes a memory `memory.write.important`."""
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+def _named(part: Any) -> Any:
+    """A step or tool may be an object that has a name."""
+    return next((part[n] for n in ("name", "text", "tool") if n in part), part) if isinstance(part, dict) else part
+
+
+Part = Annotated[Line, BeforeValidator(_named)]
+
+
+class Report(BaseModel):
+    """What an event may say of a skill beside what is checked when it comes in; all of it may be left out."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    skill: Line | None = None
+    task: Part | None = None
+    success: bool | None = None
+    steps: Annotated[list[Part], Field(max_length=50)] = []
+    workflow: Annotated[list[Line], Field(max_length=50), BeforeValidator(workflows.steps)] = []
+    tools: Annotated[list[Part], Field(max_length=50)] = []
+    goal: Line | None = None
+    context: Line | None = None
+    outcome: Line | None = None
+    error: Line | None = None
+    duration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    group_id: Line | None = None
+
+    @property
+    def way(self) -> list[str]:
+        """The steps that were taken: `steps`, else those of `workflow`."""
+        return self.steps or self.workflow
+
+
+class Failure(BaseModel):
+    """One time that it did not work: when, why, and how it was tried."""
+
+    at: AwareDatetime
+    error: str | None = None
+    steps: list[str] = []
+
+
+class Record(BaseModel):
+    """What is kept of a skill as `structured`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    skill: str = ""
+    goal: str | None = None
+    steps: list[str] = []
+    tools: list[str] = []
+    succeeded: Annotated[int, Field(ge=0)] = 0
+    failed: Annotated[int, Field(ge=0)] = 0
+    last_success: AwareDatetime | None = None
+    last_failure: AwareDatetime | None = None
+    seconds: list[float] = []
+    median_seconds: float | None = None
+    failures: list[Failure] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One time that something was done: what, how, whether it worked, and where that is written."""
+
+    user_id: str
+    name: str
+    worked: bool
+    at: datetime
+    evidence: Sequence[Evidence]
+    steps: Sequence[str] = ()
+    tools: Sequence[str] = ()
+    goal: str | None = None
+    error: str | None = None
+    seconds: float | None = None
+    group_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What an attempt comes to: the change, or why there is none."""
+
+    kept: Kept | None
+    reason: str
+    record: Json = field(default_factory=dict)
+
+
+def report(event: Event) -> Report:
+    """What the event says of a skill. Never: it does not have the shape for it."""
+    named = workflows.tools(event.payload.get("workflow"))
+    payload = {"tools": named, **event.payload} if named else event.payload
+    try:
+        return Report.model_validate(payload)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"/payload/{'/'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_url=False)
+        )
+        raise Never(f"{event.event_type} {event.id!r} says nothing that can be learnt. {faults}") from None
+
+
+def attempt(tx: Tx, event: Event) -> Attempt | str:
+    """The attempt that an event reports, with the tools that its session has used; or why it teaches nothing.
+
+    Never: its payload does not have the shape for it.
+    """
+    said = report(event)
+    worked = {"skill.succeeded": True, "skill.failed": False}.get(event.event_type, said.success)
+    name = said.skill or said.task
+    if event.user_id is None:
+        raise Never(f"{event.event_type} {event.id!r} names no user, whose skill it would be.")
+    if worked is None:
+        return "It does not say whether it worked: `success` is missing."
+    if name is None:
+        return "It does not say what was done: neither `skill` nor `task` is there."
+    calls = _calls(tx, event) if worked else []
+    used = [one for one, _ in groupby(tool for tools, _ in calls for tool in tools)]
+    own = Evidence("", event.id, event.id, (said.outcome or said.error or name)[:QUOTE_CHARACTERS])
+    return Attempt(
+        user_id=event.user_id,
+        name=name,
+        worked=worked,
+        at=event.time,
+        evidence=[own, *(evidence for _, evidence in calls)],
+        steps=said.way or used,
+        tools=said.tools or list(dict.fromkeys(used)),
+        goal=said.goal or said.context,
+        error=said.error if not worked else None,
+        seconds=said.duration_seconds,
+        group_id=said.group_id,
+    )
+
+
+def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
+    """What rules achieved on the way to an event, as a skill of that name; or why it teaches nothing."""
+    if event.user_id is None:
+        raise Never(f"{event.event_type} {event.id!r} names no user, whose skill it would be.")
+    done = tx.execute(_DONE, {"seq": event.seq}).all()
+    if not done:
+        return "No rule has done anything on the way to this event."
+    quote = ", ".join(f"{row.rule} → {row.target}" for row in done)[:QUOTE_CHARACTERS]
+    return Attempt(
+        user_id=event.user_id,
+        name=name,
+        worked=True,
+        at=event.time,
+        evidence=[Evidence("", event.id, event.id, quote)],
+        steps=[f"{row.rule}: {row.target}" for row in done],
+        tools=list(dict.fromkeys(row.target for row in done)),
+        seconds=round((done[-1].ended_at - done[0].created_at).total_seconds(), 3),
+    )
+
+
+def learn(gate: Gateway, tenant_id: str, one: Attempt) -> Learnt:
+    """What an attempt changes of what is known of its skill. An event that was counted is not counted again."""
+    with gate.db.tenant(tenant_id) as tx:
+        row = upsert.find(tx, Owner(one.user_id, one.group_id), one.user_id, slot(one.name))
+        cited = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
+    if row is not None and upsert.is_closed(row):
+        return Learnt(None, "What is known of this skill has been put aside by someone.")
+    if any(not e.session_id and e.event_id == one.evidence[0].event_id for e in cited):
+        return Learnt(None, "This event was counted already.")
+    record = counted(row.structured if row is not None else {}, one)
+    owner = Owner(one.user_id, row.group_id if row is not None else one.group_id)
+    reason = f"{one.name}: {'it worked' if one.worked else 'it failed'}."
+    kept = upsert.keep(gate, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
+    return Learnt(kept, reason, record)
+
+
+def slot(name: str) -> str:
+    """The attribute of a skill: case, width and punctuation of its name do not count, save + and #."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    words = re.sub(r"[^\w+#]+|_", " ", folded).split()
+    return f"skill:{' '.join(words) or folded.strip()}"
+
+
+def counted(before: Mapping[str, Any], one: Attempt) -> Json:
+    """What is known of a skill, with one more attempt. The steps of the latest success stand."""
+    record = _record(one.name, before)
+    at = one.at.isoformat()
+    if one.worked:
+        latest = _is_latest(record["last_success"], one.at)
+        record["succeeded"] += 1
+        record |= {"last_success": at} if latest else {}
+        record |= {"steps": list(one.steps), "tools": list(one.tools)} if latest and (one.steps or one.tools) else {}
+        record["seconds"] = [*record["seconds"], *([one.seconds] if one.seconds is not None else [])][-RECENT:]
+        record["median_seconds"] = round(statistics.median(record["seconds"]), 3) if record["seconds"] else None
+    else:
+        record["failed"] += 1
+        record |= {"last_failure": at} if _is_latest(record["last_failure"], one.at) else {}
+        failure = {"at": at, "error": one.error, "steps": list(one.steps)}
+        record["failures"] = sorted([*record["failures"], failure], key=lambda f: _time(f["at"]))[-FAILURES:]
+    return _written(record | ({"goal": one.goal} if one.goal else {}))
+
+
+def confidence(record: Mapping[str, Any]) -> float:
+    """How likely the next attempt works, by those that there were (Laplace): a half before the first."""
+    succeeded, failed = int(record["succeeded"]), int(record["failed"])
+    return round((succeeded + 1) / (succeeded + failed + 2), 4)
+
+
+def stated(record: Mapping[str, Any]) -> str:
+    """The skill as a sentence that can be followed."""
+    name, tried = str(record["skill"]), record["succeeded"] + record["failed"]
+    steps = " ".join(f"{place}. {step.rstrip('.。')}." for place, step in enumerate(record["steps"], 1))
+    error = record["failures"][-1]["error"] if record["failures"] else None
+    tools = [tool for tool in record["tools"] if tool not in record["steps"]]
+    if has_han(name + steps):
+        parts = [f"技能「{name}」：{steps}" if steps else f"技能「{name}」。"]
+        parts += [f"目的：{record['goal']}。"] if record["goal"] else []
+        parts += [f"工具：{'、'.join(tools)}。"] if tools else []
+        parts.append(f"（{tried}次中成功{record['succeeded']}次）")
+        return "".join([*parts, f"最近一次失败：{error}。" if error else ""])
+    parts = [f"To {name}: {steps}" if steps else f"Skill “{name}”."]
+    parts += [f"Goal: {record['goal'].rstrip('.')}."] if record["goal"] else []
+    parts += [f"Tools: {', '.join(tools)}."] if tools else []
+    parts.append(f"(worked {record['succeeded']} of {tried} times)")
+    return " ".join([*parts, *([f"Last failure: {error.rstrip('.')}."] if error else [])])
+
+
+def _candidate(one: Attempt, record: Json) -> Candidate:
+    return Candidate(
+        content=stated(record),
+        category=Category.SKILL,
+        topic=Topic.SKILL,
+        subject=one.user_id,
+        evidence=tuple(one.evidence),
+        occurred_at=max(_time(at) for at in (record["last_success"], record["last_failure"]) if at),
+        kind=Kind.PROCEDURAL,
+        importance=IMPORTANCE,
+        confidence=confidence(record),
+        attribute=slot(one.name),
+        value=record["skill"],
+        structured=record,
+    )
+
+
+def _record(name: str, before: Mapping[str, Any]) -> Json:
+    """What was counted before, less what does not have its shape: people may have edited it."""
+    try:
+        Record.model_validate(before)
+    except ValidationError as error:
+        wrong = {fault["loc"][0] for fault in error.errors()}
+        before = {field: value for field, value in before.items() if field not in wrong}
+    return _written({"skill": name, **before})
+
+
+def _written(record: Mapping[str, Any]) -> Json:
+    """A record as it is kept: times in one form."""
+    return Record.model_validate(record).model_dump(mode="json")
+
+
+def _is_latest(last: str | None, at: datetime) -> bool:
+    return last is None or _time(last) <= at
+
+
+def _time(at: str) -> datetime:
+    return datetime.fromisoformat(at)
+
+
+def _calls(tx: Tx, event: Event) -> list[tuple[list[str], Evidence]]:
+    """The tools that the event's session has used since the task before, in order, with what speaks for each."""
+    if event.session_id is None:
+        return []
+    rows = tx.execute(_CALLS, {"session": event.session_id, "seq": event.seq, "limit": CALLS}).all()
+    # A result repeats the name of a call that the conversation holds already.
+    wanted = [row for row in rows if row.called] or rows
+    return [
+        (names, Evidence(event.session_id, row.id, row.event_id, (row.content or ", ".join(names))[:QUOTE_CHARACTERS]))
+        for row in sorted(wanted, key=lambda row: row.event_seq)
+        if (names := list(_tools(row.calls)))
+    ]
+
+
+def _tools(calls: Any) -> Iterable[str]:
+    """The names in tool calls: `{"name"}`, `{"tool"}` or, as models write them, `{"function": {"name"}}`."""
+    for call in calls if isinstance(calls, list) else []:
+        inner = call.get("function") if isinstance(call, dict) else None
+        name = (inner.get("name") if isinstance(inner, dict) else None) or _named(call)
+        if isinstance(name, str) and name.strip():
+            yield name.strip()[:QUOTE_CHARACTERS]
+
+
+_CALLS = text("""
+    SELECT * FROM (
+        SELECT m.event_seq, m.id, m.event_id, m.content, m.extras -> 'tool_calls' AS calls, true AS called
+        FROM messages m
+        WHERE m.session_id = :session AND m.extras -> 'tool_calls' IS NOT NULL
+        UNION ALL
+        SELECT e.seq, e.id, e.id, e.payload ->> 'content', jsonb_build_array(e.payload), false FROM events e
+        WHERE e.session_id = :session AND e.event_type = 'tool.result.added'
+          AND (e.payload -> 'tool' IS NOT NULL OR e.payload -> 'name' IS NOT NULL)
+    ) AS used
+    WHERE event_seq < :seq AND event_seq > coalesce((
+        SELECT max(seq) FROM events WHERE session_id = :session AND seq < :seq AND event_type = 'task.completed'), 0)
+    ORDER BY event_seq DESC LIMIT :limit
+""")
+
+_DONE = text("""
+    WITH RECURSIVE way AS (
+        SELECT seq, causation_id, hop FROM events WHERE seq = :seq
+        UNION ALL
+        SELECT e.seq, e.causation_id, e.hop FROM way
+        JOIN events e ON e.id = way.causation_id AND e.hop < way.hop
+    )
+    SELECT d.id, d.rule, d.target, d.created_at, d.ended_at FROM dispatches d
+    WHERE d.event_seq IN (SELECT seq FROM way) AND d.status = 'done' AND d.rule IS NOT NULL
+      AND d.target <> 'skill_learner'
+    ORDER BY d.ended_at, d.id
+""")
+"""What rules have done with the event and with those that it follows from, back to the first of its chain."""

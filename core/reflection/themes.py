@@ -1,0 +1,323 @@
+"""What a statement is about (activity or thing). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from core.language.common_words import PLAIN, PLAIN_STEMS, PLAIN_ZH
+from core.language.lexicon import DENIALS, ENDINGS, IRREGULAR
+from core.language.terms import STOPWORDS, dictionary_count, has_han, terms
+from core.statements import comparison
+
+SHORTEST: Final = 3
+"""Letters of a word that says what something is about, in scripts with spaces."""
+
+COMMON: Final = 6_000
+"""From so many finds in the dictionary's texts on a Chinese word is everybody's: 时候, 觉得, 需要; 跑步 has 300."""
+
+BEFORE: Final = 2
+"""Words that may stand between an article or preposition and the noun it belongs to: "a new pottery class"."""
+
+REACH: Final = 4
+"""Words behind "no longer" or "not" that are denied."""
+
+TOGETHER: Final = 0.6
+"""Share of its finds in which a word has the same neighbour to be named with it: "mental health"."""
+
+
+ALONE: Final = 2
+"""Times that a word stands for itself at the least, and not for the kind of another thing, to be a theme."""
+
+
+class Mention(NamedTuple):
+    """A word that a statement is about, as it stands there: its stem, the words at its sides, whether it is done.
+
+    `lead`: the article or possessive it has; `telling`: it tells of what kind the next word is. `doing`: the statement
+    says that its subject did it, or does it; `going`: in the form "went camping".
+    """
+
+    stem: str
+    word: str
+    before: str = ""
+    after: str = ""
+    lead: str = ""
+    telling: bool = False
+    doing: bool = False
+    going: bool = False
+
+
+def named(subject: str, names: Collection[str] = ()) -> frozenset[str]:
+    """The words of the subject's name and of others', casefolded: who is spoken of is not what it is about."""
+    return frozenset(term for one in (subject, *names) for term in terms(one)) | {one.casefold() for one in names}
+
+
+def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Mention]:
+    """What a statement says of its subject that may come again; nothing where it denies it, or wishes for it.
+
+    `people`: as `named` has them. What is quoted, code and addresses say nothing of the subject.
+    """
+    said = _UNSAID.sub(" , ", statement)
+    if comparison.read(said).denials or comparison.read(said).ended or _UNREAL.search(said):
+        return []
+    return _of(said, subject, people)
+
+
+def denied(statement: str) -> set[str]:
+    """The stems of what a statement says is no more, or never was: the words next behind the one that says so."""
+    words = comparison.read(_UNSAID.sub(" , ", statement)).spoken
+    ends = [at for at, word in enumerate(words) if word in DENIALS | ENDINGS]
+    near = {word for at in ends for word in words[at + 1 : at + 1 + REACH]}
+    if any(has_han(word) for word in near):
+        near |= {one + other for one, other in pairwise(words)}
+    return {term for word in near for term in terms(word)}
+
+
+def name(found: Sequence[Mention]) -> str | None:
+    """What to call the theme of these mentions: in the form most used, a gerund first, with what always goes along.
+
+    None: it has no name, for it only ever tells something of other things ("trans" of people, stories, rights).
+    """
+    word = _form(found)
+    if has_han(word):
+        return word
+    after, before = (_usual([one.after for one in found]), _usual([one.before for one in found]))
+    if after or before:
+        return f"{word} {after}" if after else f"{before} {word}"
+    alone = sum(not one.telling for one in found)
+    return word if alone >= min(ALONE, len(found)) or word != word.casefold() else None
+
+
+def thing(found: Sequence[Mention], called: str) -> str:
+    """A theme as a sentence speaks of it: "their store", "the shelter", "books"; "pottery" as it is."""
+    if called != called.casefold() or called.endswith("ing") or has_han(called):
+        return called
+    leads = Counter(one.lead for one in found)
+    if 2 * sum(leads[one] for one in _THEIRS) >= len(found):
+        return f"their {called}"
+    more, articles = _plural(called), sum(leads[one] for one in ("a", "an", "another"))
+    counted = articles + sum(one.word == more and not one.doing for one in found)
+    # "To go to church", "love of dance": what stands without an article is no thing of which there are several.
+    bare = sum(one.word == called and not one.telling and one.lead not in _ARTICLES for one in found)
+    if counted and counted >= bare and not called.endswith("s"):
+        return more
+    return f"the {called}" if 2 * (leads["the"] + leads["this"]) > len(found) else called
+
+
+def _form(found: Sequence[Mention]) -> str:
+    forms = Counter(one.word for one in found)
+    gerunds = [word for word in forms if word.endswith("ing")]
+    # Most used, then first in the alphabet: the order in which rows came must not show.
+    return min(gerunds or forms, key=lambda form: (-forms[form], form))
+
+
+def _usual(beside: Sequence[str]) -> str:
+    """The word that stands there nearly always; empty: none does."""
+    word, count = min(Counter(beside).items(), key=lambda item: (-item[1], item[0]))
+    return word if count >= TOGETHER * len(beside) else ""
+
+
+def _plural(word: str) -> str:
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"
+
+
+def base(word: str, words: Iterable[str]) -> str | None:
+    """The verb of which a word ending in -ing is a form, where the statements show it: hiking, "hiked" is "hike"."""
+    if not word.endswith("ing"):
+        return None
+    stem, there = word.removesuffix("ing"), {IRREGULAR.get(one, one) for one in words}
+    bases = [stem, f"{stem}e", *([stem[:-1]] if len(stem) > SHORTEST and stem[-1] == stem[-2] else [])]
+    shown = ((one, {one, f"{one}s", f"{one}es", _past(one)} & there) for one in bases)
+    return next((one for one, forms in shown if forms), None)
+
+
+def third_person(verb: str) -> str:
+    """The form that follows he, she or a name."""
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else f"{verb}s"
+
+
+def _gerund_of(word: str) -> str:
+    """The form in which a thing that is done is named, of the one in which it was said: ran, runs, painted."""
+    if word in IRREGULAR:
+        return _gerund(IRREGULAR[word])
+    if word.endswith("ed") and not word.endswith(("ied", "eed")):
+        return f"{word[:-2]}ing"
+    return _gerund(word[:-1]) if word.endswith("s") else word
+
+
+def _gerund(verb: str) -> str:
+    if verb.endswith("e") and not verb.endswith("ee"):
+        return f"{verb[:-1]}ing"
+    return f"{verb}{verb[-1]}ing" if _DOUBLED.fullmatch(verb) else f"{verb}ing"
+
+
+def _past(verb: str) -> str:
+    return f"{verb}d" if verb.endswith("e") else f"{verb}ed"
+
+
+def _of(said: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
+    tokens = _TOKEN.findall(said)
+    found = [*_english(tokens, subject), *_chinese(said)]
+    found = [one._replace(before=_apart(one.before, own), after=_apart(one.after, own)) for one in found]
+    kept = {one.stem: one for one in reversed(found) if one.stem not in own and not _is_short_for(one.word, own)}
+    doing = {one.stem: one for one in found if one.doing}
+    return list((kept | {stem: one for stem, one in doing.items() if stem in kept}).values())
+
+
+def _apart(beside: str, own: AbstractSet[str]) -> str:
+    """A neighbour that is nobody's name."""
+    return "" if own & set(terms(beside)) else beside
+
+
+def _is_short_for(word: str, names: AbstractSet[str]) -> bool:
+    """Whether it is a name cut short: Mel for Melanie."""
+    return word[0].isupper() and any(one.startswith(word.casefold()) for one in names)
+
+
+def _english(tokens: Sequence[str], subject: str) -> Iterator[Mention]:
+    words = [token.casefold() for token in tokens]
+    lead = [word.casefold() for word in _TOKEN.findall(subject)]
+    for at, word in enumerate(words):
+        if has_han(word) or not _tells(word):
+            continue
+        does, led = _is_deed(words, at) and _is_done(words[:at], lead), _lead(words, at)
+        if does or led is not None:
+            beside = _beside(tokens, at - 1), _beside(tokens, at + 1)
+            going = (does and words[at - 1] in _GOING) or (beside[1] == "trip" and "went" in words[:at])
+            telling = (
+                not does and bool(_NEXT.fullmatch("".join(words[at + 1 : at + 2]))) and words[at + 1] not in STOPWORDS
+            )
+            lead_of = "" if telling else led or ""
+            form = _gerund_of(word) if does else _as_written(tokens, at)
+            # Of "haved" and "thé" nothing is left: their forms are words that say nothing, or look like one.
+            if stems := terms(form):
+                yield Mention(stems[0], form, *beside, lead_of, telling, does or going, going)
+
+
+def _as_written(tokens: Sequence[str], at: int) -> str:
+    """A word in small letters, but for names, abbreviations and such: capital letters that no sentence asks for."""
+    token = tokens[at]
+    return token if token[1:] != token[1:].lower() or (at and token[0].isupper()) else token.casefold()
+
+
+def _beside(tokens: Sequence[str], at: int) -> str:
+    """A neighbour with which a word may form a name; empty: what stands there is a sign, or says too little."""
+    word = tokens[at] if 0 <= at < len(tokens) else ""
+    if not _NEXT.fullmatch(word) or (word.casefold() in PLAIN and word not in _HEADS):
+        return ""
+    return _as_written(tokens, at)
+
+
+def _tells(word: str) -> bool:
+    return (
+        len(word) >= SHORTEST
+        and word.isalpha()
+        and word not in PLAIN
+        and next(iter(terms(word)), "") not in PLAIN_STEMS
+        and not word.endswith("ly")
+    )
+
+
+def _lead(words: Sequence[str], at: int) -> str | None:
+    """The article, possessive or preposition that leads to a noun, over `BEFORE` words of its own at the most."""
+    for place in range(at - 1, max(at - BEFORE - 2, -1), -1):
+        if words[place] in _LEADS or words[place].endswith(("'s", "s'")):
+            return words[place] if words[place] in _LEADS else "their"
+        if words[place] in STOPWORDS or not words[place].isalpha():
+            return None
+    return "" if at == 0 and words[at].endswith("ing") else None
+
+
+def _is_deed(words: Sequence[str], at: int) -> bool:
+    """Whether a word has the form of a verb where it stands: running, ran, painted; "paints" behind who paints."""
+    word = words[at]
+    if word.endswith("s"):
+        return not word.endswith(("ss", "ies")) and at > 0 and words[at - 1] not in _AUXILIARY - _ADVERBS
+    return word.endswith(("ing", "ed")) or word in IRREGULAR
+
+
+def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
+    """Whether nothing but small words stands between who did it and what they did, in a statement of the subject's."""
+    if not subject or list(before[: len(subject)]) != list(subject):
+        return False
+    at = len(before)
+    while at > len(subject) and before[at - 1] in _AUXILIARY:
+        at -= 1
+    return at == len(subject) or before[at - 1] in {"they", "he", "she"}
+
+
+def _chinese(said: str) -> Iterator[Mention]:
+    found = [term for term in terms(said) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
+    inside = {
+        term[begin:end]
+        for term in set(found)
+        for begin in range(len(term))
+        for end in range(begin + 1, len(term) + 1)
+        if end - begin < len(term)
+    }
+    for term in dict.fromkeys(found):
+        if term not in inside and 0 < dictionary_count(term) < COMMON and not set(term) & _NUMERALS_ZH:
+            # Found by hand: `re` would keep people's words among its patterns.
+            at = said.find(term)
+            verb = said[at - 1] if at > 0 and said[at - 1] in _VERBS_ZH else ""
+            yield Mention(term, term, verb, doing=bool(verb))
+
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[^\w\s]")
+_NEXT = re.compile(r"[^\W\d_]{3,}")
+_BEGINS = r"(?<![^\s`”\"」』])"
+"""Where a word begins: from each letter of a long text without spaces on, it would take the square of it."""
+
+_UNSAID = re.compile(
+    rf"```.*?```|`[^`\n]*`|https?://\S+|{_BEGINS}\S+@\S+|“[^”]*”|\"[^\"\n]*\"|「[^」]*」|『[^』]*』"
+    rf"|{_BEGINS}\S*[/\\_<>{{}}=]\S*",
+    re.DOTALL,
+)
+"""What is in a statement and not said with it: quotes, code, addresses."""
+
+_UNREAL = re.compile(
+    r"\b(?:might|would|wish(?:es)?|hop(?:e|es|ing)|wants? to|wanted to|plan(?:s|ning)? to|thinking (?:of|about)|if"
+    r"|dream(?:s|t)? of|used to|as a kid|when (?:they|he|she|\w+) (?:was|were) (?:a |young|kids?|little))\b"
+    r"|如果|要是|希望|想要|打算|小时候",
+    re.IGNORECASE,
+)
+"""What was not done, or long ago."""
+
+_DOUBLED = re.compile(r"[^aeiou]*[aeiou][bdgmnprt]")
+"""Verbs that double their last letter: run, swim, jog."""
+
+_GOING = frozenset("go goes went going gone".split())
+_LEADS = frozenset(
+    """a an the my his her hers its our their your some any this that these those another each every
+    in on at for with about of into from through during after before by via play plays played playing love loves loved
+    enjoy enjoys enjoyed like likes""".split()
+)
+_ADVERBS = frozenset(
+    "just finally also even often usually always really actually recently sometimes still then".split()
+)
+_AUXILIARY = (
+    _GOING
+    | _ADVERBS
+    | frozenset("has have had been is are was were all and both others again started starts keeps finished".split())
+)
+"""What may stand between who does something and what they do."""
+
+_THEIRS = ("my", "his", "her", "their", "our", "its", "your")
+_ARTICLES = frozenset("a an another the this that".split()) | set(_THEIRS)
+_HEADS = frozenset(
+    "health group groups trip trips class classes club show shows game games event events lessons".split()
+)
+"""Plain words that make another one a thing of its own, behind it: "support group", "camping trip"."""
+
+_VERBS_ZH = "去来打练学玩弹踢做吃喝看读写跑骑游画唱跳养买"
+"""Verbs of one character that make of a thing something that is done: 打羽毛球."""
+
+_NUMERALS_ZH = frozenset("〇零一二两三四五六七八九十百千万亿几每第")

@@ -1,0 +1,1 @@
+"""Secrets and prompt injection in a text. Pure."""

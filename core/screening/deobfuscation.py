@@ -1,0 +1,237 @@
+"""Undoes homoglyphs, leetspeak, base64, hidden characters. Pure.
+
+Models read full-width letters, letters of other alphabets that look alike, spaced-out words, leetspeak, base64 and
+invisible tag characters as if they were plain text. So they are made plain here before anything is looked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+import re2
+
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Characters that show nothing, as the inside of a character class."""
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+
+TAGS, SELECTORS, MORE_SELECTORS = range(0xE0000, 0xE0080), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)
+
+READABLE = 0.6
+"""Share of letters and spaces from which what was decoded counts as text."""
+
+SHORTEST = 24
+"""Characters of an encoded run that are looked into; fewer hide no sentence."""
+
+DEPTH = 2
+"""Encodings within encodings that are undone."""
+
+
+def folded(text: str) -> str:
+    """Lower case, without accents, invisible characters and letters that only look like Latin ones."""
+    return text.lower() if text.isascii() else _FOREIGN.sub(_as_latin, text).casefold()
+
+
+def words(plain: str) -> bytes:
+    """The Latin words and numbers of a folded text with one space between them and at both ends."""
+    return b" %b " % b" ".join(_ended(plain).translate(_WORDS, _WITHIN).split())
+
+
+def unleeted(plain: str) -> bytes | None:
+    """The same with digits and signs read as the letters they look like, `l` as `i`; None: no word has any."""
+    if not _LEET.search(plain):
+        return None
+    return b" %b " % b" ".join(_ended(plain).translate(_LETTERS, _WITHIN).split())
+
+
+def turned(words: bytes) -> tuple[bytes, bytes]:
+    """What `words` say read from their end, and with their letters turned by thirteen."""
+    return words[::-1], words.translate(_ROT13)
+
+
+def unspaced(plain: str) -> tuple[str, bytes] | None:
+    """Words written letter by letter ("i g n o r e") put together: the text with them, and they alone as one word.
+
+    None: there are none.
+    """
+    if not _APART.search(plain):
+        return None
+    runs = _LETTERS_APART.findall(plain)
+    alone = "".join(c for run in runs for c in run if c.isalnum())
+    return _LETTERS_APART.sub(_joined, plain), alone.encode("ascii", "ignore")
+
+
+def han(plain: str) -> str | None:
+    """Simplified Chinese without spaces, every sentence ended by 。; None: there is no Chinese."""
+    if not _HAN.search(plain):
+        return None
+    simple = _TRADITIONAL.sub(lambda found: _SIMPLE[found[0]], plain)
+    return _HAN_GAP.sub("", _HAN_END.sub("。", simple))
+
+
+def escaped(text: str) -> Iterator[str]:
+    """What percent signs, entities and backslashes stand for, where a text has any."""
+    if "%" in text and _PERCENT.search(text):
+        yield unquote(text)
+    if "&#" in text and _ENTITIES.search(text):
+        yield html.unescape(text)
+    if "\\" in text and _BACKSLASHES.search(text):
+        yield _BACKSLASH.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+
+
+def encoded(text: str, depth: int = DEPTH) -> Iterator[tuple[str, str]]:
+    """Runs of base64, hexadecimal and binary digits, with what each says where it says something readable, else ''."""
+    for found in _RUN.finditer(text):
+        said = _said(found[0])
+        yield found[0], said
+        if said and depth > 1:
+            yield from encoded(said, depth - 1)
+
+
+def tagged(text: str) -> str:
+    """What invisible tag characters and variation selectors spell in ASCII."""
+    spelled = "".join(map(_tag, _TAGS.findall(text)))
+    return "".join(c for c in spelled if c.isprintable())
+
+
+def _plain(foreign: str) -> str:
+    return "".join(
+        _LATIN.get(c, c) for c in _ACCENTS.sub("", unicodedata.normalize("NFKD", foreign.translate(_LUNATE))).casefold()
+    )
+
+
+def _as_latin(found: re.Match[str]) -> str:
+    return _plain(_UNSEEN.sub("", found[0]))
+
+
+def _joined(found: re.Match[str]) -> str:
+    return "".join(c for c in found[0] if c.isalnum())
+
+
+def _ended(plain: str) -> bytes:
+    """In ASCII, with a mark where a sentence ends."""
+    line = plain.encode("ascii", "replace").replace(b"\n", b" ")
+    return line.replace(b". ", b" \x01 ").replace(b"! ", b" \x01 ").replace(b"? ", b" \x01 ")
+
+
+def _said(run: str) -> str:
+    digits = re.sub(r"[^0-9A-Za-z]|\\x", "", run)
+    if not digits:
+        return ""
+    if not digits.strip("01"):
+        return _text(int(digits, 2).to_bytes(len(digits) // 8, "big")) if len(digits) % 8 == 0 else ""
+    if _HEX.fullmatch(digits):
+        return _text(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    return _base64(run)
+
+
+def _base64(run: str) -> str:
+    body = run.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return _text(base64.b64decode(body[: len(body) // 4 * 4] + _rest(body), validate=True))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _rest(body: str) -> str:
+    """The last, incomplete group of four, filled up."""
+    left = len(body) % 4
+    return body[-left:] + "=" * (4 - left) if left > 1 else ""
+
+
+def _text(data: bytes) -> str:
+    """Decoded bytes, if they are text that someone could read, else ''."""
+    try:
+        said = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    if not all(c.isprintable() or c.isspace() for c in said):
+        return ""
+    return said if sum(c.isalpha() or c == " " for c in said) >= READABLE * len(said) else ""
+
+
+def _tag(character: str) -> str:
+    """Tags repeat ASCII; the selectors 1-16 and 17-256 are taken for bytes."""
+    code = ord(character)
+    if code in TAGS:
+        return chr(code - TAGS[0])
+    return chr(code - SELECTORS[0]) if code in SELECTORS else chr(code - MORE_SELECTORS[0] + len(SELECTORS))
+
+
+def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def _table(letters: dict[str, str]) -> bytes:
+    """Letters, digits and ends of sentences stay; the rest becomes a space, or what `letters` say."""
+    table = bytearray(b" " * 256)
+    for code in (*range(97, 123), *range(48, 58), 1):
+        table[code] = code
+    for sign, letter in letters.items():
+        table[ord(sign)] = ord(letter)
+    return bytes(table)
+
+
+_FOREIGN = re.compile(f"[^\x00-\x7f{HAN}，。、！？：；“”（）《》]+")
+_UNSEEN = re.compile(f"[{INVISIBLE}]")
+_ACCENTS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+_WITHIN = b"'*~`^"
+"""Deleted: apostrophes, and the marks of Markdown that cut a word in two without showing."""
+_WORDS = _table({})
+_LETTERS = _table(dict(zip("013456789@$!|l+(", "oieasgtbgasiiitc", strict=True)))
+_ROT13 = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"nopqrstuvwxyzabcdefghijklm")
+_LEET = _compiled("[a-z][013457@$!|]|[13457!$@][a-z]|(?:^|[^0-9])0[a-z]")
+_GAPPED = rf"(?:[a-z0-9{HAN}][\s.*_/|·,+~-]{{1,3}}){{5,}}[a-z0-9{HAN}]"
+_APART, _LETTERS_APART = _compiled(_GAPPED), re.compile(f"(?<![a-z0-9]){_GAPPED}(?![a-z0-9])")
+_HAN = re.compile(f"[{HAN}]")
+_HAN_END = re.compile(r"[。！？；.!?;\n]+(?=\s|$|[^a-z0-9])")
+_HAN_GAP = re.compile(rf"(?<=[{HAN}。])[\s·.*_\-~|/,，、]+(?=[{HAN}])|[“”\"'「」『』《》【】\[\]()（）]")
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2}\w{0,3}){4}")
+_ENTITIES = re.compile(r"(?:&#x?[0-9A-Fa-f]{2,6};[\w ]{0,3}){4}")
+_BACKSLASHES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})[\w ]{0,3}){4}")
+_BACKSLASH = re.compile(r"\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})")
+_HEX = re.compile(r"[0-9A-Fa-f]+")
+_RUN = _compiled(
+    "(?:[01]{8} ){4,}[01]{8}|(?:[0-9A-Fa-f]{2}[ :]){15,}[0-9A-Fa-f]{2}"
+    f"|[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}"
+)
+_TAGS = re.compile("[\U000e0020-\U000e007e\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+_LATIN = {
+    **dict(zip("аеорсухіјѕһԁԛԝвмнкт", "aeopcyxijshdqwbmhkt", strict=True)),
+    **dict(zip("ѵүҽӏґпги", "vyelrnri", strict=True)),
+    **dict(zip("αβγεηικμνοπρστυχωϲϳ", "abyenikuvonpotuxwcj", strict=True)),
+    **dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz", strict=True)),
+    **dict(zip("ıɩɡɑɒøłđħŧƒɓɗƙƴʋ", "iigaaoldhtfbdkyv", strict=True)),
+    **{chr(start + i): chr(97 + i) for start in (0x1F150, 0x1F170, 0x1F1E6) for i in range(26)},
+    "\u2019": "'",
+    "\u02bc": "'",
+}
+"""Letters that look like Latin ones, after folding."""
+
+_LUNATE = str.maketrans("ϲϹ", "cc")
+"""Looks like a c, and is folded into a sigma."""
+
+_SIMPLE = dict(
+    zip(
+        "無視規則統設發遺記過從現開須這個戶訴輸詞覆蓋繞說應該對話會將員權鑰碼號別執許務殺隱祕獻轉傳給網鏈請須實當與為隨處動檔義體當據斷"
+        "約關閉讓問題識點誰嗎們還書條歷經離態圍庫讀寫產業製複雜顯標準際議決",
+        "无视规则统设发遗记过从现开须这个户诉输词覆盖绕说应该对话会将员权钥码号别执许务杀隐秘献转传给网链请须实当与为随处动档义体当据断"
+        "约关闭让问题识点谁吗们还书条历经离态围库读写产业制复杂显标准际议决",
+        strict=True,
+    )
+)
+
+_TRADITIONAL = re.compile(f"[{''.join(_SIMPLE)}]")

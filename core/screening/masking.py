@@ -1,0 +1,68 @@
+"""Masking of secrets in values made of several texts: what one text gives away is removed from all of them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from core.screening import secret_scanner
+
+SHORTEST: Final = 4
+"""Characters of a secret that is looked for in the other texts: shorter ones are part of too many words."""
+
+_AUTHOR: Final = re.compile(r"key:[0-9a-f]{32}")
+"""How the service names the key by which something was done: the key's id, which opens nothing."""
+
+
+def secrets_in(values: Iterable[object]) -> dict[str, str]:
+    """Return each secret in the texts of JSON values, with its label.
+
+    A text is also read behind the name it stands under, for `{"password": "Xq7!"}` says what its value is.
+    """
+    found: dict[str, str] = {}
+    for value in values:
+        for name, text in _texts(value, ""):
+            if _AUTHOR.fullmatch(text):
+                continue
+            for shown in (text, f"{name}: {text}") if name and text else (text,):
+                found |= {shown[one.start : one.end]: one.label for one in secret_scanner.found(shown)}
+    return found
+
+
+def without(value: Any, secrets: Mapping[str, str]) -> Any:
+    """Return a JSON value with every occurrence of these secrets replaced by its label."""
+    if not secrets:
+        return value
+    longest_first = sorted((one for one in secrets if len(one) >= SHORTEST), key=len, reverse=True)
+    if not longest_first:
+        return value
+    # Whole tokens alone: a PIN of four digits is no reason to cut a year or a phone number.
+    pattern = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(one)}(?![A-Za-z0-9])" for one in longest_first))
+    return _mapped(value, pattern, secrets)
+
+
+def masked(value: Any) -> Any:
+    """Return a JSON value with all secrets in its texts replaced by their labels."""
+    return without(value, secrets_in([value]))
+
+
+def _mapped(value: Any, pattern: re.Pattern[str], labels: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return pattern.sub(lambda one: f"[redacted: {labels[one[0]]}]", value)
+    if isinstance(value, Mapping):
+        return {_mapped(name, pattern, labels): _mapped(one, pattern, labels) for name, one in value.items()}
+    return [_mapped(one, pattern, labels) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _texts(value: object, name: str) -> Iterator[tuple[str, str]]:
+    """Every text in a JSON value with the name that it stands under, names of objects too."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield "", str(key)
+            yield from _texts(one, str(key))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one, name)

@@ -1,0 +1,240 @@
+"""Finds secrets and prompt-injection in a text. Pure.
+
+A person's standing wish ("From now on always answer in French") is a memory like others. What is hostile speaks against
+the rules of its reader, poses as someone else, hides, or would carry something out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import re2
+
+from core.screening import deobfuscation, secret_scanner
+from core.screening.injection_markup import CARRIERS, MARKS
+from core.screening.injection_phrases import CARRY, HAN_NEGATED, HAN_PHRASES, HAN_WORDS, NEGATED, PHRASES, TOLD, WORDS
+
+Kind = Literal["instruction", "hidden", "blob", "exfiltration", "secret", "card"]
+
+HOSTILE = frozenset({"instruction", "hidden", "blob", "exfiltration"})
+
+SECRET = frozenset({"secret", "card"})
+
+BLOB = 48
+"""Encoded characters that are hostile where they decode to text; what is shorter is judged by what it says."""
+
+OPAQUE = 400
+"""Encoded characters that are hostile though nothing readable comes out: nobody remembers them."""
+
+SMUGGLED = 3
+"""Invisible characters in a row, or within words, that no writing and no copying puts there."""
+
+SHOWN = 60
+"""Characters of a text that a finding quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found: its kind, and what it is or does, in words that hold no secret."""
+
+    kind: Kind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A text with its secrets replaced by what they are, and everything that was found in it."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def secret(self) -> bool:
+        """Whether it held a secret or a card number."""
+        return any(finding.kind in SECRET for finding in self.findings)
+
+    @property
+    def hostile(self) -> bool:
+        """Whether it would command its reader, hides something, or would carry something out."""
+        return any(finding.kind in HOSTILE for finding in self.findings)
+
+
+def screen(text: str) -> Screened:
+    """Look for everything, also in what the text hides or encodes. Linear in its length."""
+    secrets = secret_scanner.found(text)
+    shown = secret_scanner.redacted(text, secrets)
+    plain = deobfuscation.folded(shown)
+    found = [Finding(one.kind, one.label) for one in secrets]
+    for search in (_commanding(plain), _formed(plain), _hidden(shown), _encoded(shown), _escaped(shown)):
+        found += search
+    return Screened(shown, tuple(dict.fromkeys(found)))
+
+
+def _commanding(plain: str) -> Iterator[Finding]:
+    """Phrases that command, in a folded text, however it is spelled."""
+    words = deobfuscation.words(plain)
+    yield from _phrased(words, "plain")
+    for turned in deobfuscation.turned(words):
+        yield from _phrased(turned, "plain")
+    unleeted, unspaced, han = deobfuscation.unleeted(plain), deobfuscation.unspaced(plain), deobfuscation.han(plain)
+    if unleeted is not None:
+        yield from _phrased(unleeted, "leet")
+    if unspaced is not None:
+        yield from _phrased(deobfuscation.words(unspaced[0]), "plain")
+        yield from _phrased(unspaced[1], "unspaced")
+    if han is not None:
+        yield from _in_chinese(han)
+
+
+def _phrased(words: bytes, form: str) -> Iterator[Finding]:
+    if not _any_phrase(form).search(words):
+        return
+    for does in PHRASES:
+        for match in _phrases(does, form).finditer(words):
+            if not _told(words, match):
+                yield _finding(does, match[0].decode())
+                break
+
+
+def _told(words: bytes, match: Any) -> bool:
+    """Whether the phrase is warned of, or told of someone, and not said to the reader."""
+    return words[max(0, match.start() - 12) : match.start()].endswith((*NEGATED, *TOLD))
+
+
+def _in_chinese(han: str) -> Iterator[Finding]:
+    if not _ANY_HAN_PHRASE.search(han):
+        return
+    for does, pattern in _HAN_PATTERNS:
+        for match in pattern.finditer(han):
+            if not han[: match.start()].endswith(HAN_NEGATED):
+                yield _finding(does, match[0])
+                break
+
+
+def _formed(plain: str) -> Iterator[Finding]:
+    """Marks, calls and addresses: known by their form."""
+    if not _ANY_FORM.search(plain):
+        return
+    for kind, what, pattern in _FORMS:
+        match = pattern.search(plain)
+        if match:
+            yield Finding(kind, f'{what}: "{_quoted(match[0])}"')
+
+
+def _escaped(shown: str) -> Iterator[Finding]:
+    for escaped in deobfuscation.escaped(shown):
+        yield from _commanding(deobfuscation.folded(escaped))
+
+
+def _encoded(shown: str) -> Iterator[Finding]:
+    """Long runs of base64 and the like, by what they say; addresses and identifiers are none."""
+    for run, said in deobfuscation.encoded(shown):
+        if said:
+            hostile = list(_commanding(deobfuscation.folded(said)))
+            if hostile or (len(run) >= BLOB and said.count(" ") > 1):
+                yield Finding("blob", f"{len(run)} characters that decode to text")
+            yield from hostile
+        elif len(run) >= OPAQUE and _OPAQUE.match(run):
+            yield Finding("blob", f"{len(run)} encoded characters")
+
+
+def _hidden(text: str) -> Iterator[Finding]:
+    """Characters that show nothing, where neither a script nor an emoji needs them."""
+    if text.isascii() or not _INVISIBLE.search(text):
+        return
+    left = _NEEDED.sub("", text)
+    runs = _SMUGGLED.findall(left)
+    if runs:
+        yield Finding("hidden", f"{sum(map(len, runs))} invisible characters in a row")
+    elif len(_WITHIN_WORDS.findall(left)) >= SMUGGLED:
+        yield Finding("hidden", "invisible characters within words")
+    if _TURNED.search(text):
+        yield Finding("hidden", "characters that show a text in another order than it is read")
+    spelled = deobfuscation.tagged(left)
+    if len(spelled) >= SMUGGLED:
+        yield Finding("hidden", f"{len(spelled)} invisible characters that spell a text")
+        yield from _commanding(deobfuscation.folded(spelled))
+
+
+def _finding(does: str, said: str) -> Finding:
+    kind: Kind = "exfiltration" if does == CARRY else "instruction"
+    return Finding(kind, f'{does}: "{_quoted(said)}"')
+
+
+def _quoted(said: str) -> str:
+    said = " ".join(said.split())
+    return said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
+
+
+@cache
+def _any_phrase(form: str) -> Any:
+    return _latin("|".join(_spelled(pattern, form) for patterns in PHRASES.values() for pattern in patterns))
+
+
+@cache
+def _phrases(does: str, form: str) -> Any:
+    return _latin("|".join(_spelled(pattern, form) for pattern in PHRASES[does]))
+
+
+def _spelled(pattern: str, form: str) -> str:
+    """A phrase for one of the forms that `core.screening.deobfuscation` gives a text."""
+    whole = f" {_filled(pattern, WORDS)} "
+    if form == "leet":
+        return whole.replace("l", "i")
+    return whole.replace(" ", "") if form == "unspaced" else whole
+
+
+def _filled(pattern: str, words: dict[str, str]) -> str:
+    return re.sub(r"<([a-z]+)>", lambda name: f"({words[name[1]]})", pattern)
+
+
+def _latin(pattern: str) -> Any:
+    """Over bytes, one a character: the fastest that RE2 has."""
+    options = _options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(pattern.encode(), options)
+
+
+def _compiled(patterns: Iterable[str]) -> Any:
+    return re2.compile("|".join(patterns), _options())
+
+
+def _options() -> re2.Options:
+    options = re2.Options()
+    options.log_errors, options.never_capture, options.max_mem = False, True, 64 << 20
+    return options
+
+
+_HAN_PATTERNS = [
+    (does, _compiled(_filled(pattern, HAN_WORDS) for pattern in patterns)) for does, patterns in HAN_PHRASES.items()
+]
+_ANY_HAN_PHRASE = _compiled(_filled(pattern, HAN_WORDS) for patterns in HAN_PHRASES.values() for pattern in patterns)
+_FORMS: list[tuple[Kind, str, Any]] = [
+    *(("instruction", what, _compiled(patterns)) for what, patterns in MARKS.items()),
+    *(("exfiltration", what, _compiled(patterns)) for what, patterns in CARRIERS.items()),
+]
+_ANY_FORM = _compiled(pattern for forms in (MARKS, CARRIERS) for patterns in forms.values() for pattern in patterns)
+
+_OPAQUE = re.compile(r"(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z])|^[0-9A-Fa-f]+$")
+_INVISIBLE = re.compile(f"[{deobfuscation.INVISIBLE}]")
+_EMOJI = "\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff"
+_JOINED = "\u0590-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\ufb1d-\ufdff\ufe70-\ufefc"
+_NEEDED = re.compile(
+    f"\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{{2,6}}\U000e007f"
+    f"|(?<=[{_EMOJI}0-9#*])\ufe0f?[\U0001f3fb-\U0001f3ff]?\u200d(?=[{_EMOJI}])"
+    f"|(?<=[{_EMOJI}\U0001f3fb-\U0001f3ff\ufe0f])\u200d(?=[{_EMOJI}])"
+    f"|(?<=[^\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f](?![\ufe00-\ufe0f\U000e0100-\U000e01ef])"
+    f"|(?<=[{deobfuscation.HAN}])[\U000e0100-\U000e01ef](?![\ufe00-\ufe0f\U000e0100-\U000e01ef])"
+    f"|(?<=[{_JOINED}])[\u061c\u17b4\u17b5\u180b-\u180e\u200b-\u200f]+"
+    f"|[\u200c-\u200f]+(?=[{_JOINED}])"
+    "|\u00ad|[\u200e\u200f\u061c\u202a-\u202c\u2066-\u2069]|\ufeff"
+)
+"""What scripts, emoji, flags, line breaks and bidirectional text are written with."""
+
+_SMUGGLED = re.compile(f"[{deobfuscation.INVISIBLE}]{{{SMUGGLED},}}")
+_WITHIN_WORDS = re.compile(f"(?<=[^\\W\\d_])[{deobfuscation.INVISIBLE}]+(?=[^\\W\\d_])")
+_TURNED = re.compile("\u202e|\u202d(?=[^\u202c]{0,80}[A-Za-z\u0590-\u08ff])")

@@ -1,0 +1,199 @@
+"""From scores to one page. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from core.search.pagination import Place
+from core.search.ranking import COSINE, DIGITS, LEXICAL, Scored, best_lexical, known, scale
+from core.search.resident.candidates import Candidates, Floats, Hit, Numbers, Places, Texts, texts
+
+DIVERSE: Final = 200
+"""Of an order, so many of the first are put in another one, by how little each repeats those before it."""
+
+TYPES: Final = ("memory", "message", "document")
+
+OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession"})
+"""Parts that only a memory has."""
+
+Vectors = Callable[[Places], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A hit in its place, with what each part gave to its score and its rank in each arm, from 1."""
+
+    hit: Hit
+    score: float
+    parts: dict[str, float]
+    ranks: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of an order: `limit` results behind a place; `each`: so many of each type, from the beginning.
+
+    `diversity` (0 … 1): how much it counts against a result that one before it is like it.
+    Source: Carbonell & Goldstein 1998, "The Use of MMR, Diversity-Based Reranking".
+    """
+
+    limit: int
+    each: bool = False
+    after: Place | None = None
+    diversity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _All:
+    """Candidates, and behind them passages: by what they are put in order."""
+
+    total: Numbers
+    own: Numbers
+    type: Places
+    keys: Texts
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What stands on a page, best first: by type and key in `keys`, and with what made each score in `ranked`."""
+
+    keys: Sequence[tuple[str, str]]
+    found: Candidates
+    scores: Scored
+    passages: Sequence[Ranked]
+    places: Places
+
+    @cached_property
+    def ranked(self) -> list[Ranked]:
+        """The results, with what made their scores."""
+        count = len(self.found)
+        own = _described(self.found, self.scores, self.places[self.places < count])
+        return [next(own) if at < count else self.passages[at - count] for at in self.places.tolist()]
+
+
+def shown(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: Page, vectors: Vectors) -> Shown:
+    """The results of a page; of equal scores memories first, the best fitting before, passages last.
+
+    `vectors` gives those of some candidates, of length 1.
+    """
+    everything = _All(
+        total=np.concatenate([scores.total, np.array([one.score for one in passages], dtype=np.float64)]),
+        own=np.concatenate([scores.own, np.zeros(len(passages))]),
+        type=np.concatenate([np.where(found.memory, 0, 1), np.full(len(passages), 2)]),
+        keys=np.concatenate([found.keys, texts([one.hit.key for one in passages])]),
+    )
+    sure = len(everything.keys) if page.each or page.after else max(page.limit, DIVERSE if page.diversity else 0)
+    places = _ordered(everything, sure)
+    if page.diversity:
+        places = _diverse(places, everything.total, page.diversity, len(found), vectors)
+    begin = _behind(everything, places, page.after)
+    on_it = _of_each(everything, places, page.limit) if page.each else places[begin : begin + page.limit]
+    keys = [
+        (TYPES[type_], key) for type_, key in zip(everything.type[on_it].tolist(), everything.keys[on_it], strict=True)
+    ]
+    return Shown(keys, found, scores, passages, on_it)
+
+
+def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: float) -> list[Ranked]:
+    """Passages by how well each fits by itself, on the scale of the messages; `ideal`: as in `rank.Asked`."""
+    messages = ~found.memory
+    by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ideal)
+    alone = scores.parts["lexical"] + scores.parts["vector"]
+    gained = _gained(scores.total[messages], alone[messages])
+    cosines = known(np.array([np.nan if hit.cosine is None else hit.cosine for hit in passages], dtype=np.float64))
+    ranked = []
+    for hit, cosine in zip(passages, cosines.tolist(), strict=True):
+        share = hit.lexical / by if by else 0.0
+        parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * cosine}
+        ranked.append(Ranked(hit, round(sum(parts.values()), DIGITS), parts))
+    return ranked
+
+
+def _gained(scores: Numbers, own: Numbers) -> float:
+    """How much more the best message comes to than the best of them does by itself."""
+    by_itself = float(own.max(initial=0.0))
+    return max(1.0, float(scores.max(initial=0.0)) / by_itself) if by_itself > 0 else 1.0
+
+
+def _ordered(everything: _All, sure: int) -> Places:
+    """The first ones, so many and what equals them: of memories that cite the same message, what fits best by itself.
+
+    What is equal in all else stands by its key.
+    """
+    best = _best(everything.total, sure)
+    places: Places = best[np.lexsort((-everything.own[best], everything.type[best], -everything.total[best]))]
+    total, own, type_ = everything.total[places], everything.own[places], everything.type[places]
+    differs = (total[1:] != total[:-1]) | (own[1:] != own[:-1]) | (type_[1:] != type_[:-1])
+    for start, end in pairwise([0, *(np.flatnonzero(differs) + 1).tolist(), len(places)]):
+        if end - start > 1:
+            places[start:end] = sorted(places[start:end].tolist(), key=everything.keys.__getitem__)
+    return places
+
+
+def _best(total: Numbers, sure: int) -> Places:
+    """Who scores as well as the last of so many."""
+    if sure >= len(total):
+        return np.arange(len(total))
+    return np.flatnonzero(total >= np.partition(total, len(total) - sure)[len(total) - sure])
+
+
+def _diverse(places: Places, total: Numbers, diversity: float, count: int, vectors: Vectors) -> Places:
+    """The first ones by their score less what they repeat of those before them; a passage repeats nothing."""
+    first = places[:DIVERSE]
+    scores = total[first]
+    span = max(float(np.ptp(scores)) if len(first) else 0.0, 1e-9)
+    worth = (1 - diversity) * (scores - scores.min(initial=np.inf)) / span if len(first) else scores
+    rows = np.zeros((len(first), 0), dtype=np.float32)
+    inside = first < count
+    if inside.any():
+        read = vectors(first[inside])
+        rows = np.zeros((len(first), read.shape[1]), dtype=np.float32)
+        rows[inside] = read
+    likeness = rows @ rows.T
+    repeats, left, chosen = np.zeros(len(first)), np.ones(len(first), dtype=np.bool_), []
+    for _ in range(len(first)):
+        at = int(np.argmax(np.where(left, worth - diversity * repeats, -np.inf)))
+        chosen.append(at)
+        left[at] = False
+        repeats = np.maximum(repeats, likeness[at])
+    return np.concatenate([first[chosen], places[DIVERSE:]])
+
+
+def _behind(everything: _All, places: Places, after: Place | None) -> int:
+    """From which on the order stands behind a place; where the result is gone that it names, from the first lesser."""
+    if after is None:
+        return 0
+    named = (everything.keys[places] == after.key) & (everything.type[places] == TYPES.index(after.type))
+    if named.any():
+        return int(np.argmax(named)) + 1
+    lesser = everything.total[places] < after.score
+    return int(np.argmax(lesser)) if lesser.any() else len(places)
+
+
+def _of_each(everything: _All, places: Places, limit: int) -> Places:
+    best = [np.flatnonzero(everything.type[places] == one)[:limit] for one in range(len(TYPES))]
+    chosen: Places = places[np.sort(np.concatenate(best))]
+    return chosen
+
+
+def _described(found: Candidates, scores: Scored, places: Places) -> Iterator[Ranked]:
+    """Some of them with what made their scores."""
+    parts = {name: values[places].tolist() for name, values in scores.parts.items()}
+    arms = {"lexical": _ranks(found.lexical, places), "vector": _ranks(found.cosine, places)}
+    for n, (at, score) in enumerate(zip(places.tolist(), scores.total[places].tolist(), strict=True)):
+        hit = found.hit(at)
+        made = {name: values[n] for name, values in parts.items() if (name in OF_MEMORIES) == (hit.type == "memory")}
+        yield Ranked(hit, score, made, {name: rank for name, ranks in arms.items() if (rank := ranks[n])})
+
+
+def _ranks(values: Numbers, places: Places) -> list[int]:
+    """How many fit better, and itself; 0 of what has no value there."""
+    known = np.sort(values[~np.isnan(values)])
+    ranks = 1 + len(known) - np.searchsorted(known, values[places], side="right")
+    return np.where(np.isnan(values[places]), 0, ranks).tolist()  # type: ignore[no-any-return]

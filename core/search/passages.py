@@ -1,0 +1,140 @@
+"""Passage scoring and reading."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.index import search_index
+from core.index.search_index import COSINE, LEXICAL
+from core.language.terms import term_id
+from core.search.resident.candidates import Hit
+from core.storage.db import Tx, together
+from core.storage.multiquery import Asked
+
+ARM_LIMIT = 300
+"""Passages that each arm names at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that was found: `from_char` and `to_char` are its place in the document's content."""
+
+    document_id: UUID
+    position: int
+    title: str
+    headings: Sequence[str]
+    content: str
+    uri: str | None
+    from_char: int
+    to_char: int
+    user_id: str | None
+    group_id: str | None
+    occurred_at: datetime
+    version: int
+
+
+def counting(user_id: str | None, group_id: str | None, words: Sequence[str]) -> Asked:
+    """How to ask in how many messages and passages words stand, and how many there are; for `counts`."""
+    ids = [*{term_id(word) for word in words}, search_index.DOCUMENTS]
+    return _COUNTS, {"owners": _counted_under(user_id, group_id), "terms": ids}
+
+
+def counts(user_id: str | None, group_id: str | None, rows: Iterable[Any]) -> dict[str, dict[int, int]]:
+    """What was answered, by the names under which it is counted: of both a user and a group, the user's come first."""
+    found: dict[str, dict[int, int]] = {owner: {} for owner in _counted_under(user_id, group_id)}
+    for row in rows:
+        found[row.owner][row.term] = row.documents
+    return found
+
+
+def _counted_under(user_id: str | None, group_id: str | None) -> list[str]:
+    shelves = [*search_index.shelves(user_id, group_id), search_index.EVERYONES]
+    return [*search_index.owners(user_id, group_id)[:1], *dict.fromkeys(shelves)]
+
+
+def summed(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
+    """The counts of all owners, by which a passage's words are weighed; None: there is no passage."""
+    of_passages = [counts for owner, counts in counted.items() if owner.startswith(search_index.EVERYONES)]
+    if not any(counts.get(search_index.DOCUMENTS) for counts in of_passages):
+        return None
+    total: Counter[int] = Counter()
+    for counts in counted.values():
+        total.update(counts)
+    return total
+
+
+def hits(tx: Tx, values: Mapping[str, Any]) -> list[Hit]:
+    """The best passages of each arm among the user's, the group's and the whole tenant's."""
+    rows = tx.execute(_HITS, {**values, "arm": ARM_LIMIT})
+    return [
+        Hit(key(row.session_id, row.position), "document", row.lexical, row.cosine, row.session_id, row.position)
+        for row in rows
+    ]
+
+
+def key(document_id: object, position: int) -> str:
+    """What tells a passage from all others: `<document>#<passage>`."""
+    return f"{document_id}#{position}"
+
+
+def passages(tx: Tx, keys: Sequence[str]) -> dict[str, Passage]:
+    """Passages by key; those that are not there, or not to be shown to anyone, are left out."""
+    return shown(together(tx, asking(keys))[0]) if keys else {}
+
+
+def asking(keys: Sequence[str]) -> Asked:
+    """How to ask for passages by key; for `shown`."""
+    pairs = [one.rsplit("#", 1) for one in keys]
+    return _PASSAGES, {"documents": [UUID(one) for one, _ in pairs], "positions": [int(place) for _, place in pairs]}
+
+
+def shown(rows: Iterable[Any]) -> dict[str, Passage]:
+    """What was answered, by key."""
+    return {key(row.document_id, row.position): Passage(*row) for row in rows}
+
+
+_COUNTS = text("SELECT owner, term, documents FROM term_counts WHERE owner = ANY(:owners) AND term = ANY(:terms)")
+
+_OWNED = (
+    "i.user_id = :user",
+    "i.group_id = :group AND (i.user_id = :user) IS NOT TRUE",
+    "i.user_id IS NULL AND i.group_id IS NULL",
+)
+"""Whose passages are looked at, each by an index of its own: put together by OR, one over the whole tenant is read."""
+
+_SCORED = " UNION ALL ".join(
+    f"""
+    SELECT i.session_id, i.position, {LEXICAL}, {COSINE} AS cosine FROM search_index i
+    WHERE i.type = 'document' AND {owned}
+      AND (cast(:since AS timestamptz) IS NULL OR i.occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR i.occurred_at <= :until)
+      AND (cast(:as_of AS timestamptz) IS NULL OR i.occurred_at <= :as_of)
+      AND (cast(:known_at AS timestamptz) IS NULL OR i.occurred_at <= :known_at)
+    """
+    for owned in _OWNED
+)
+"""What stood in a document before it was put there as it is now, nobody knows any more."""
+
+_HITS = text(f"""
+    WITH scored AS MATERIALIZED ({_SCORED})
+    (SELECT * FROM scored ORDER BY lexical DESC, session_id, position LIMIT :arm)
+    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC, session_id, position LIMIT :arm)
+""")
+
+_PASSAGES = text("""
+    SELECT p.document_id, p.position, d.title, p.headings, p.content, d.uri, p.from_char, p.to_char, d.user_id,
+           d.group_id, i.occurred_at, d.version
+    FROM unnest(cast(:documents AS uuid[]), cast(:positions AS int[])) AS wanted (document_id, position)
+    JOIN passages p USING (document_id, position)
+    JOIN documents d ON d.id = p.document_id
+    JOIN search_index i ON i.type = 'document' AND i.session_id = cast(p.document_id AS text)
+                       AND i.ref = cast(p.position AS text)
+""")
+"""What is set apart has no row in the index."""

@@ -1,0 +1,248 @@
+"""Weighted scoring, pure.
+
+    score = words + 0.75·likeness + 1.4·likeness around + (1 - 1.5·breadth)·session + 0.4·answers + 0.4·tells
+            + 0.15·names + 0.5·(names a time, if one is asked for) + 1.5·(said at a time that is named) + who
+
+| part | what it is |
+| --- | --- |
+| words | BM25 over the root of (the best of all x that of a short text with all words): where nothing fits, less |
+| likeness | the cosine, or that of the best memory that cites the message, if it is higher |
+| around | the mean of the cosines of the message and its neighbours (1, 0.5, 0.25) |
+| session | the best words of its session; less for broad questions, whose answers lie in several |
+| answers | the words of the message before, if that asks: the reply holds the answer |
+| tells | terms outside of questions, enough at 20 |
+| names | how many names it speaks of, enough at 3 |
+| span | how near it was said to a time that the question names: `core.search.time_spans` |
+| who | said by the one whom the question names, or by the one it is about: `core.search.question_analysis` |
+
+A memory stands where the messages that it cites do on the whole; one that cites none at hand stands by itself.
+The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and rounded;
+half or double of any of them changes recall by a point at the most (docs/retrieval.md). Fusion by ranks (reciprocal
+rank fusion) was measured to be worse than the lexical arm alone: it forgets by how much a hit is better than the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.search import time_spans
+from core.search.question_analysis import PLAIN, Analysis
+from core.search.recipes import DAY_SECONDS, DEFAULT, Recipe
+from core.search.resident.candidates import ROLES, Candidates, Flags, Numbers, Places
+
+LEXICAL = 1.0
+COSINE = 0.75
+COSINE_AROUND = 1.4
+SESSION = 1.0
+ANSWERS = 0.4
+TOLD = 0.4
+NAMES = 0.15
+TIME = 0.5
+SPAN = 1.5
+SPEAKER = 0.05
+ROLE = 0.5
+
+AROUND = {1: 0.5, 2: 0.25}  # what the cosine of a message so many places before or after counts
+TOLD_ENOUGH = 20  # terms; who tells more is no better a witness
+NAMES_ENOUGH = 3
+BROAD_SESSION = 1.5  # of a question as broad as can be, the best session counts against itself
+BROAD_SPEAKER = 2.0
+HIGHEST = 2.2  # of a document's weights: what a term counts that is said over and over
+DIGITS = 6  # of a score: what differs behind them comes from the order in which rows were read
+NEGLIGIBLE = 1e-9  # a score by words that is none
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks of the ranking, besides its words and its vector.
+
+    `ideal`: what a short text with all its words would score by them. `now`: seconds since 1970.
+    """
+
+    analysis: Analysis = PLAIN
+    ideal: float = 0.0
+    recipe: Recipe = DEFAULT
+    now: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What each candidate comes to, and what gave it that; `own`: what a memory comes to by itself."""
+
+    total: Numbers
+    own: Numbers
+    parts: Mapping[str, Numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The messages by session and position, and which of them stand so far apart in it."""
+
+    places: Places
+    apart: Mapping[int, Flags]
+
+
+def scored(found: Candidates, asked: Asked) -> Scored:
+    """The scores of messages and memories.
+
+    `found` may be all of a user's rows or the best of each arm: what is left out only stops lending to its neighbours.
+    """
+    words, messages = _words(found, asked), ~found.memory
+    cosine = asked.recipe.vector * known(found.cosine)
+    recency = _recency(found, asked)
+    own = np.where(messages, 0.0, asked.recipe.lexical * LEXICAL * words + COSINE * cosine + recency)
+    parts = _parts(found, words, np.where(messages, cosine, 0.0), asked)
+    parts["vector"] = COSINE * np.maximum(parts["vector"], _lent(found, cosine))
+    if asked.recipe.recency:
+        parts["recency"] = recency
+    parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
+    total = np.sum(list(parts.values()), axis=0)
+    cited = _cited(found, total)
+    total = np.where(messages, total, np.where(np.isnan(cited), own, cited))
+    return Scored(_rounded(total), _rounded(own), {**parts, "own": own, "cited": np.nan_to_num(cited)})
+
+
+def _rounded(values: Numbers) -> Numbers:
+    return np.asarray(np.round(values, DIGITS), dtype=np.float64)
+
+
+def raised(found: Candidates, scores: Scored, gained: Mapping[str, float], part: str = "association") -> Scored:
+    """With what some gain besides, by their keys, as a part of that name."""
+    more = np.array([gained.get(key, 0.0) for key in found.keys], dtype=np.float64)
+    return Scored(scores.total + more, scores.own, {**scores.parts, part: more})
+
+
+def succeeded(found: Candidates, scores: Scored, successors: Sequence[tuple[str, str]]) -> Scored:
+    """Memories no lower than the messages whose statement they superseded; of equal scores a memory stands first.
+
+    `successors`: pairs of a message's key and that of a memory.
+    """
+    place = {key: at for at, key in enumerate(found.keys)}
+    least: dict[str, float] = {}
+    for message, memory in successors:
+        if message in place and memory in place:
+            least[memory] = max(least.get(memory, 0.0), float(scores.total[place[message]]))
+    gained = {key: score - own for key, score in least.items() if (own := float(scores.total[place[key]])) < score}
+    return raised(found, scores, gained, "succession") if gained else scores
+
+
+def known(cosine: Numbers) -> Numbers:
+    """The cosines; what has no vector yet gets the mean of the others, so that it neither wins nor loses by that."""
+    missing = np.isnan(cosine)
+    return np.where(missing, 0.0 if missing.all() else cosine[~missing].mean(), cosine) if missing.any() else cosine
+
+
+def scale(best: float, ideal: float) -> float:
+    """What a score by words is measured by; 0: nothing fits at all."""
+    return math.sqrt(best * max(ideal, best / HIGHEST)) if best > NEGLIGIBLE else 0.0
+
+
+def best_lexical(found: Candidates) -> float:
+    """The best score by words of a message; without messages, of a memory."""
+    return float(found.lexical[found.memory if found.memory.all() else ~found.memory].max(initial=0.0))
+
+
+def _words(found: Candidates, asked: Asked) -> Numbers:
+    by = scale(best_lexical(found), asked.ideal)
+    return found.lexical / by if by else np.zeros(len(found))
+
+
+def _parts(found: Candidates, words: Numbers, cosine: Numbers, asked: Asked) -> dict[str, Numbers]:
+    """What each part gives to each message; memories stand among them, and give and get nothing."""
+    told, order = asked.analysis, _order(found)
+    who, lends = _who(found, told)
+    return {
+        "lexical": asked.recipe.lexical * LEXICAL * words,
+        "vector": cosine,
+        "vector_around": COSINE_AROUND * _mean_around(cosine, order),
+        "session": SESSION * (1 - BROAD_SESSION * told.breadth) * _session_best(found, words),
+        "answers": ANSWERS * lends * _from_question_before(words * found.asks, order),
+        "told": TOLD * np.minimum(np.log1p(found.told) / math.log1p(TOLD_ENOUGH), 1.0),
+        "names": NAMES * lends * np.minimum(found.names / NAMES_ENOUGH, 1.0),
+        "time": TIME * (found.timed & told.wants_time).astype(np.float64),
+        "span": SPAN * time_spans.fit(told.spans, found.at),
+        "who": who,
+    }
+
+
+def _who(found: Candidates, told: Analysis) -> tuple[Numbers, Numbers | float]:
+    """What a message gains by who speaks; and whether it may gain by what else is in it, or before it."""
+    if told.speaker is not None:
+        gain = SPEAKER * (1 + BROAD_SPEAKER * told.breadth)
+        return gain * (found.speaker == found.speakers[told.speaker]), 1.0
+    if told.role:
+        match = (found.role == ROLES.index(told.role)).astype(np.float64)
+        return ROLE * match, match
+    return np.zeros(len(found)), 1.0
+
+
+def _recency(found: Candidates, asked: Asked) -> Numbers:
+    """What lies ahead counts as now."""
+    if not asked.recipe.recency:
+        return np.zeros(len(found))
+    days = np.maximum(asked.now - found.at, 0.0) / DAY_SECONDS
+    gained: Numbers = asked.recipe.recency * 0.5 ** (days / asked.recipe.half_life_days)
+    return gained
+
+
+def _order(found: Candidates) -> _Order:
+    messages = np.flatnonzero(~found.memory)
+    keys = found.sessions[messages] * 2**32 + found.position[messages]
+    sorting = np.argsort(keys, kind="stable")
+    ordered = keys[sorting]
+    # Positions and places may differ, where rows are left out: those between lend nothing then.
+    return _Order(messages[sorting], {n: ordered[n:] - ordered[:-n] == n for n in AROUND})
+
+
+def _mean_around(values: Numbers, order: _Order) -> Numbers:
+    """The weighted mean of each value and those of its neighbours that are there."""
+    own = values[order.places]
+    total, weight = own.copy(), np.ones(len(own))
+    for distance, counts in AROUND.items():
+        share = counts * order.apart[distance]
+        total[:-distance] += share * own[distance:]
+        total[distance:] += share * own[:-distance]
+        weight[:-distance] += share
+        weight[distance:] += share
+    around = np.zeros(len(values))
+    around[order.places] = total / weight
+    return around
+
+
+def _from_question_before(asking: Numbers, order: _Order) -> Numbers:
+    """What the message before has, where it asks."""
+    own = asking[order.places]
+    lent = np.zeros(len(asking))
+    lent[order.places[1:]] = own[:-1] * order.apart[1]
+    return lent
+
+
+def _session_best(found: Candidates, words: Numbers) -> Numbers:
+    """For each message the best of its session."""
+    best = np.zeros(int(found.sessions.max(initial=0)) + 1)
+    np.maximum.at(best, found.sessions, np.where(found.memory, 0.0, words))
+    return best[found.sessions]
+
+
+def _lent(found: Candidates, cosine: Numbers) -> Numbers:
+    """For each message the best cosine of a memory that cites it."""
+    citing, cited = found.citations.T
+    best = np.full(len(found), -1.0)
+    np.maximum.at(best, cited, cosine[citing])
+    return best
+
+
+def _cited(found: Candidates, scores: Numbers) -> Numbers:
+    """For each memory the mean score of the messages it cites; not a number where it cites none at hand.
+
+    Not that of the best: what is drawn together from twenty messages would stand before the one that was meant.
+    """
+    citing, cited = found.citations.T
+    total = np.bincount(citing, weights=scores[cited], minlength=len(found))
+    count = np.bincount(citing, minlength=len(found))
+    mean: Numbers = np.divide(total, count, out=np.full(len(found), np.nan), where=count > 0)
+    return mean

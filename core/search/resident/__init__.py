@@ -1,0 +1,1 @@
+"""An owner's index rows cached in the process."""

@@ -1,0 +1,300 @@
+"""Time spans in the query.
+
+Pure. A span is soft, more so behind its end than before its beginning: people tell of a day on that day or soon after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.language import dates
+from core.language.dates import MONTHS, NUMBERS, NUMBERS_ZH, WEEKDAYS, Precision
+from core.language.terms import has_han
+
+LONGEST = 600
+"""Characters of a question that are read: who writes more does not ask for a day."""
+
+MOST = 8
+"""Spans of one question that count: a pasted calendar names no time."""
+
+BLUR = timedelta(days=3)
+"""So far from a span its fit has fallen to 1/e; and `BLUR_SHARE` of its length farther."""
+
+BLUR_SHARE = 0.2
+
+LATER = 3.0
+"""How many times farther behind a span than before it a message may be said and fit as well."""
+
+REACH = timedelta(days=90)
+"""How far back "before May" goes."""
+
+OPEN = 0.5
+"""How sure a span is of which the question names one end alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `since` to `until`; `sure` (0 … 1) is how much it tells of when the answer was said."""
+
+    since: datetime
+    until: datetime
+    sure: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A span and where it stands in the question."""
+
+    start: int
+    end: int
+    span: Span
+
+
+def spans(question: str, now: datetime) -> list[Span]:
+    """The times that `question` names, as meant by one who asks at `now`; none that begins later than `now`."""
+    text = question[:LONGEST].replace("’", "'")
+    readers, bounds, chinese = (_READERS_ZH, _BOUNDS_ZH, True) if has_han(text) else (_READERS, _BOUNDS, False)
+    named = sorted(_named(text, now, readers, chinese=chinese), key=lambda one: one.start)
+    bounded = (_bounded(text, one, now, bounds) for one in _joined(text, named))
+    return list(islice((span for span in bounded if span.since <= now), MOST))
+
+
+def fit(found: Sequence[Span], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How well each time `at` (epoch seconds) fits the best of these spans: 0 … 1; 0 where there are none."""
+    best = np.zeros(len(at))
+    for span in found:
+        since, until = span.since.timestamp(), span.until.timestamp()
+        gap = np.maximum(np.maximum(since - at, (at - until) / LATER), 0.0)
+        blur = BLUR.total_seconds() + BLUR_SHARE * (until - since)
+        best = np.maximum(best, span.sure * np.exp(-gap / blur))
+    return best
+
+
+_Reader = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Span]]
+_DAY = timedelta(days=1)
+_NEXT_TO = 40  # characters before a date in which "three weeks before the" stands
+_DAYS = {"day": 1.0, "week": 7.0, "month": 30.4, "year": 365.25, "天": 1.0, "日": 1.0}
+_DAYS |= {"周": 7.0, "星期": 7.0, "礼拜": 7.0, "月": 30.4, "年": 365.25}
+_LENGTH = {Precision.DAY: 1, Precision.WEEK: 7, Precision.MONTH: 31, Precision.SEASON: 92, Precision.YEAR: 366}
+
+
+def _named(text: str, now: datetime, readers: Sequence[_Reader], *, chinese: bool) -> Iterator[_Named]:
+    """The forms of questions first; what they leave is read as dates in statements are."""
+    for regex, read in readers:
+        for match in regex.finditer(text):
+            text = f"{text[: match.start('what')]}{' ' * len(match['what'])}{text[match.end('what') :]}"
+            try:
+                span = read(match, now)
+            except (ValueError, OverflowError):  # 31 June, 999 years ago: no such day
+                continue
+            yield _Named(match.start("what"), match.end(), span)
+    for found in dates.find(text, now, chinese=chinese):
+        lead = _LEAD.match(text, found.start, found.end)
+        span = Span(found.when, found.when + _LENGTH[found.precision] * _DAY)
+        yield _Named(lead.end() if lead else found.start, found.end, span)
+
+
+def _joined(text: str, named: Sequence[_Named]) -> list[_Named]:
+    """Spans with nothing but "and", "to" or 到 between them, after "between", "from" or 从, as the one from both."""
+    joined: list[_Named] = []
+    for one in named:
+        last = joined[-1] if joined else None
+        if (
+            last
+            and _OPENS.search(text[max(0, last.start - _NEXT_TO) : last.start])
+            and _LINKS.fullmatch(text[last.end : one.start])
+        ):
+            since = last.span.since
+            if not re.search(r"\d{4}", text[last.start : last.end]):  # "from May 3 to May 9, 2023": of the same year
+                since = _last(since, one.span.since)
+            joined[-1] = _Named(last.start, one.end, Span(since, one.span.until))
+        else:
+            joined.append(one)
+    return joined
+
+
+def _bounded(text: str, one: _Named, now: datetime, bounds: tuple[re.Pattern[str], re.Pattern[str]]) -> Span:
+    """The span that is meant by a date with "since" or "before" to it; both count the day that they name."""
+    word = bounds[0].search(text[max(0, one.start - _NEXT_TO) : one.start]) or bounds[1].match(text[one.end :])
+    if word is None:
+        return one.span
+    if word.groupdict().get("unit"):
+        away = _count(word["n"])[0] * _DAYS[word["unit"].lower()] * _DAY
+        back = bool(word["back"])
+        return Span(one.span.since - away * back, one.span.until + away * (not back))
+    if word["back"]:
+        return Span(one.span.since - REACH, one.span.until, OPEN)
+    return Span(one.span.since, max(now, one.span.until), OPEN)
+
+
+def _ago(match: re.Match[str], now: datetime) -> Span:
+    """Around that day, the wider the less exactly it is told."""
+    count, vague = _count(match["n"])
+    unit = _DAYS[match["unit"].lower()]
+    away = (now - timedelta(days=count * unit)).replace(hour=12)
+    around = timedelta(days=unit * max(0.5, count * vague))
+    return Span(away - around, away + around)
+
+
+def _past(match: re.Match[str], now: datetime) -> Span:
+    count, vague = _count(match["n"] or "one")
+    return Span(now - timedelta(days=count * (1 + vague) * _DAYS[match["unit"].lower()]), now)
+
+
+def _weekday(match: re.Match[str], now: datetime) -> Span:
+    """The last one before today, or one some weeks before it."""
+    weeks = 1.0 if match["on"] else _count(match["n"] or "two")[0]
+    days = (now.weekday() - _place(match["weekday"], WEEKDAYS)) % 7 or 7
+    since = _midnight(now) - timedelta(days=days + 7 * (int(weeks) - 1))
+    return Span(since, since + _DAY)
+
+
+def _date(match: re.Match[str], now: datetime) -> Span:
+    """A day or a month; without its year the last one there was."""
+    month, day = _place(match["month"], MONTHS) + 1, match.groupdict().get("day")
+    return _of_year(match["year"], month, int(day) if day else None, now)
+
+
+def _feast(match: re.Match[str], now: datetime) -> Span:
+    return _of_year(match["year"], *_FEASTS[match["feast"].lower()], now)
+
+
+def _numbered(match: re.Match[str], now: datetime) -> Span:
+    """2023-05-01; and 五月之前, which is "before May" and not five months ago."""
+    month, day = match["month"], match.groupdict().get("day")
+    number = int(month) if month.isdigit() else _count_zh(month)
+    return _of_year(match["year"], number, int(day) if day else None, now)
+
+
+def _of_year(year: str | None, month: int, day: int | None, now: datetime) -> Span:
+    first = _midnight(now).replace(day=1)
+    since = first.replace(year=int(year) if year else now.year, month=month, day=day or 1)
+    since = since if year else _last(since, now)
+    return Span(since, since + (1 if day else 31) * _DAY)
+
+
+def _last(day: datetime, until: datetime) -> datetime:
+    """The last time before `until` that this day of the year came; 29 February comes on the 28th."""
+    day = day.replace(day=min(day.day, 28)) if day.month == 2 else day  # noqa: PLR2004
+    this = day.replace(year=until.year)
+    return this if this <= until else this.replace(year=until.year - 1)
+
+
+def _count(phrase: str) -> tuple[float, float]:
+    """How many, and how much of that it may be off: "a few" are 3, or 5."""
+    word = re.sub(r"\s+", " ", phrase.lower()).removesuffix(" of").removeprefix("a ")
+    if word in _VAGUE:
+        return _VAGUE[word]
+    if word.isdigit():
+        return float(word), 0.0
+    return float(NUMBERS.get(word, 0) or _count_zh(word)), 0.0
+
+
+def _count_zh(word: str) -> int:
+    tens, ten, ones = word.rpartition("十")
+    return (NUMBERS_ZH.get(tens, 1) * 10 if ten else 0) + (NUMBERS_ZH.get(ones, 0) if ones else 0)
+
+
+def _midnight(when: datetime) -> datetime:
+    return when.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _place(name: str, names: Sequence[str]) -> int:
+    return next(at for at, full in enumerate(names) if full.lower().startswith(name.lower()[:3]))
+
+
+_VAGUE = {"couple": (2.0, 0.4), "the": (1.0, 0.0)}
+_VAGUE |= dict.fromkeys(("few", "several", "几"), (3.0, 0.6)) | dict.fromkeys(("half", "half a", "半"), (0.5, 0.5))
+_FEASTS = {
+    "new year's eve": (12, 31),
+    "new year's day": (1, 1),
+    "new year's": (1, 1),
+    "valentine's day": (2, 14),
+    "patrick's day": (3, 17),
+    "independence day": (7, 4),
+    "4th of july": (7, 4),
+    "halloween": (10, 31),
+    "christmas eve": (12, 24),
+    "christmas": (12, 25),
+    "元旦": (1, 1),
+    "情人节": (2, 14),
+    "劳动节": (5, 1),
+    "五一": (5, 1),
+    "国庆节": (10, 1),
+    "国庆": (10, 1),
+    "平安夜": (12, 24),
+    "圣诞节": (12, 25),
+    "圣诞": (12, 25),
+}
+"""Days of every year that people name by a word; those that the moon moves are not among them."""
+
+_N = (
+    r"(?P<n>\d{1,3}|(?:a\s+)?(?:few|couple)(?:\s+of)?|several|half\s+a|an?|the|one|two|three|four|five|six|seven|eight"
+    r"|nine|ten|eleven|twelve)"
+)
+_UNIT = r"(?P<unit>day|week|month|year)s?"
+_UNIT_ONLY = r"(?:days|weeks|months|years)"
+_MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+_YEAR = r"(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))"
+_WEEKDAY = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_BEFORE_MONTH = r"in|of|during|since|until|till|by|before|after|between|from|to|and|through|early|late|mid"
+
+
+def _reader(form: str, read: Callable[[re.Match[str], datetime], Span]) -> _Reader:
+    return re.compile(rf"(?<![\w-]){form}(?!\w)", re.IGNORECASE), read
+
+
+_READERS = (
+    _reader(rf"(?P<what>{_N}\s+{_UNIT}\s+(?:ago|back))", _ago),
+    _reader(rf"(?P<what>(?:(?:past|previous)|last(?=\s+\S+\s+(?:of\s+)?{_UNIT_ONLY}))\s+(?:{_N}\s+)?{_UNIT})", _past),
+    _reader(rf"(?P<what>{_N}\s+{_WEEKDAY}s?\s+ago)(?P<on>)", _weekday),
+    _reader(rf"(?P<what>{_WEEKDAY}\s+before\s+last)(?P<on>)(?P<n>)", _weekday),
+    _reader(rf"(?P<on>on|this\s+past)\s+(?P<what>{_WEEKDAY})(?P<n>)", _weekday),
+    _reader(rf"(?P<what>{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_YEAR}?)", _date),
+    _reader(rf"(?P<what>(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}{_YEAR}?)", _date),
+    _reader(r"(?P<what>(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d))", _numbered),
+    _reader(rf"(?P<what>{_MONTH}{_YEAR})", _date),
+    _reader(rf"(?:{_BEFORE_MONTH})[\s-]+(?P<what>{_MONTH})(?P<year>)(?!\s+(?:i|we|you|he|she|they|it|be)\b)", _date),
+    _reader(rf"(?P<what>(?P<feast>{'|'.join(f for f in _FEASTS if f.isascii())}){_YEAR}?)", _feast),
+)
+
+_N_ZH = r"(?<!\d)(?P<n>\d{1,3}|[半几一两二三四五六七八九十]{1,3})"
+_UNIT_ZH = r"(?P<unit>天|日|周|星期|礼拜|(?<=个)月|年)"  # 五月 is May, 五个月 are five months
+
+_YEAR_ZH = r"(?:(?P<year>(?:19|20)\d\d)年)?"
+_MONTH_ZH = r"(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月"
+_WEEKDAY_ZH = r"(?:的?(?:周|星期|礼拜)[一二三四五六日天])?"
+
+_READERS_ZH = (
+    (re.compile(rf"(?P<what>{_N_ZH}多?个?{_UNIT_ZH}(?:以|之)?前{_WEEKDAY_ZH})"), _ago),
+    (re.compile(rf"(?P<what>{_YEAR_ZH}{_MONTH_ZH})(?=(?:以|之)前)"), _numbered),
+    (re.compile(rf"(?P<what>(?:过去|最近|近|前|这)的?{_N_ZH}个?{_UNIT_ZH})"), _past),
+    (re.compile(rf"(?P<what>{_YEAR_ZH}(?P<feast>{'|'.join(f for f in _FEASTS if not f.isascii())}))"), _feast),
+)
+
+_LEAD = re.compile(
+    r"(?:(?:since|from|until|till|by|before|after|for|of|during|about|roughly|around|over|on|in|at|through|to|back)\s+)+"
+    r"(?=\S)",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(r"(?:\b(?:between|from)\s+(?:the\s+)?|[从自])$", re.IGNORECASE)
+_LINKS = re.compile(r"\s*(?:and|to|until|till|through|-|–|到|至|和)\s*(?:the\s+)?", re.IGNORECASE)
+_BOUNDS = (
+    re.compile(
+        rf"(?:(?:(?<!\w){_N}\s+{_UNIT}\s+)?(?:(?P<back>before|until|till|by|prior\s+to)|since|after|following))\s+(?:the\s+)?$",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?!)"),
+)
+_BOUNDS_ZH = (
+    re.compile(r"(?P<back>(?!))|自从?$"),
+    re.compile(r"(?P<back>(?:以|之)前)|(?:以|之)[来后]"),
+)
+"""What stands before a date and behind it, and says that the one end is meant; `back`: that it is the last one."""

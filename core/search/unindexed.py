@@ -1,0 +1,101 @@
+"""Scans messages that are not indexed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import TextClause, text
+
+from core.index.answer_cues import asks, names, tells_time, told
+from core.index.bm25 import document_weights, message_terms
+from core.memoize import remembered
+from core.search.resident.candidates import ROLES, Hit
+from core.search.resident.loading import message_key, seconds
+from core.sessions import sessions
+from core.storage.multiquery import Asked
+from core.types import Message
+
+TAIL = 300
+"""Newest messages not yet indexed that are read as they are, so that a message is found from its commit on."""
+
+FRESH_CHARACTERS = 20_000
+"""Of a message that is not indexed yet, so many are looked at: each search that finds it there reads it anew."""
+
+READ_ONCE = 1_000
+"""Messages of which is kept what the index would hold, for the next question: they wait for seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the index would hold of a message."""
+
+    weights: Mapping[int, float]
+    told: int
+    timed: bool
+    asks: bool
+    names: int
+
+
+def asking(reader: Mapping[str, Any]) -> Asked:
+    """How to ask for the newest of them; for `hits`."""
+    narrowing = frozenset(name for name in _NARROWING if reader[name] is not None)
+    return _tail(narrowing), {**reader, "tail": TAIL}
+
+
+def hits(rows: Iterable[Any], asked: Mapping[int, float]) -> list[Hit]:
+    """What was answered as hits, scored as the index would, by their own words."""
+    return [_hit(sessions.message_of(row), asked) for row in rows]
+
+
+def lexical(asked: Mapping[int, float], weights: Mapping[int, float]) -> float:
+    """What the index would score for a text by its own words."""
+    return sum(weight * weights.get(term, 0.0) for term, weight in asked.items())
+
+
+def _hit(message: Message, asked: Mapping[int, float]) -> Hit:
+    words = _read(message.content[:FRESH_CHARACTERS], message.speaker)
+    return Hit(
+        key=message_key(message.session_id, message.id),
+        type="message",
+        lexical=lexical(asked, words.weights),
+        cosine=None,
+        session_id=message.session_id,
+        position=message.position,
+        told=words.told,
+        timed=words.timed,
+        asks=words.asks,
+        names=words.names,
+        at=seconds(message.occurred_at),
+        role=message.role if message.role in ROLES else ROLES[1],
+        speaker=message.speaker or "",
+    )
+
+
+@remembered(READ_ONCE)
+def _read(content: str, speaker: str | None) -> _Words:
+    weights = document_weights(message_terms(content, speaker))
+    return _Words(weights, told(content), tells_time(content), asks(content), names(content))
+
+
+_NARROWING: Mapping[str, str] = {
+    "session": "s.id = :session",
+    "since": "m.occurred_at >= :since",
+    "until": "m.occurred_at <= :until",
+    "as_of": "m.occurred_at <= :as_of",
+    "known_at": "EXISTS (SELECT FROM events e WHERE e.seq = m.event_seq AND e.received_at <= :known_at)",
+}
+
+
+@cache
+def _tail(narrowing: frozenset[str]) -> TextClause:
+    """What nobody asks for is not in it: it is planned anew each time, and that takes longer than reading."""
+    wanted = "".join(f" AND {_NARROWING[name]}" for name in sorted(narrowing))
+    return text(f"""
+        SELECT m.* FROM sessions s
+        JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
+        WHERE s.indexed_to < s.message_count AND (m.user_id = :user OR m.group_id = :group){wanted}
+        ORDER BY m.event_seq DESC LIMIT :tail
+    """)

@@ -1,0 +1,1 @@
+"""Short-term memory: sessions, messages, state; accepting a batch of events."""

@@ -1,0 +1,91 @@
+"""Hide and restore messages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.errors import NotFound
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.storage.db import Tx
+
+HIDDEN: Final = "message.hidden"
+RESTORED: Final = "message.restored"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """That a message is hidden: why, by whom, since when."""
+
+    message_id: str
+    reason: str | None
+    author: str
+    at: datetime
+
+
+def hide(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author, reason: str | None = None) -> Mark:
+    """Hide a message. Who has hidden it already stays the one who did. NotFound: there is no such message."""
+    values = {"session": session_id, "message": message_id}
+    if tx.execute(_MESSAGE, values).one_or_none() is None:
+        raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
+    written = json.dumps(author.as_json(), ensure_ascii=False)
+    if tx.execute(_HIDE, values | {"tenant": tenant_id, "reason": reason, "author": written}).rowcount:
+        _tell(tx, tenant_id, author, HIDDEN, values, reason)
+    return _mark(tx.execute(_MARK, values).one())
+
+
+def restore(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author) -> bool:
+    """Show a message again; False: it was not hidden. NotFound: there is no such message."""
+    values = {"session": session_id, "message": message_id}
+    if tx.execute(_MESSAGE, values).one_or_none() is None:
+        raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
+    was_hidden = tx.execute(_RESTORE, values).rowcount == 1
+    if was_hidden:
+        _tell(tx, tenant_id, author, RESTORED, values, None)
+    return was_hidden
+
+
+def hidden(tx: Tx, session_id: str) -> frozenset[str]:
+    """The ids of a session's hidden messages."""
+    return frozenset(tx.execute(_HIDDEN, {"session": session_id}).scalars())
+
+
+def mark(tx: Tx, session_id: str, message_id: str) -> Mark | None:
+    """Why and by whom a message is hidden; None: it is not."""
+    row = tx.execute(_MARK, {"session": session_id, "message": message_id}).one_or_none()
+    return None if row is None else _mark(row)
+
+
+def _tell(tx: Tx, tenant_id: str, author: Author, event_type: str, values: dict[str, str], reason: str | None) -> None:
+    """Who and when stands in the log, for of what is shown again no mark is left."""
+    payload = {"session_id": values["session"], "message_id": values["message"], "by": author.name}
+    told = payload | ({"reason": reason} if reason else {})
+    publishing.publish(tx, tenant_id, author, [Emission(event_type, told, subject=f"session:{values['session']}")])
+
+
+def _mark(row: Any) -> Mark:
+    return Mark(row.message_id, row.reason, row.author["name"], row.at)
+
+
+_MESSAGE = text("""
+    SELECT s.id FROM sessions s JOIN messages m ON m.session_id = s.id
+    WHERE s.id = :session AND m.id = :message FOR SHARE OF s
+""")
+"""Locked against a deletion, after which no mark may be left."""
+
+_HIDE = text("""
+    INSERT INTO hidden_messages (tenant_id, session_id, message_id, reason, author)
+    VALUES (:tenant, :session, :message, :reason, cast(:author AS jsonb)) ON CONFLICT DO NOTHING
+""")
+
+_RESTORE = text("DELETE FROM hidden_messages WHERE session_id = :session AND message_id = :message")
+
+_HIDDEN = text("SELECT message_id FROM hidden_messages WHERE session_id = :session")
+
+_MARK = text("SELECT * FROM hidden_messages WHERE session_id = :session AND message_id = :message")

@@ -1,0 +1,50 @@
+"""Ends sessions after a silence."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.events import log
+from core.events.log import Announcement
+from core.sessions import working_memory
+from core.storage.db import Tx
+from core.types import Json
+
+ENDED: Final = "session.ended"
+
+
+def idle(tx: Tx, tenant_id: str, idle_seconds: float, page: int) -> int:
+    """End the sessions that have been silent the longest, for `idle_seconds` at least, `page` at most; how many.
+
+    They ended when they fell silent. What someone adds to at the moment is left out: it is not idle.
+    """
+    rows = tx.execute(_IDLE, {"seconds": idle_seconds, "page": page}).all()
+    if not rows:
+        return 0
+    now = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
+    log.announce(tx, tenant_id, [_announced(row, now) for row in rows])
+    working_memory.clear(tx, [row.id for row in rows])
+    return len(rows)
+
+
+def _announced(row: Any, now: datetime) -> Announcement:
+    """The id names the silence, so that the log takes one event of it, whoever announces it again."""
+    silence = f"{ENDED}:{row.id}:{row.last_at:%Y-%m-%dT%H:%M:%S.%fZ}:{row.message_count}"
+    payload: Json = {"session_id": row.id, "message_count": row.message_count, "reason": "idle"}
+    owned = {name: value for name in ("user_id", "group_id") if (value := getattr(row, name))}
+    return Announcement(silence, ENDED, now, payload | owned, subject=f"session:{row.id}")
+
+
+_IDLE = text("""
+    WITH idle AS (
+        SELECT id FROM sessions
+        WHERE ended_at IS NULL AND last_at <= clock_timestamp() - make_interval(secs => :seconds)
+        ORDER BY last_at LIMIT :page FOR UPDATE SKIP LOCKED
+    )
+    UPDATE sessions s SET ended_at = s.last_at FROM idle WHERE s.id = idle.id
+    RETURNING s.id, s.user_id, s.group_id, s.message_count, s.last_at AT TIME ZONE 'UTC' AS last_at
+""")
+"""By an index over the open ones alone: however many have ended, they are not looked at."""

@@ -1,0 +1,52 @@
+"""accept(): append a batch and project its messages in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.events import log
+from core.events.parsing import Incoming
+from core.sessions import sessions
+from core.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of a batch: the events in the order given, each with whether it was known already."""
+
+    ids: Sequence[tuple[str, bool]]
+    last_seq: int
+
+    @property
+    def duplicates(self) -> int:
+        return sum(duplicate for _, duplicate in self.ids)
+
+
+def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
+    """Append a batch to the log and project its messages, all in this transaction.
+
+    A repeat of `source` + `id` changes nothing. The sessions are locked before the log assigns positions, so that
+    within one session the order of the log is the order of commit.
+    """
+    opened = sessions.open_all(tx, tenant_id, batch)
+    inserted = log.append(tx, tenant_id, batch)
+    fresh, ids = _first_of_each(batch, inserted)
+    sessions.project(tx, tenant_id, fresh, opened)
+    # The token of a batch of repeats covers what their first delivery set off.
+    return Accepted(ids, max(inserted.values()) if inserted else log.last_seq(tx))
+
+
+def _first_of_each(
+    batch: Sequence[Incoming], inserted: Mapping[tuple[str, str], int]
+) -> tuple[list[tuple[int, Incoming]], list[tuple[str, bool]]]:
+    """Split a batch into what is new, with its place, and the answer a caller gets for each."""
+    fresh: dict[int, Incoming] = {}
+    ids = []
+    for event in batch:
+        seq = inserted.get((event.source, event.id))
+        is_new = seq is not None and seq not in fresh
+        if seq is not None and is_new:
+            fresh[seq] = event
+        ids.append((event.id, not is_new))
+    return sorted(fresh.items()), ids

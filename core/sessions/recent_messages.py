@@ -1,0 +1,293 @@
+"""Redis cache of the newest messages, validated against PostgreSQL.
+
+What is kept is a run of messages, and of each the mark of the row that it was read from: `xmin`, the transaction that
+wrote the row as it is. Messages are only ever added at the end; whatever else happens to one (an erasure takes its
+text, a deletion takes it away) leaves another version of its row, by another transaction, or none. So one statement,
+that is one snapshot, answers whether every row still bears its mark, and what was added behind them; if one does not,
+all are read. An entry is signed together with its key: what others put there, or have taken from elsewhere, is none.
+
+Redis that is away or slow, a broker that is none, and an entry that is not as it should be are all the same: nothing is
+at hand, and PostgreSQL is read. Which messages are hidden is not kept here (`core.sessions.hidden_messages`).
+
+Each tenant has a budget of bytes, its limit `window_bytes`: what was kept longest ago is evicted for what is new. Two
+keys of the tenant say when each window was kept and how large it is; scripts keep them in step with the windows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import redis
+import structlog
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+from sqlalchemy import text
+
+from core.config import Settings
+from core.events.doorbell import broker_url
+from core.sessions import sessions
+from core.settings.limits import Limits
+from core.storage import db
+from core.storage.db import Database, Tx
+from core.tenancy import limits as tenancy_limits
+from core.types import Message
+
+log = structlog.get_logger()
+
+PATIENCE_SECONDS: Final = 0.05
+"""How long Redis may take to connect or to answer: after that, PostgreSQL would have been faster."""
+
+PAUSE_SECONDS: Final = 5.0
+"""How long Redis is not asked after it has failed: nobody shall wait for it again and again."""
+
+KEEP_SECONDS: Final = 600
+"""How long a window stays at hand: a conversation goes on within that time, or is read anew."""
+
+GROWTH: Final = 10
+"""Messages added to a window before it is put at hand anew: to read so few costs less than to write all of them."""
+
+LARGEST: Final = 256 * 1024
+"""Bytes of a window that is kept: the broker's memory is for its queues, and it evicts nothing."""
+
+DEFAULT_LIMITS: Final = Limits()
+
+SCHEMES: Final = frozenset({"redis", "rediss", "unix"})
+
+FIELDS: Final = [field.name for field in fields(Message)]
+AT: Final = FIELDS.index("occurred_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The newest messages of a session, oldest first.
+
+    `ends`: the session's tokens up to and with each of them; `marks`: the transactions that wrote their rows.
+    """
+
+    messages: Sequence[Message] = ()
+    ends: Sequence[int] = ()
+    marks: Sequence[str] = ()
+
+
+EMPTY: Final = Window()
+
+SIGNATURE: Final = hashlib.sha256().digest_size
+
+
+class Recent:
+    """The newest `messages` messages of any session, from Redis where it holds them. For many threads."""
+
+    def __init__(self, url: str, secret: bytes, messages: int, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._secret = secret
+        self._messages = messages
+        self._limits = limits
+        self._not_before = 0.0
+        self._redis = _client(url)
+
+    def window(self, app: Database, tenant_id: str, session_id: str) -> Window:
+        """The newest messages; of a session that is not there, none. No transaction is open while Redis is asked."""
+        held = self.ask(tenant_id, session_id)
+        with app.tenant(tenant_id) as tx:
+            found = read(tx, session_id, held, self._messages)
+        self.renew(app, tenant_id, session_id, held, found)
+        return found
+
+    def renew(self, app: Database, tenant_id: str, session_id: str, held: Window, found: Window) -> None:
+        """Keep what was found, where what was held has fallen behind."""
+        if self._redis is None or _growth(held, found) < GROWTH:
+            return
+        with app.tenant(tenant_id) as tx:
+            budget = tenancy_limits.effective(tx, tenant_id, self._limits).window_bytes
+        self.keep(tenant_id, session_id, found, budget)
+
+    def ask(self, tenant_id: str, session_id: str) -> Window:
+        """What Redis holds; `read` makes sure of it."""
+        key = _key(tenant_id, session_id)
+        found = self._try("get", key) or b""
+        signature, encoded = found[:SIGNATURE], found[SIGNATURE:]
+        return _decoded(encoded) if hmac.compare_digest(signature, self._signed(key, encoded)) else EMPTY
+
+    def keep(self, tenant_id: str, session_id: str, window: Window, budget: int | None = None) -> None:
+        """Keep a window in place of what was there, and evict the tenant's oldest above `budget` bytes."""
+        key, encoded = _key(tenant_id, session_id), _encoded(window)
+        most = self._limits.window_bytes if budget is None else budget
+        if window.messages and len(encoded) <= min(LARGEST, most):
+            kept = self._signed(key, encoded) + encoded
+            self._try("eval", _KEEP, 3, key, *_registers(tenant_id), kept, int(1000 * time.time()), KEEP_SECONDS, most)
+
+    def forget(self, tenant_id: str, session_ids: Sequence[str]) -> None:
+        """Remove what was erased at once. Nobody would be shown it, but it would lie there until it expires."""
+        if session_ids:
+            keys = [_key(tenant_id, session_id) for session_id in session_ids]
+            self._try("eval", _FORGET, 2, *_registers(tenant_id), *keys)
+
+    def close(self) -> None:
+        if self._redis is not None:
+            self._redis.close()
+
+    def _signed(self, key: str, encoded: bytes) -> bytes:
+        return hmac.digest(self._secret, key.encode() + b"\n" + encoded, hashlib.sha256)
+
+    def _try(self, command: str, *words: object) -> Any:
+        """Ask Redis; None: it did not answer, or was not asked."""
+        if self._redis is None or time.monotonic() < self._not_before:
+            return None
+        try:
+            return getattr(self._redis, command)(*words)
+        except (RedisError, OSError) as error:
+            self._not_before = time.monotonic() + PAUSE_SECONDS
+            log.warning("recent.unheard", error=str(error))
+            return None
+
+
+def usual(settings: Settings) -> Recent:
+    """On the broker of the service. All its processes know the application's password, and nobody else does."""
+    secret = db.app_url(settings).render_as_string(hide_password=False)
+    return Recent(broker_url(settings), secret.encode(), settings.recent_messages, settings.tenant_limits)
+
+
+def read(tx: Tx, session_id: str, held: Window, limit: int) -> Window:
+    """The newest `limit` messages of a session: `held` itself if that is they, else with what was added, else anew."""
+    if held.messages and (held.messages[0].position == 1 or len(held.messages) >= limit):
+        values = {"first": held.messages[0].position, "last": held.messages[-1].position}
+        rows = tx.execute(_SINCE, {"session": session_id, "limit": limit, **values}).all()
+        if rows[0].marks == list(held.marks):
+            return _extended(held, [row for row in rows if row.id is not None], limit)
+    return _window(tx.execute(_NEWEST, {"session": session_id, "limit": limit}).all())
+
+
+def _extended(held: Window, added: Sequence[Any], limit: int) -> Window:
+    if not added and len(held.messages) <= limit:
+        return held
+    new = _window(added)
+    return Window(
+        [*held.messages, *new.messages][-limit:], [*held.ends, *new.ends][-limit:], [*held.marks, *new.marks][-limit:]
+    )
+
+
+def _growth(held: Window, found: Window) -> int:
+    """How many messages were added to what was held; GROWTH where it did not hold."""
+    if not held.messages or not found.messages:
+        return GROWTH
+    added = found.messages[-1].position - held.messages[-1].position
+    holds = 0 <= added < len(found.messages) and found.messages[-1 - added] is held.messages[-1]
+    return added if holds else GROWTH
+
+
+def _window(rows: Sequence[Any]) -> Window:
+    return Window(
+        [sessions.message_of(row) for row in rows], [row.token_count for row in rows], [row.mark for row in rows]
+    )
+
+
+def _client(broker_url: str) -> redis.Redis | None:
+    if urlsplit(broker_url).scheme not in SCHEMES:
+        return None
+    return redis.Redis.from_url(
+        broker_url,
+        retry=Retry(NoBackoff(), 0),
+        socket_timeout=PATIENCE_SECONDS,
+        socket_connect_timeout=PATIENCE_SECONDS,
+    )
+
+
+def _key(tenant_id: str, session_id: str) -> str:
+    """No tenant's name holds a colon, so no two of them share a key, whatever their sessions are called."""
+    return f"imprint:recent:{tenant_id}:{session_id}"
+
+
+def _registers(tenant_id: str) -> tuple[str, str]:
+    """The tenant's keys that say when each of its windows was kept, and how large it is."""
+    return f"imprint:windows:{tenant_id}:at", f"imprint:windows:{tenant_id}:bytes"
+
+
+def _encoded(window: Window) -> bytes:
+    rows = [[getattr(message, name) for name in FIELDS] for message in window.messages]
+    kept = {"fields": FIELDS, "messages": rows, "ends": window.ends, "marks": window.marks}
+    return json.dumps(kept, ensure_ascii=False, default=datetime.isoformat).encode()
+
+
+def _decoded(raw: bytes) -> Window:
+    """A window as it was kept; EMPTY where another version of Imprint kept it, whose messages have other fields."""
+    kept = json.loads(raw)
+    if kept["fields"] != FIELDS:
+        return EMPTY
+    return Window([_message(row) for row in kept["messages"]], kept["ends"], kept["marks"])
+
+
+def _message(row: list[Any]) -> Message:
+    row[AT] = datetime.fromisoformat(row[AT])
+    return Message(*row)
+
+
+_DROP: Final = """
+local function drop(at, bytes, key)
+    local size = redis.call('HGET', bytes, key)
+    if size then
+        redis.call('HINCRBY', bytes, 'total', -size)
+        redis.call('HDEL', bytes, key)
+    end
+    redis.call('ZREM', at, key)
+    redis.call('DEL', key)
+end
+"""
+"""Takes a window out, and what is noted of it."""
+
+_KEEP: Final = f"""
+{_DROP}
+local key, at, bytes = KEYS[1], KEYS[2], KEYS[3]
+local value, now, ttl, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+drop(at, bytes, key)
+for _, old in ipairs(redis.call('ZRANGEBYSCORE', at, '-inf', now - 1000 * ttl, 'LIMIT', 0, 100)) do
+    drop(at, bytes, old)
+end
+redis.call('SET', key, value, 'EX', ttl)
+redis.call('ZADD', at, now, key)
+redis.call('HSET', bytes, key, #value)
+local total = redis.call('HINCRBY', bytes, 'total', #value)
+while total > most do
+    local first = redis.call('ZRANGE', at, 0, 1)
+    local oldest = first[1] ~= key and first[1] or first[2]
+    if not oldest then break end
+    drop(at, bytes, oldest)
+    total = tonumber(redis.call('HGET', bytes, 'total'))
+end
+redis.call('EXPIRE', at, ttl)
+redis.call('EXPIRE', bytes, ttl)
+"""
+"""Keeps a window and evicts the oldest of the tenant's until all are within its budget. What has expired by itself is
+forgotten a hundred at a time, so that nobody waits for all of it."""
+
+_FORGET: Final = f"""
+{_DROP}
+for _, key in ipairs(ARGV) do
+    drop(KEYS[1], KEYS[2], key)
+end
+"""
+
+_SINCE = text("""
+    WITH held AS (
+        SELECT array_agg(xmin::text ORDER BY position) AS marks FROM messages
+        WHERE session_id = :session AND position BETWEEN :first AND :last
+    ), added AS (
+        SELECT *, xmin::text AS mark FROM messages
+        WHERE session_id = :session AND position > :last ORDER BY position DESC LIMIT :limit
+    )
+    SELECT held.marks, added.* FROM held LEFT JOIN added ON true ORDER BY added.position
+""")
+"""In one statement, for only then are both of one moment."""
+
+_NEWEST = text("""
+    SELECT * FROM (
+        SELECT *, xmin::text AS mark FROM messages WHERE session_id = :session ORDER BY position DESC LIMIT :limit
+    ) AS newest ORDER BY position
+""")

@@ -1,0 +1,337 @@
+"""Sessions and messages: rows, cursors, projection from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core.errors import NotFound
+from core.events.parsing import Incoming
+from core.language.terms import token_estimate
+from core.sessions import state as sessions_state
+from core.sessions import working_memory
+from core.storage.db import Tx, recordset, recordset_of_json
+from core.types import Json, Message
+
+SPOKEN = frozenset({"message.added", "tool.result.added"})
+"""Events that add a message to the transcript."""
+
+ENDED = "session.ended"
+
+SESSION_EVENTS = SPOKEN | {"session.started", ENDED}
+EXTRAS = ("participants", "tool_calls", "tool_name", "tool_call_id", "tags", "metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where a session stands: how long it is, and how far it was extracted and indexed (positions).
+
+    `ended_at`: None while it is open; who speaks on after the end opens it again. `state`: see `core.sessions.state`.
+    """
+
+    id: str
+    user_id: str | None
+    group_id: str | None
+    message_count: int
+    token_count: int
+    extracted_to: int
+    indexed_to: int
+    started_at: datetime
+    last_at: datetime
+    ended_at: datetime | None
+    state: Json
+
+
+@dataclass(slots=True)
+class Opened:
+    """A session that a batch speaks of, locked: how it stands while the batch is added to it."""
+
+    messages: int
+    tokens: int
+    ended_at: datetime | None
+    is_new: bool
+    more_tokens: int = 0
+    is_heard: bool = False
+
+    def grow(self, content: str) -> None:
+        tokens = token_estimate(content)
+        self.messages += 1
+        self.tokens += tokens
+        self.more_tokens += tokens
+
+    def end(self, at: datetime) -> None:
+        self.ended_at = at if self.ended_at is None else max(self.ended_at, at)
+
+    def go_on(self, at: datetime) -> None:
+        """Open again what has ended, unless this was said before the end and only comes late."""
+        if self.ended_at is not None and at >= self.ended_at:
+            self.ended_at = None
+
+
+def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Opened]:
+    """Create or lock every session the batch speaks of; answers how each stands."""
+    spans: dict[str, dict[str, Any]] = {}
+    for event in batch:
+        if event.event_type in SESSION_EVENTS:
+            _stretch(spans, event)
+    # Locked in the order of their names: two batches that share sessions wait for each other instead of deadlocking.
+    rows = [spans[name] for name in sorted(spans)]
+    if not rows:
+        return {}
+    opened = tx.execute(_OPEN, {"tenant": tenant_id, "rows": recordset(rows)})
+    return {row.id: Opened(row.message_count, row.token_count, row.ended_at, row.is_new) for row in opened}
+
+
+def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, Opened]) -> None:
+    """Update the sessions that newly accepted events speak of: messages, each with the next position, state and end.
+
+    A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
+    """
+    heard = [(seq, e) for seq, e in events if e.event_type in SESSION_EVENTS]
+    known = _known_ids(tx, [e for _, e in heard if e.event_type in SPOKEN])
+    rows: list[Json] = []
+    counts: list[Json] = []
+    for seq, event in heard:
+        one = opened[event.payload["session_id"]]
+        one.is_heard = True
+        if event.event_type == ENDED:
+            one.end(event.time)
+            if lacks_count(event):
+                counts.append({"seq": seq, "count": one.messages})
+        elif event.event_type == "session.started":
+            one.go_on(event.time)
+        elif _is_unheard_of(event, known):
+            one.grow(event.payload["content"])
+            one.go_on(event.time)
+            rows.append(_row(seq, event, one))
+    if rows:
+        tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset_of_json(rows)})
+    if counts:
+        tx.execute(_FILL_IN, {"rows": recordset(counts)})
+    _write(tx, opened)
+    _at_the_edges(tx, [e for _, e in heard])
+
+
+def lacks_count(event: Incoming) -> bool:
+    """Whether it is a `session.ended` that leaves the number of messages to the service."""
+    return event.event_type == ENDED and event.payload.get("message_count") is None
+
+
+def with_count(tx: Tx, event: Incoming) -> Incoming:
+    """The event as it would be accepted now: an end without a count has that of its session."""
+    if not lacks_count(event):
+        return event
+    count = tx.execute(_COUNT, {"id": event.payload["session_id"]}).scalar_one_or_none() or 0
+    return replace(event, payload={**event.payload, "message_count": count, "filled_in": ["message_count"]})
+
+
+def get(tx: Tx, session_id: str) -> Session:
+    """One session; NotFound if nobody ever spoke in it."""
+    row = tx.execute(text("SELECT * FROM sessions WHERE id = :id"), {"id": session_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no session {session_id!r} in this tenant.")
+    return session_of(row)
+
+
+def unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
+    """Those of the sessions that have messages the search index does not know yet."""
+    rows = tx.execute(_UNINDEXED, {"ids": list(session_ids)})
+    return [session_of(row) for row in rows]
+
+
+def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
+    """Messages in order, beginning behind the position `after`."""
+    rows = tx.execute(_TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
+    return [message_of(row) for row in rows]
+
+
+def message(tx: Tx, session_id: str, message_id: str) -> Message:
+    """One message of a session; NotFound: there is none with that id."""
+    row = tx.execute(_MESSAGE, {"session": session_id, "message": message_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
+    return message_of(row)
+
+
+def extracted(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
+    """Move the extraction cursor by compare-and-set; False: someone else has moved it meanwhile."""
+    return tx.execute(_EXTRACTED, {"session": session_id, "old": old, "new": new}).rowcount == 1
+
+
+def indexed(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
+    """Move the index cursor by compare-and-set; False: someone else has moved it meanwhile."""
+    return tx.execute(_INDEXED, {"session": session_id, "old": old, "new": new}).rowcount == 1
+
+
+def message_of(row: Any) -> Message:
+    """A row of `messages` as a Message."""
+    return Message(
+        session_id=row.session_id,
+        id=row.id,
+        position=row.position,
+        event_id=row.event_id,
+        user_id=row.user_id,
+        role=row.role,
+        content=row.content,
+        occurred_at=row.occurred_at,
+        speaker=row.speaker,
+        group_id=row.group_id,
+        importance=row.importance,
+    )
+
+
+def session_of(row: Any) -> Session:
+    """A row of `sessions` as a Session."""
+    return Session(**{name: getattr(row, name) for name in Session.__slots__})
+
+
+def _stretch(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
+    """Widen what the batch knows of a session by one event."""
+    payload = event.payload
+    span = spans.setdefault(
+        payload["session_id"],
+        {
+            "id": payload["session_id"],
+            "user_id": payload["user_id"],
+            "group_id": payload.get("group_id"),
+            "started_at": event.time,
+            "last_at": event.time,
+        },
+    )
+    span["started_at"] = min(span["started_at"], event.time)
+    span["last_at"] = max(span["last_at"], event.time)
+
+
+def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
+    """Messages among these that are in the transcript already."""
+    named = [(e.payload["session_id"], e.payload["message_id"]) for e in added if e.payload.get("message_id")]
+    if not named:
+        return set()
+    rows = tx.execute(_KNOWN, {"sessions": [s for s, _ in named], "ids": [m for _, m in named]})
+    return {(row.session_id, row.id) for row in rows}
+
+
+def _is_unheard_of(event: Incoming, known: set[tuple[str, str]]) -> bool:
+    """False: the same message under another event id; it is in the transcript already, as it came first."""
+    message_id = event.payload.get("message_id")
+    if message_id is None:
+        return True
+    place = (event.payload["session_id"], message_id)
+    if place in known:
+        return False
+    known.add(place)
+    return True
+
+
+def _write(tx: Tx, opened: Mapping[str, Opened]) -> None:
+    """Write down how the sessions stand now. One that only repeats have named was deleted, and is not made anew."""
+    heard = [
+        {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
+        for name, one in sorted(opened.items())
+        if one.is_heard
+    ]
+    if heard:
+        tx.execute(_STAND, {"rows": recordset(heard)})
+    unheard = [name for name, one in opened.items() if one.is_new and not one.is_heard]
+    if unheard:
+        tx.execute(_UNMAKE, {"ids": unheard})
+
+
+def _at_the_edges(tx: Tx, heard: Sequence[Incoming]) -> None:
+    """What a session begins with, and what goes with its end."""
+    for event in heard:
+        if event.event_type == "session.started" and event.payload.get("state"):
+            sessions_state.merge(tx, event.payload["session_id"], event.payload["state"], "/payload/state")
+    ended = sorted({e.payload["session_id"] for e in heard if e.event_type == ENDED})
+    if ended:
+        working_memory.clear(tx, ended)
+
+
+def _row(seq: int, event: Incoming, one: Opened) -> Json:
+    payload = event.payload
+    audience = payload.get("audience")
+    extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}
+    if isinstance(audience, list):
+        extras["participants"] = audience
+    is_tool = event.event_type == "tool.result.added"
+    return {
+        "session_id": payload["session_id"],
+        "position": one.messages,
+        "id": payload.get("message_id") or str(uuid7()),
+        "event_seq": seq,
+        "event_id": event.id,
+        "user_id": payload["user_id"],
+        # What is not for the whole group is no part of its memory; who is named in the audience hears it.
+        "group_id": payload.get("group_id") if audience in (None, "group") else None,
+        "agent_id": payload.get("agent_id"),
+        "role": "tool" if is_tool else payload["role"],
+        "speaker": payload.get("tool_name" if is_tool else "speaker"),
+        "content": payload["content"],
+        "token_count": one.tokens,
+        "occurred_at": event.time.isoformat(),
+        "importance": None if is_tool else payload.get("importance"),
+        "extras": extras or None,
+    }
+
+
+_OPEN = text("""
+    INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at)
+    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
+        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz)
+    ON CONFLICT (tenant_id, id) DO UPDATE SET
+        started_at = least(s.started_at, excluded.started_at),
+        last_at = greatest(s.last_at, excluded.last_at)
+    RETURNING id, message_count, token_count, ended_at, (xmax = 0) AS is_new
+""")
+"""Create the sessions, or lock those that exist, and widen their span of time. A row without xmax was inserted."""
+
+_KNOWN = text("""
+    SELECT session_id, id FROM messages
+    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+""")
+
+_INSERT = text("""
+    INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
+                          role, speaker, content, token_count, occurred_at, importance, extras)
+    SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
+           role, speaker, content, token_count, occurred_at, importance, extras
+    FROM json_to_recordset(cast(:rows AS json)) AS m (
+        session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
+        agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
+        importance float8, extras jsonb)
+""")
+
+_STAND = text("""
+    UPDATE sessions SET message_count = h.count, token_count = token_count + h.tokens, ended_at = h.ended_at
+    FROM json_to_recordset(cast(:rows AS json)) AS h (id text, count int, tokens int, ended_at timestamptz)
+    WHERE sessions.id = h.id
+""")
+
+_FILL_IN = text("""
+    UPDATE events SET payload = payload || jsonb_build_object(
+        'message_count', r.count, 'filled_in', jsonb_build_array('message_count'))
+    FROM json_to_recordset(cast(:rows AS json)) AS r (seq bigint, count int)
+    WHERE events.seq = r.seq
+""")
+"""After the insert, which alone knows what of the batch is new: a repeated message must not be counted."""
+
+_COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
+
+_UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
+
+_UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE "C"')
+
+_TRANSCRIPT = text("""
+    SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
+""")
+
+_MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :message")
+
+_EXTRACTED = text("UPDATE sessions SET extracted_to = :new WHERE id = :session AND extracted_to = :old")
+
+_INDEXED = text("UPDATE sessions SET indexed_to = :new WHERE id = :session AND indexed_to = :old")

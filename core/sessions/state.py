@@ -1,0 +1,61 @@
+"""Session state, JSON Merge Patch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.errors import Invalid, NotFound, Problem
+from core.events import parsing
+from core.storage.db import Tx
+from core.types import Json
+
+STATE_BYTES: Final = 64 * 1024
+"""Of a state as JSON: it is shown with every session, so what is larger belongs into working memory or a document."""
+
+
+def merge(tx: Tx, session_id: str, patch: Mapping[str, Any], pointer: str = "") -> Json:
+    """Merge a patch into the state of a session (RFC 7396: null removes); the state as it is now.
+
+    NotFound: there is no such session. Invalid: the patch cannot be kept, or the state grows too large; `pointer` is
+    where the patch stands in what was sent.
+    """
+    row = tx.execute(_LOCK, {"session": session_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no session {session_id!r} in this tenant. Publish `session.started` first.")
+    _require_storable(patch, pointer)
+    merged = merge_patch(row.state, patch)
+    written = json.dumps(merged, ensure_ascii=False)
+    size = len(written.encode())
+    if size > STATE_BYTES:
+        raise Invalid([Problem(pointer, f"makes a state of {size} bytes; keep it within {STATE_BYTES}")])
+    tx.execute(_WRITE, {"session": session_id, "state": written})
+    return merged
+
+
+def merge_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
+    """JSON Merge Patch, RFC 7396, of an object."""
+    merged = dict(target)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, Mapping):
+            below = merged.get(name)
+            merged[name] = merge_patch(below if isinstance(below, Mapping) else {}, value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def _require_storable(patch: Mapping[str, Any], pointer: str) -> None:
+    fault = parsing.unstorable(patch)
+    if fault is not None:
+        raise Invalid([Problem(pointer, fault)])
+
+
+_LOCK = text("SELECT state FROM sessions WHERE id = :session FOR UPDATE")
+
+_WRITE = text("UPDATE sessions SET state = cast(:state AS jsonb) WHERE id = :session")

@@ -1,0 +1,91 @@
+"""Listing sessions and messages for the API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import text
+
+from core.sessions import sessions
+from core.sessions.sessions import Session
+from core.storage.db import Tx
+from core.types import Json, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which sessions: whose, of which group, still open or ended; None: any. `after`: the last of the page before."""
+
+    user_id: str | None = None
+    group_id: str | None = None
+    is_open: bool | None = None
+    after: tuple[datetime, str] | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """An event that brought a message which was in the transcript; `differs`: in other words, which do not count."""
+
+    event_id: str
+    source: str
+    differs: bool
+
+
+def find(tx: Tx, wanted: Wanted) -> list[Session]:
+    """Sessions, those first in which something happened last."""
+    at, name = wanted.after or (None, None)
+    values = {
+        "user": wanted.user_id,
+        "group": wanted.group_id,
+        "open": wanted.is_open,
+        "at": at,
+        "name": name,
+        "limit": wanted.limit,
+    }
+    return [sessions.session_of(row) for row in tx.execute(_FIND, values)]
+
+
+def latest(tx: Tx, session_id: str, count: int) -> list[Message]:
+    """The newest messages of a session, oldest first."""
+    return [sessions.message_of(row) for row in tx.execute(_LATEST, {"session": session_id, "count": count})]
+
+
+def extras(tx: Tx, session_id: str, message_id: str) -> Json:
+    """What was said about a message beside its text: tool calls, tags, metadata; by the names it came with."""
+    found = tx.execute(_EXTRAS, {"session": session_id, "message": message_id}).scalar_one_or_none()
+    return found or {}
+
+
+def repeats(tx: Tx, message: Message) -> list[Repeat]:
+    """Events that brought the same message id after the first, oldest first."""
+    values = {"session": message.session_id, "message": message.id, "content": message.content}
+    return [Repeat(row.id, row.source, row.differs) for row in tx.execute(_REPEATS, values)]
+
+
+_FIND = text("""
+    SELECT * FROM sessions
+    WHERE (cast(:user AS text) IS NULL OR user_id = :user)
+      AND (cast(:group AS text) IS NULL OR group_id = :group)
+      AND (cast(:open AS bool) IS NULL OR (ended_at IS NULL) = :open)
+      AND (cast(:at AS timestamptz) IS NULL OR (last_at, id COLLATE "C") < (:at, :name))
+    ORDER BY last_at DESC, id COLLATE "C" DESC LIMIT :limit
+""")
+
+_LATEST = text("""
+    SELECT * FROM (
+        SELECT * FROM messages WHERE session_id = :session ORDER BY position DESC LIMIT :count
+    ) AS newest ORDER BY position
+""")
+
+_EXTRAS = text("SELECT extras FROM messages WHERE session_id = :session AND id = :message")
+
+_REPEATS = text("""
+    SELECT e.id, e.source, e.payload ->> 'content' IS DISTINCT FROM :content AS differs
+    FROM events e JOIN messages m ON m.session_id = :session AND m.id = :message
+    WHERE e.session_id = :session AND e.seq > m.event_seq AND e.payload ->> 'message_id' = :message
+      AND e.event_type IN ('message.added', 'tool.result.added')
+    ORDER BY e.seq
+""")
+"""One look through the log of the session: only who asks for one message alone wants to know."""

@@ -1,0 +1,132 @@
+"""Key-value working memory with TTL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.errors import Conflict, Invalid, NotFound, Problem
+from core.events import parsing
+from core.storage.db import Tx
+
+VALUE_BYTES: Final = 64 * 1024
+"""Of one value as JSON: notes and intermediate results; what is larger is a document."""
+
+KEYS: Final = 256
+"""Of one session at a time: whoever needs more has forgotten to let go of some."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A value at hand, since when, and until when; None: until the session ends."""
+
+    key: str
+    value: Any
+    updated_at: datetime
+    expires_at: datetime | None
+
+
+def put(tx: Tx, tenant_id: str, session_id: str, key: str, value: object, ttl_seconds: float | None = None) -> Kept:
+    """Keep a value under a key, in place of what was there, for `ttl_seconds` from now or until the session ends.
+
+    NotFound: there is no such session. Conflict: it has ended. Invalid: the value cannot be kept, or is one too many.
+    """
+    _require_open(tx, session_id)
+    written = _written(value)
+    if tx.execute(_OTHERS, {"session": session_id, "key": key}).scalar_one() >= KEYS:
+        raise Invalid([Problem("/key", f"is one more than the {KEYS} keys a session may have; delete some")])
+    values = {"tenant": tenant_id, "session": session_id, "key": key, "value": written, "ttl": ttl_seconds}
+    return _kept(tx.execute(_PUT, values).one())
+
+
+def get(tx: Tx, session_id: str, key: str) -> Kept:
+    """What is kept under a key; NotFound: nothing is, or no more."""
+    row = tx.execute(_GET, {"session": session_id, "key": key}).one_or_none()
+    if row is None:
+        raise NotFound(f"Session {session_id!r} keeps nothing under {key!r}, or it has expired.")
+    return _kept(row)
+
+
+def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> list[Kept]:
+    """All that a session keeps at hand, by key, from behind the key `after`."""
+    return [_kept(row) for row in tx.execute(_ALL, {"session": session_id, "after": after, "limit": limit})]
+
+
+def drop(tx: Tx, session_id: str, key: str) -> bool:
+    """Let go of a key; False: nothing was kept under it."""
+    return tx.execute(_DROP, {"session": session_id, "key": key}).rowcount == 1
+
+
+def clear(tx: Tx, session_ids: Sequence[str]) -> int:
+    """Let go of all that these sessions keep; how many values."""
+    return tx.execute(_CLEAR, {"sessions": list(session_ids)}).rowcount
+
+
+def sweep(tx: Tx, page: int) -> int:
+    """Remove what has expired, `page` at most; how many. Nobody is shown it anyway."""
+    return tx.execute(_SWEEP, {"page": page}).rowcount
+
+
+def _require_open(tx: Tx, session_id: str) -> None:
+    """Locked against its end, which clears: what is kept after that would never go."""
+    row = tx.execute(_LOCK, {"session": session_id}).one_or_none()
+    if row is None:
+        raise NotFound(
+            f"There is no session {session_id!r} in this tenant. Publish `session.started`, or its first message, "
+            f"before anything is kept at hand for it."
+        )
+    if row.ended_at is not None:
+        raise Conflict(f"Session {session_id!r} has ended. Publish `session.started` to go on with it.")
+
+
+def _written(value: object) -> str:
+    fault = parsing.unstorable(value)
+    if fault is not None:
+        raise Invalid([Problem("/value", fault)])
+    written = json.dumps(value, ensure_ascii=False)
+    size = len(written.encode())
+    if size > VALUE_BYTES:
+        raise Invalid([Problem("/value", f"has {size} bytes as JSON; keep at most {VALUE_BYTES}")])
+    return written
+
+
+def _kept(row: Any) -> Kept:
+    return Kept(row.key, row.value, row.updated_at, row.expires_at)
+
+
+_LOCK = text("SELECT ended_at FROM sessions WHERE id = :session FOR UPDATE")
+
+_UNEXPIRED = "(expires_at IS NULL OR expires_at > clock_timestamp())"
+
+_OTHERS = text(f"SELECT count(*) FROM working WHERE session_id = :session AND key <> :key AND {_UNEXPIRED}")
+
+_PUT = text("""
+    INSERT INTO working (tenant_id, session_id, key, value, expires_at)
+    VALUES (:tenant, :session, :key, cast(:value AS jsonb),
+            clock_timestamp() + make_interval(secs => cast(:ttl AS float8)))
+    ON CONFLICT (tenant_id, session_id, key) DO UPDATE SET
+        value = excluded.value, updated_at = clock_timestamp(), expires_at = excluded.expires_at
+    RETURNING key, value, updated_at, expires_at
+""")
+
+_GET = text(f"SELECT * FROM working WHERE session_id = :session AND key = :key AND {_UNEXPIRED}")
+
+_ALL = text(f"""
+    SELECT * FROM working WHERE session_id = :session AND key COLLATE "C" > :after AND {_UNEXPIRED}
+    ORDER BY key COLLATE "C" LIMIT :limit
+""")
+
+_DROP = text(f"DELETE FROM working WHERE session_id = :session AND key = :key AND {_UNEXPIRED}")
+
+_CLEAR = text("DELETE FROM working WHERE session_id = ANY(:sessions)")
+
+_SWEEP = text("""
+    DELETE FROM working WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM working WHERE expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT :page FOR UPDATE SKIP LOCKED))
+""")

@@ -1,0 +1,1 @@
+"""How two statements relate: same, richer, denied, superseded. Pure."""

@@ -1,0 +1,303 @@
+"""What a statement says, as far as words show it: numbers, names, denials, its words in one form and order. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from core.language.lexicon import (
+    ARTICLES,
+    BEING,
+    BOUND,
+    BOUND_STEMS,
+    CALENDAR,
+    DENIALS,
+    DIRECTED,
+    DISLIKES,
+    ENDINGS,
+    FORMS,
+    HAN,
+    HINTS,
+    IRREGULAR,
+    LINKS,
+    NUMBER_WORDS,
+    NUMERAL,
+    NUMERALS,
+    PLEASANTRY,
+    PLURAL,
+    SEPARATORS,
+    SILENT,
+    SMALL,
+    SYNONYMS,
+    THOUSANDS,
+    TOKEN,
+)
+from core.language.spelling import american
+from core.language.terms import STOPWORDS, stem
+from core.memoize import once
+
+DERIVED = 5
+"""Letters that words must share at their beginning to be taken for one where the vectors say so too."""
+
+
+class Wording:
+    """One statement, taken apart as far as anyone asks.
+
+    `spoken`: every word as it stands. `words`: what carries meaning, in order, synonyms and inflections in one form;
+    `apart`: for each of them whether a comma or a small word stands before it; `order`: they and the words that give
+    them a direction. `trails`: whether it ends with a small word. `denials`: how often it says no; `ended`: whether it
+    says that something is over. `bound`: words that turn the whole statement into another one (might, wants, before,
+    sister). `past`, `present`: verbs by the form they have; `single`, `plural`: things likewise.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.tokens: tuple[str, ...] = tuple(TOKEN.findall(_one_form(text)))
+        self.spoken = tuple(t.casefold() for t in self.tokens if not _is_sign(t))
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for word, _ in self._kept)
+
+    @cached_property
+    def apart(self) -> tuple[bool, ...]:
+        return tuple(apart for _, apart in self._kept)
+
+    @cached_property
+    def numbers(self) -> frozenset[tuple[str, int]]:
+        return frozenset(Counter(filter(None, map(_number, self.spoken))).items())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(_names(self.tokens))
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        return frozenset(word for word in self.words if HAN.fullmatch(word))
+
+    @cached_property
+    def denials(self) -> int:
+        return sum(word in DENIALS or stem in DISLIKES for word, stem in zip(self.spoken, self._stems, strict=True))
+
+    @cached_property
+    def ended(self) -> bool:
+        return any(word in ENDINGS for word in self.spoken)
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        return BOUND.intersection(self.spoken) | BOUND_STEMS.intersection(self._stems)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        return tuple(meant for w in self.spoken if (meant := w if w in DIRECTED else _meant(w)))
+
+    @cached_property
+    def trails(self) -> bool:
+        return bool(self.spoken) and not _meant(self.spoken[-1])
+
+    @cached_property
+    def past(self) -> tuple[str, ...]:
+        return tuple(_verbs(self.spoken, past=True))
+
+    @cached_property
+    def present(self) -> tuple[str, ...]:
+        return tuple(_verbs(self.spoken, past=False))
+
+    @cached_property
+    def single(self) -> frozenset[str]:
+        return frozenset(
+            stem for word, *after in _threes(self.spoken) if word in ARTICLES for stem in map(_stem, after)
+        )
+
+    @cached_property
+    def plural(self) -> frozenset[str]:
+        stems = zip(self.spoken, self._stems, strict=True)
+        return frozenset(stem for word, stem in stems if PLURAL.search(word))
+
+    @cached_property
+    def _kept(self) -> tuple[tuple[str, bool], ...]:
+        return tuple(_content(self.tokens))
+
+    @cached_property
+    def _stems(self) -> tuple[str, ...]:
+        return tuple(_stem(word) for word in self.spoken)
+
+
+@once
+def read(text: str) -> Wording:
+    """Take a statement apart; the same text always gives the same. Within `core.memoize.at_work` each once."""
+    return Wording(text)
+
+
+def denial(one: Wording, other: Wording) -> str | None:
+    """What one denies and the other says; None: they agree in that."""
+    if one.ended != other.ended:
+        return "one says that it is over"
+    return "one denies what the other says" if one.denials != other.denials else None
+
+
+def difference(one: Wording, other: Wording) -> str | None:
+    """What else forbids taking two statements for one; None: nothing does."""
+    small, others = (Counter(w for w in said.spoken if w in SMALL) for said in (one, other))
+    reasons = {
+        "numbers or dates differ": one.numbers != other.numbers,
+        "names differ": bool(
+            one.names - set(other.spoken)
+            or other.names - set(one.spoken)
+            or (one.signs - other.signs and other.signs - one.signs)
+        ),
+        "a small word stands in another's place": bool(small - others and others - small),
+        "one depends on something, or is about someone else": one.bound != other.bound,
+        "one was so and the other is": _was_once(one, other) or _was_once(other, one),
+        "one is about a single thing": _counts_apart(one, other) or _counts_apart(other, one),
+        "what stands before and after has changed places": _turned(one.order, other.order),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def is_same(one: Wording, other: Wording) -> bool:
+    """Whether they say the same in the same words, or with a phrase moved from the end to the front."""
+    return bool(one.words) and _turns_into(one.words, other.words)
+
+
+def is_derived(one: Wording, other: Wording) -> bool:
+    """The same, where words that share their beginning count as one (appreciates, appreciative)."""
+    if not one.words or len(one.words) != len(other.words):
+        return False
+    return all(
+        a == b or (len(a) >= DERIVED and a.isalpha() and a[:DERIVED] == b[:DERIVED])
+        for a, b in zip(one.words, other.words, strict=True)
+    )
+
+
+def says_more(one: Wording, other: Wording) -> bool:
+    """Whether `one` is `other` with something set apart behind it: `…, finding it hard`, `… with milk`."""
+    length = len(other.words)
+    within = 1 < length < len(one.words) and one.words[:length] == other.words
+    return within and one.apart[length] and not other.trails
+
+
+def begins_with(one: Wording, other: Wording) -> bool:
+    """The same, where the beginning is `other` word for word."""
+    return says_more(one, other) and one.spoken[: len(other.spoken)] == other.spoken
+
+
+def is_empty(text: str, subject: str) -> str | None:
+    """Why nothing can be learnt from a text about a subject; None: something can."""
+    wording = read(text)
+    if text.rstrip(" \"'”’」)").endswith(("?", "？")):
+        return "a question"
+    if PLEASANTRY.fullmatch("".join(wording.spoken)):
+        return "a pleasantry"
+    return None if set(wording.words) - set(read(subject).words) else "no word that says anything"
+
+
+def _one_form(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'")
+    folded = plain.casefold()
+    if not any(hint in folded for hint in HINTS) and not HAN.search(plain):
+        return plain
+    for pattern, form in FORMS:
+        plain = pattern.sub(form, plain)
+    return plain
+
+
+def _is_sign(token: str) -> bool:
+    return not token[0].isalnum() and not (len(token) > 1 and token[1].isdigit()) and token[0] != "+"
+
+
+def _content(tokens: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The words that carry meaning, each with whether something sets it apart from the one before."""
+    apart = False
+    for token in tokens:
+        word = token.casefold()
+        is_sign = _is_sign(token)
+        meant = _meaning_of_sign(word) if is_sign else _meant(word)
+        if meant:
+            yield meant, apart
+        apart = not meant and (apart or word in LINKS or (is_sign and word in SEPARATORS))
+
+
+def _meaning_of_sign(sign: str) -> str:
+    """Currency, emoji and marks of a script carry meaning; punctuation does not."""
+    return "" if unicodedata.category(sign[0])[0] in "PZ" else sign
+
+
+def _meant(word: str) -> str:
+    """What a word stands for; empty for one that says nothing by itself, or says no."""
+    if word in DENIALS or word in ENDINGS or word in SILENT:
+        return ""
+    said = _number(word) or _stem(word)
+    return "like" if said in DISLIKES else said
+
+
+def _stem(word: str) -> str:
+    """A word in the form that stands for it and its synonyms; empty for one that says nothing by itself."""
+    if word in STOPWORDS:
+        return ""
+    base = IRREGULAR.get(word) or american(word)
+    stemmed = stem(base) if base.isascii() and base.isalpha() else word
+    return SYNONYMS.get(stemmed, stemmed)
+
+
+def _number(word: str) -> str:
+    """A number, month or weekday in one form; empty for any other word."""
+    if word in NUMBER_WORDS:
+        return NUMBER_WORDS[word]
+    if word[-1].isdigit() and not any(c.isalpha() for c in word):
+        return word.replace(",", "") if THOUSANDS.fullmatch(word) else word
+    return NUMERALS.get(word, word) if word in CALENDAR or NUMERAL.fullmatch(word) else ""
+
+
+def _names(tokens: Sequence[str]) -> Iterator[str]:
+    """Words that look like names or identifiers: capitalised behind the first, or letters mixed with digits."""
+    for place, token in enumerate(tokens):
+        word = token.casefold()
+        mixed = any(c.isdigit() for c in token) and any(c.isalpha() for c in token)
+        if mixed or (place and token[0].isupper() and word not in STOPWORDS and word not in CALENDAR):
+            yield word
+
+
+def _verbs(spoken: Sequence[str], *, past: bool) -> Iterator[str]:
+    for word in spoken:
+        if word in BEING:
+            if BEING[word][1] is past:
+                yield BEING[word][0]
+        elif word.isascii() and word.isalpha() and not word.endswith("ing"):
+            stem = _stem(word)
+            if stem and (word in IRREGULAR or (word.endswith("ed") and stem != word)) is past:
+                yield stem
+
+
+def _was_once(one: Wording, other: Wording) -> bool:
+    was, is_ = Counter(one.past) - Counter(other.past), Counter(other.present) - Counter(one.present)
+    return not was.keys().isdisjoint(is_)
+
+
+def _counts_apart(one: Wording, other: Wording) -> bool:
+    """Whether one speaks of a dog, and the other of dogs."""
+    return bool((one.single - one.plural) & (other.plural - other.single) - {""})
+
+
+def _threes(spoken: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return (tuple(spoken[at : at + 3]) for at in range(len(spoken)))
+
+
+def _turned(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether texts that compare or direct (tea over coffee, from Rome to Bern) share words in another order."""
+    if not (DIRECTED.intersection(one) or DIRECTED.intersection(other)):
+        return False
+    counts, others = Counter(one), Counter(other)
+    mine, theirs = (tuple(w for w in words if counts[w] == others[w]) for words in (one, other))
+    return not _turns_into(mine, theirs)
+
+
+def _turns_into(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether one is the other, whole or with its end moved to the front."""
+    if one == other:
+        return True
+    if len(one) != len(other) or len(one) < 3:  # noqa: PLR2004 - of two words, each order is the other's turn
+        return False
+    twice = one + one
+    return any(twice[at : at + len(one)] == other for at in range(1, len(one)))

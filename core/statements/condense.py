@@ -1,0 +1,127 @@
+"""One statement out of several without a model: sentences of theirs that keep every number, name and date. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from core.language.lexicon import CALENDAR, HAN, NUMBER_WORDS
+from core.language.sentences import ABBREVIATIONS
+from core.language.terms import STOPWORDS, has_han, terms
+
+LONGEST: Final = 1000
+"""Characters of a statement that several were drawn together into, at the most."""
+
+USUAL: Final = 400
+"""Characters up to which it says more than it must."""
+
+Detail = tuple[str, ...]
+
+
+def condensed(statements: Sequence[str]) -> str | None:
+    """One statement that keeps all details of several, in their order; None: it would be longer than `LONGEST`."""
+    sentences = list(dict.fromkeys(sentence for one in statements for sentence in _sentences(one)))
+    chosen = _covering(sentences)
+    chosen += _telling_more(sentences, chosen)
+    said = _joined([sentences[place] for place in sorted(chosen)])
+    return said if len(said) <= LONGEST else None
+
+
+def details(text: str) -> frozenset[Detail]:
+    """What must not get lost of a text: numbers, each with what it counts, names, dates; of Chinese, every word.
+
+    Nothing in Chinese writing marks a name, so no word may go there that is not said elsewhere.
+    """
+    words = _words(text)
+    counted = {
+        (one.casefold(), other.casefold()) for one, other in pairwise([*words, ""]) if _is_number(one) or _is_date(one)
+    }
+    named = {(word.casefold(),) for word in words if _is_name(word)}
+    han = {(term,) for term in terms(text) if HAN.search(term)} if has_han(text) else set()
+    return frozenset(counted | named | han)
+
+
+def marks(text: str) -> frozenset[str]:
+    """The numbers, names and dates of a text, each as a word."""
+    return frozenset(w.casefold() for w in _words(text) if _is_number(w) or _is_date(w) or _is_name(w))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Every word of a text, whatever its case."""
+    return frozenset(word.casefold() for word in _words(text))
+
+
+def _covering(sentences: Sequence[str]) -> list[int]:
+    """Places of sentences that have all details between them: each time the one that adds most, then the shortest."""
+    there = [details(sentence) for sentence in sentences]
+    missing = frozenset[Detail]().union(*there)
+    chosen: list[int] = []
+    while missing:
+        place = max(range(len(sentences)), key=lambda at: (len(there[at] & missing), -len(sentences[at]), -at))
+        chosen.append(place)
+        missing -= there[place]
+    return chosen
+
+
+def _telling_more(sentences: Sequence[str], chosen: Sequence[int]) -> list[int]:
+    """Places of further sentences that say something new, while there is room."""
+    said = set[str]().union(*(terms(sentences[place]) for place in chosen))
+    length = sum(len(sentences[place]) + 1 for place in chosen)
+    more: list[int] = []
+    for place, sentence in enumerate(sentences):
+        new = set(terms(sentence)) - said
+        if place not in chosen and new and length + len(sentence) < USUAL:
+            more.append(place)
+            said |= new
+            length += len(sentence) + 1
+    return more
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    ended = [_ended(sentence) for sentence in sentences[:-1]] + list(sentences[-1:])
+    return "".join(one + (" " if _LATIN_END.search(one) else "") for one in ended).strip()
+
+
+def _ended(sentence: str) -> str:
+    if unicodedata.category(sentence[-1])[0] == "P" and sentence[-1] not in "%'\"”’)）】」』":
+        return sentence
+    return sentence + ("。" if HAN.search(sentence[-1]) else ".")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, nothing left out; an abbreviation does not end one."""
+    begun = ""
+    for piece in _END.split(" ".join(text.split())):
+        begun = f"{begun} {piece}".strip() if begun and not HAN.search(begun[-2:]) else begun + piece
+        last = _LAST_WORD.search(begun)
+        if begun and not (last and last[1].casefold() in ABBREVIATIONS):
+            yield begun
+            begun = ""
+    if begun:
+        yield begun
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text))
+
+
+def _is_number(word: str) -> bool:
+    return any(c.isdigit() for c in word) or not NUMBER_WORDS.keys().isdisjoint(word.casefold().split("-"))
+
+
+def _is_date(word: str) -> bool:
+    return word[0].isupper() and word.casefold() in CALENDAR
+
+
+def _is_name(word: str) -> bool:
+    return any(c.isupper() for c in word) and word.casefold() not in STOPWORDS
+
+
+_LETTER = rf"(?:(?!{HAN.pattern})[^\W_])"
+_WORD = re.compile(rf"[+-]?{_LETTER}+(?:[-.,:/'’@+_]{_LETTER}+)*%?")
+_END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z])|(?<=[。！？；])\s*")
+_LAST_WORD = re.compile(r"(\S+)\.$")
+_LATIN_END = re.compile(r"[^。！？；，、]$")

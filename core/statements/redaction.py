@@ -1,0 +1,147 @@
+"""What is left of a text where statements are taken out of it, clause by clause and value by value. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.statements.comparison import read
+from core.statements.succession import Gathered, folded
+
+LEAST_WORDS: Final = 2
+"""Words with a meaning, apart from the subject's name, by which a statement is found inside of another text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A statement as it is looked for in other texts: about whom, and the list values that it adds, if it does."""
+
+    content: str
+    subject: str
+    gathered: Gathered | None = None
+
+
+def told(content: str, subject: str, gathered: Gathered | None = None) -> list[Told]:
+    """A statement, and each of its clauses that can be told from others."""
+    whole = Told(content, subject, gathered)
+    parts = [Told(clause, subject) for clause in _clauses(content)]
+    return [whole, *(one for one in parts if len(_meant(one.content, subject)) >= LEAST_WORDS)]
+
+
+def without(text: str, statements: Sequence[Told], subject: str = "") -> str | None:
+    """The text without the clauses and values that say one of these statements; None: it says none of them.
+
+    Empty: it says nothing else. `subject`: about whom the text is, named where a clause is left that named nobody.
+    """
+    listed = _without_values(text, statements)
+    clauses = list(_split(listed or text))
+    left = [(joint, clause) for joint, clause in clauses if not any(_says(clause, one, subject) for one in statements)]
+    if len(left) == len(clauses):
+        return listed
+    if not any(_meant(clause, subject) for _, clause in left):
+        return ""
+    joined = "".join(clause if place == 0 else f"{joint}{clause}" for place, (joint, clause) in enumerate(left))
+    named = _named(joined, subject) if left[0] != clauses[0] else joined
+    return named if named.endswith((*".!?。！？", '"', "”")) or not text.endswith((".", "。")) else f"{named}{text[-1]}"
+
+
+def _says(clause: str, told_one: Told, subject: str) -> bool:
+    """Whether a clause says a statement: all of its words, hardly any others, and no other denial, number or person."""
+    mine, theirs = _meant(told_one.content, told_one.subject), _meant(clause, subject or told_one.subject)
+    if not mine or not mine <= theirs:
+        return False
+    if len(theirs - mine) > (len(mine) // 2 if len(mine) >= LEAST_WORDS else 0) + _dated(clause):
+        return False
+    one, other = read(told_one.content), read(clause)
+    return one.denials % 2 == other.denials % 2 and one.ended == other.ended and not other.bound - one.bound
+
+
+def _dated(clause: str) -> int:
+    """Words of a date, which a clause may have beside what it says."""
+    return len(_DATE.findall(clause))
+
+
+def _meant(text: str, subject: str) -> frozenset[str]:
+    return frozenset(read(text).words) - frozenset(read(subject).words) - _NOBODY
+
+
+def _without_values(text: str, statements: Sequence[Told]) -> str | None:
+    """The text without the values of a list that other values stand beside; None: it lists none of them."""
+    left = text
+    for one in statements:
+        if one.gathered is None or not _meant_verb(text, one):
+            continue
+        for value in one.gathered.values:
+            word = re.escape(value)
+            ahead = r"(?:,? (?:and|or) |, (?!and\b|or\b)|、|和|与)"
+            before = re.compile(rf"(?<![\w-]){word}(?![\w-]){ahead}(?!{_SOMEBODY}\b)(?=\S)", re.IGNORECASE)
+            behind = re.compile(rf"(?:,? (?:and|or) |, |、|和|与){word}(?![\w-])", re.IGNORECASE)
+            if folded(value) in folded(left):
+                left = behind.sub("", left, count=1) if behind.search(left) else before.sub("", left, count=1)
+    return left if left != text else None
+
+
+def _meant_verb(text: str, one: Told) -> bool:
+    """Whether a text speaks of the list of a statement: it has the words of it that are no value."""
+    values = frozenset(word for value in (one.gathered.values if one.gathered else ()) for word in read(value).words)
+    verb = _meant(one.content, one.subject) - values
+    mine, theirs = read(one.content), read(text)
+    return bool(verb) and verb <= frozenset(theirs.words) and mine.denials % 2 == theirs.denials % 2
+
+
+def _clauses(text: str) -> list[str]:
+    found = [clause for _, clause in _split(text)]
+    return found if len(found) > 1 else []
+
+
+def _split(text: str) -> Iterator[tuple[str, str]]:
+    """Each clause with what joins it to the one before."""
+    start, joint = 0, ""
+    for cut in _JOINT.finditer(text):
+        if cut.start() > start:
+            yield joint, text[start : cut.start()]
+            start, joint = cut.end(), cut.group()
+    if start < len(text):
+        yield joint, text[start:]
+
+
+def _named(text: str, subject: str) -> str:
+    """A text that begins with a pronoun, with the subject's name in its place."""
+    if not subject:
+        return text
+    for pattern, form in _PRONOUNS:
+        named, count = pattern.subn(lambda _, form=form: form.format(subject), text, count=1)  # type: ignore[misc]
+        if count:
+            return named
+    return text
+
+
+_SOMEBODY: Final = "(?:I|we|they|he|she|it|my|our|their|his|her)"
+
+_JOINT = re.compile(
+    rf"(?<=[.!?])\s+|;\s*|,?\s+(?:and|but|so|while|because)\s+(?={_SOMEBODY}\b)|[；。！？](?=.)"
+    r"|，(?:而且|并且|同时|还|也|但是?)?",
+    re.IGNORECASE,
+)
+
+_PRONOUNS: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), form)
+    for pattern, form in (
+        (r"^(?:they|he|she) (?:are|is)\b", "{} is"),
+        (r"^(?:they|he|she) (?:have|has)\b", "{} has"),
+        (r"^(?:they|he|she) (?:were|was)\b", "{} was"),
+        (r"^(?:they|he|she)\b", "{}"),
+        (r"^(?:their|his|her)\b", "{}'s"),
+        (r"^(?:他|她)们?", "{}"),
+    )
+)
+
+_NOBODY: Final = frozenset({"they", "he", "she", "我", "他", "她"})
+
+_DATE = re.compile(
+    r"\b(?:in|on|since|the|week|of|\d{1,4}(?:st|nd|rd|th)?|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december)\b|\d+年|\d+月|\d+日",
+    re.IGNORECASE,
+)

@@ -1,0 +1,413 @@
+"""Whether an English statement ends an older one: another value of one aspect, a change, a denial, an ending. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from core.language.lexicon import CALENDAR, NUMBER_WORDS
+from core.language.terms import STOPWORDS, stem
+from core.memoize import once
+from core.statements.revision_en_tables import (
+    ALIKE,
+    ASPECTS,
+    BESIDE,
+    BY_ATTRIBUTE,
+    CHANGED,
+    DENIED,
+    DIED,
+    DISPLACED,
+    FINISHED,
+    GENERIC,
+    GIVEN,
+    LIVING_WITH,
+    MOVED_OUT,
+    NEEDS_CHANGE,
+    NEW_ONE,
+    OVER,
+    PAST,
+    PETS,
+    QUIT,
+    STAGES,
+)
+from core.statements.succession import Statement, folded
+
+Aspects = dict[tuple[str, str], str]
+
+
+class Frame:
+    """One statement, read for what it may end and what may end it.
+
+    `every`: its words, in one form; `stems`: those without its subject's name; `names`: those written as names.
+    """
+
+    def __init__(self, content: str, subject: str) -> None:
+        self.content = content
+        self.every = frozenset(_stems(content))
+        self.own = frozenset(map(_meant, _words(subject)))
+        self.stems = self.every - self.own
+        self.names = frozenset(
+            _meant(name) for name in _NAME.findall(content) if name.lower().removesuffix("s") not in CALENDAR
+        )
+
+    @cached_property
+    def values(self) -> dict[str, frozenset[str]]:
+        """What it says of each sort: weekdays, dates, months, how often, at what time, which number of a row."""
+        found: dict[str, frozenset[str]] = {}
+        rest = self.content
+        for sort, pattern in _SORTS.items():
+            said = frozenset(_plain(match.group()) for match in pattern.finditer(rest))
+            if said:
+                found[sort] = said
+                rest = pattern.sub(" ", rest)
+        return found
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        """Its days of a month, without the month: "the 24th" denies 24 August."""
+        return frozenset(re.findall(r"\b\d{1,2}(?=(?:st|nd|rd|th)?\b)", " ".join(self.values.get("date", ()))))
+
+    def denied(self, sort: str) -> frozenset[str]:
+        """The values of a sort that stand behind "not" or "instead of"."""
+        phrases = [found["what"] for found in DENIED.finditer(self.content)]
+        days = frozenset(day for phrase in phrases for day in _DAY.findall(phrase)) if sort == "date" else frozenset()
+        return days | {_plain(found.group()) for phrase in phrases for found in _SORTS[sort].finditer(phrase)}
+
+    def topic(self, sort: str) -> list[str]:
+        """What it speaks of before the value of a sort."""
+        found = _SORTS[sort].search(self.content)
+        before = dict.fromkeys(_stems(self.content[: found.start()] if found else ""))
+        return [word for word in before if word in self.stems and word not in GENERIC and word not in _CALENDAR]
+
+    @cached_property
+    def aspects(self) -> Aspects:
+        """The value of each aspect that it states."""
+        found: Aspects = {}
+        for name, ways in ASPECTS:
+            for way in ways:
+                for match in way.finditer(self.content):
+                    if name != "called" and set(map(_meant, _words(match["v"]))) & self.own:
+                        continue
+                    key = match.groupdict().get("key") or ""
+                    *_, clause = _CLAUSE.split(self.content[: match.start()])
+                    if _OF_ANOTHER.search(clause):
+                        continue
+                    denied = _DENIES.search(clause + match.group())
+                    if not denied or name == "favourite":
+                        found.setdefault((name, _key(key)), "" if denied else match["v"].strip())
+        return found
+
+    @cached_property
+    def changed(self) -> bool:
+        return bool(CHANGED.search(self.content))
+
+    @cached_property
+    def beside(self) -> bool:
+        return bool(BESIDE.search(self.content))
+
+    @cached_property
+    def past(self) -> bool:
+        return bool(PAST.search(self.content))
+
+
+def may_revise(new: Statement) -> bool:
+    """Whether a statement may end anything: it speaks of a change, an ending, or what one has one of."""
+    if new.attribute is not None:
+        return True
+    content = new.content
+    return bool(
+        CHANGED.search(content)
+        or any(way.search(content) for way in (GIVEN, QUIT, FINISHED, OVER, DISPLACED, DIED, MOVED_OUT))
+        or NEW_ONE.search(content)
+        or any(stage[0].search(content) for stage in STAGES)
+        or _aspects(new)
+        or getattr(new, "corrects", False)
+    )
+
+
+def revises(new: Statement, old: Statement) -> str | None:
+    """Why `new`, said later, ends `old`; None: both may hold."""
+    if new.content == old.content or (new.attribute and new.attribute == old.attribute):
+        return None
+    mine, theirs = _frame(new), _frame(old)
+    same = folded(new.subject) == folded(old.subject)
+    found = (_another_value(mine, theirs, _aspects(new), _aspects(old)) or _next_stage(mine, theirs)) if same else None
+    if found or _INSTRUCTION in old.content:
+        return found
+    corrects = bool(getattr(new, "corrects", False))
+    changed = _changed_value(mine, theirs, corrects=corrects) if _of_one(new, old) else None
+    if same:
+        changed = changed or _new_one(mine, theirs) or _instead(mine, theirs)
+    return changed or _ended(new, old, mine, theirs)
+
+
+def _of_one(new: Statement, old: Statement) -> bool:
+    """Whether two statements may speak of one: of the same subject, or one of them of a thing."""
+    subjects = folded(new.subject), folded(old.subject)
+    return subjects[0] == subjects[1] or subjects[0] in folded(old.content) or subjects[1] in folded(new.content)
+
+
+def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> str | None:
+    """One has one boss, one favourite film, one locker."""
+    if new.beside or old.past:
+        return None
+    for (name, key), value in mine.items():
+        known = theirs.get((name, key))
+        if known is None or (name != "goal" and _agree(value, known)):
+            continue
+        if name in NEEDS_CHANGE and not new.changed:
+            continue
+        if name == "goal" and not _same_goal(new, old, value, known):
+            continue
+        if name == "count" and key in _VAGUE and not (new.changed and (key == "night" or _shared(new, old))):
+            continue
+        return f"{name} {key}".strip() + f": {known} → {value}"
+    return None
+
+
+def _same_goal(new: Frame, old: Frame, value: str, known: str) -> bool:
+    """Two goals are one if both are sums of money, or speak of one thing, and neither says all that the other does."""
+    one, other = set(_stems(value)), set(_stems(known))
+    if one <= other or other <= one:
+        return False
+    money = [bool(_MONEY.search(said)) for said in (value, known)]
+    return all(money) or (not any(money) and bool(_shared(new, old) - {stem("goal"), stem("target")}))
+
+
+def _next_stage(new: Frame, old: Frame) -> str | None:
+    for after, before, needs in STAGES:
+        if (
+            (found := after.search(new.content))
+            and (was := before.search(old.content))
+            and not before.search(new.content)
+            and (not needs or _shared(new, old))
+        ):
+            return f"{was.group()} → {found.group()}"
+    return None
+
+
+def _changed_value(new: Frame, old: Frame, *, corrects: bool) -> str | None:
+    """Another day, date, number of the same thing, where the newer one says that something has changed."""
+    if new.beside or old.past or QUIT.search(old.content) or not (corrects or new.changed):
+        return None
+    for sort, said in new.values.items():
+        known = old.values.get(sort)
+        if not known or known >= said:
+            continue
+        if new.denied(sort) & (known | old.days):
+            return (
+                f"{', '.join(sorted(known))} → {', '.join(sorted(said))}" if new.stems & old.stems - _CALENDAR else None
+            )
+        if not known & said and _concerns(new, old, sort):
+            return f"{', '.join(sorted(known))} → {', '.join(sorted(said))}"
+    return None
+
+
+def _concerns(new: Frame, old: Frame, sort: str) -> bool:
+    """Whether both speak of one thing: what the newer one names before its value, or the subject where it names none.
+
+    None need be named where the value has its noun with it: "grade 5".
+    """
+    topic = new.topic(sort)
+    if topic or sort != "grade":
+        return _speaks_of(topic, old)
+    nouns = [{one.split()[0] for one in frame.values[sort]} for frame in (new, old)]
+    return nouns[0] == nouns[1] and new.own <= old.every
+
+
+def _speaks_of(topic: Sequence[str], old: Frame) -> bool:
+    """Whether an older statement speaks of what a newer one names before its value: of half of it, or the last noun."""
+    met = [word for word in topic if word in old.stems]
+    return bool(met) and (2 * len(met) >= len(topic) or met[-1] == topic[-1])
+
+
+def _instead(new: Frame, old: Frame) -> str | None:
+    """Say that what was said of Rome holds no longer, if both say the same of the two: "Lisbon instead of Rome"."""
+    if old.past or not new.stems & old.stems:
+        return None
+    for found in _INSTEAD.finditer(new.content):
+        if set(_stems(found["name"])) & old.names:
+            return f"not {found['name']} any more"
+    return None
+
+
+def _new_one(new: Frame, old: Frame) -> str | None:
+    """A new choir, a new dentist: what was said of the one before holds no longer."""
+    found = NEW_ONE.search(new.content)
+    if not found or new.beside or old.past or re.search(r"\bnew\b", old.content):
+        return None
+    return f"a new {found['thing']}" if re.search(rf"['’]s {found['thing']}\b", old.content, re.IGNORECASE) else None
+
+
+def _ended(new: Statement, old: Statement, mine: Frame, theirs: Frame) -> str | None:
+    """What a statement says is sold, quit, finished, dead or over, where the older one tells that it is there."""
+    if (
+        (theirs.past and not STARTS.search(theirs.content))
+        or GIVEN.search(theirs.content)
+        or QUIT.search(theirs.content)
+    ):
+        return None
+    same = folded(new.subject) == folded(old.subject)
+    for name, way, needs in _ENDINGS:
+        if not same and (
+            name not in _OF_OTHERS or (name == "is overtaken" and folded(old.subject) not in folded(new.content))
+        ):
+            continue
+        if needs and not needs.search(theirs.content):
+            continue
+        for found in way.finditer(mine.content):
+            if name in _DONE and not _is_subjects(mine.content[: found.start()], new.subject):
+                continue
+            said = next(group for group in found.groups() if group)
+            cut = _TO if name == "is given away" else _CUT
+            if what := _met(cut.split(said, maxsplit=1)[0].strip(), mine, theirs, named=name in _NAMED):
+                return f"{what} {name}"
+    return None
+
+
+def _met(said: str, mine: Frame, theirs: Frame, *, named: bool) -> str | None:
+    """The thing that is over, if the older statement speaks of it: by its name, or its last noun.
+
+    `named`: it may be the subject itself.
+    """
+    said = _OWNERS.sub("", said)
+    if not _values_in(said) <= _values_in(theirs.content):
+        return None
+    every = [one for one in _stems(said) if one not in _CALENDAR]
+    stems = [one for one in every if one not in GENERIC and (named or one not in mine.own)]
+    names = {one for one in stems if one in mine.names}
+    if names:
+        return said if names & theirs.every else None
+    if stems:
+        return said if stems[-1] in theirs.stems else None
+    return said if every and ("count", every[-1]) in theirs.aspects else None
+
+
+def _is_subjects(before: str, subject: str) -> bool:
+    """Whether what follows is said of the subject: its name opens the clause, or the clause leaves it out."""
+    *_, mark, clause = ["", *_CLAUSE.split(before)]
+    clause = _OWNERS.sub("", clause)
+    return any(word in folded(clause) for word in folded(subject).split()) or (
+        not clause.strip() and not mark.isalpha()
+    )
+
+
+def _values_in(text: str) -> set[str]:
+    """Numbers and weekdays, which must be the same for two things to be one."""
+    return {*re.findall(r"\b\d[\w-]*", text), *(day.casefold() for day in _WEEKDAY.findall(text))}
+
+
+def _shared(one: Frame, other: Frame) -> frozenset[str]:
+    return frozenset(word for word in one.stems & other.stems if word not in GENERIC and not word[0].isdigit())
+
+
+def _agree(one: str, other: str) -> bool:
+    """Whether two values are one: they share a word, or are the same number."""
+    mine, theirs = ({_count(word) for word in (set(_stems(said)) or set(_words(said)))} for said in (one, other))
+    return bool((mine & theirs) - _IDLE)
+
+
+def _count(word: str) -> str:
+    return _COUNTS.get(word, NUMBER_WORDS.get(word, word))
+
+
+def _aspects(said: Statement) -> Aspects:
+    """The aspects that the words state, and that of the slot."""
+    found = dict(_frame(said).aspects)
+    if said.attribute and said.value:
+        first, _, last = said.attribute.partition(".")
+        by_slot = {"preference": "favourite", "number": "number"}.get(first)
+        name = BY_ATTRIBUTE.get(said.attribute) or by_slot
+        if name:
+            found[name, _key(last.replace("_", " ")) if by_slot else ""] = said.value
+    return found
+
+
+def _frame(said: Statement) -> Frame:
+    return _read(said.content, said.subject)
+
+
+@once
+def _read(content: str, subject: str) -> Frame:
+    return Frame(content, subject)
+
+
+def _key(key: str) -> str:
+    """A key without what says that it is another one than before: "new locker" and "locker there" are one."""
+    kept = [word for word in _words(key) if word not in _NO_KEY and not word.endswith(("'s", "’s"))]
+    return " ".join(_meant(word) for word in kept)
+
+
+def _stems(text: str) -> Iterator[str]:
+    return (_meant(word) for word in _words(text) if word not in STOPWORDS)
+
+
+def _words(text: str) -> list[str]:
+    return [re.sub(r"['’]s$|['’]$", "", word) for word in _WORD.findall(text.casefold())]
+
+
+def _meant(word: str) -> str:
+    stemmed = stem(word.casefold())
+    return ALIKE.get(stemmed, stemmed)
+
+
+def _plain(said: str) -> str:
+    words = (_count(re.sub(r"(?<=day)s$", "", word)) for word in _words(said) if word not in {"on", "the", "of", "at"})
+    return " ".join(words)
+
+
+_INSTRUCTION = "'s standing instruction:"
+_CLAUSE = re.compile(r"([,;:.!?]|\b(?:who|which|that|whose|because|when)\b)")
+_OF_ANOTHER = re.compile(r"['’]s [\w-]+['’]s (?:new )?$")
+_DENIES = re.compile(r"\b(?:not|no longer|never|used to|without|quit|left)\b")
+_INSTEAD = re.compile(r"(?:\binstead of|\brather than|, not) (?:the |in |to |into )?(?P<name>[A-Z][\w-]+)")
+_OWNERS = re.compile(r"\b[\w-]+['’]s? (?=\w)")
+_WORD = re.compile(r"[\w][\w'’-]*")
+_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+")
+_BREAK = (
+    r"for|because|in|on|last|this|since|after|and (?=bought|got|started|now|moved)|so|as|too|completely|any ?more|"
+    r"at(?! (?-i:[A-Z]))|with|by|where|who|which|that|yesterday|today|back|when|until|away|out"
+)
+_CUT = re.compile(rf"\s(?:{_BREAK})\b", re.IGNORECASE)
+_TO = re.compile(rf"\s(?:{_BREAK}|to)\b", re.IGNORECASE)
+_MONEY = re.compile(r"[$€£]\s?\d|\d,\d{3}|\d{5,}|\d+k\b")
+_CALENDAR = frozenset(stem(word) for word in CALENDAR)
+_VAGUE = frozenset(stem(word) for word in "time day hour week night".split()) | {""}
+_IDLE = frozenset(stem(word) for word in "work take get go".split())
+_NO_KEY = frozenset("new old there the a my his her our their number is s".split())
+_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
+_COUNTS = {"a": "1", "an": "1", "one": "1", "onc": "1", "once": "1", "twice": "2", "twic": "2"}
+_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
+_SORTS = {
+    "date": re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
+    "month": re.compile(rf"\b{_MONTH}\b"),
+    "weekday": _WEEKDAY,
+    "how often": re.compile(r"\b(?:once|twice|[a-z]+ times) (?:a|per|every) (?:day|week|month|year)\b", re.IGNORECASE),
+    "time": re.compile(r"\b\d{1,2}[:.]\d\d\b"),
+    "grade": re.compile(r"\b(?:grade|year|level|room|gate|hall|unit|ward) \w*\d\w*\b", re.IGNORECASE),
+}
+STARTS = re.compile(
+    r"\bhas (?:been|got|started|signed|booked|joined)\b|\bsigned up\b|\b(?:started|joined|switched to|moved to|took up|"
+    r"adopted|came with)\b"
+)
+"""What happened, but brought about what lasts."""
+_ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
+    ("is given away", GIVEN, None),
+    ("is given up", QUIT, None),
+    (
+        "is done",
+        FINISHED,
+        re.compile(r"\bis (?:\w+ )?(?:reading|doing|studying|taking|watching|working on)\b|\bstarted\b|\binto\b"),
+    ),
+    ("is over", OVER, None),
+    ("is overtaken", DISPLACED, re.compile(r"\bfavou?rite\b|\bprefers\b|\bbest\b", re.IGNORECASE)),
+    ("is dead or gone", DIED, PETS),
+    ("has moved out", MOVED_OUT, LIVING_WITH),
+)
+_DONE = frozenset({"is given away", "is given up", "is done"})
+"""Endings that somebody brings about, who must be the one of whom the older statement tells."""
+_NAMED = frozenset({"is dead or gone", "has moved out"})
+_OF_OTHERS = frozenset({"is overtaken", "is over", "is dead or gone", "has moved out"})
+"""Endings of things that are subjects themselves, where the older statement is somebody else's."""

@@ -1,0 +1,236 @@
+"""Whether a Chinese statement ends an older one: another value of one aspect, an end, a plan carried out. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from core.statements import revision_zh_clauses as reading
+from core.statements import revision_zh_endings as ends
+from core.statements import revision_zh_tables as table
+from core.statements.succession import Statement
+
+
+def may_revise(new: Statement) -> bool:
+    """Whether a statement may end anything at all."""
+    return any(map(reading.turns, reading.around(new)))
+
+
+def revises(new: Statement, old: Statement) -> str | None:
+    """Why `new`, said later, ends `old`; None: it does not."""
+    if left := _left_office(new, old):
+        return left
+    if (
+        not reading.of_one(new, old)
+        or new.content == old.content
+        or (table.WISH not in old.content and table.BYGONE.search(old.content))
+    ):
+        return _resumed(new, old)
+    if table.WISH in old.content or table.WISH in new.content:
+        return _another_wish(new.content, old.content)
+    told = reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new))
+    if reading.told_at(new) == reading.told_at(old):
+        return _denied(told, old)
+    return (
+        _slot_of_an_alias(new, old)
+        or _another_value(told, new, old)
+        or _left(told, new, old)
+        or _moved(told, new, old)
+        or _over(told, new, old)
+        or ends.closed(told, new, old)
+        or ends.set_aside(told, old)
+        or _carried_out(told, new, old)
+        or _denied(told, old)
+    )
+
+
+def _left_office(new: Statement, old: Statement) -> str | None:
+    """老梁 has left: the boss is no longer one 姓梁, whoever the older statement speaks of."""
+    if not re.search("姓[\u4e00-\u9fff]", old.content) or reading.told_at(new) == reading.told_at(old):
+        return None
+    return ends.gone(reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old)
+
+
+def _resumed(new: Statement, old: Statement) -> str | None:
+    """What is over is not ended again, but it may be taken up."""
+    if reading.told_at(new) == reading.told_at(old) or new.content == old.content or not reading.of_one(new, old):
+        return None
+    return ends.again(reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old)
+
+
+def _another_wish(new: str, old: str) -> str | None:
+    """Two standing wishes on one matter of which one can be met at a time."""
+    if table.WISH not in old or table.WISH not in new:
+        return None
+    found = next((name for name, regex in table.WISHES.items() if regex.search(new) and regex.search(old)), None)
+    if found:
+        return f"another wish about {found}"
+    if not table.WISHED_NO_MORE.search(new) or table.WISHED_NO_MORE.search(old):
+        return None
+    shared = reading.share(reading.without(new.partition(table.WISH)[2]), reading.without(old.partition(table.WISH)[2]))
+    return f"no longer wished: {shared}" if shared else None
+
+
+def _slot_of_an_alias(new: Statement, old: Statement) -> str | None:
+    """One slot of one person under two names (朵朵, 赵朵朵)."""
+    if new.subject == old.subject or new.attribute is None or new.attribute != old.attribute:
+        return None
+    if new.attribute.partition(".")[0] not in table.SINGLE or new.value == old.value:
+        return None
+    return f"{new.attribute}: {old.value} → {new.value}"
+
+
+def _another_value(told: reading.Told, new: Statement, old: Statement) -> str | None:
+    """Two values of one aspect of which only one holds at a time."""
+    for aspect in table.ASPECTS:
+        if aspect.own and not reading.are_one(new, old):
+            continue
+        texts = told.own if aspect.own else told.around
+        for clause in texts:
+            found = aspect.now.search(clause)
+            if found is None or reading.is_not_so(clause[: found.end()], told.year):
+                continue
+            if aspect.marked and not table.MARKED.search("，".join(texts)):
+                continue
+            if held := _other(aspect, found, old.content):
+                return f"{aspect.name}: {held} → {reading.value(found)}"
+    return _renewed(told, old) or _favourite(told, old)
+
+
+def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
+    """The value that an older statement has of an aspect, if it is another one of the same thing."""
+    for clause in reading.clauses(old):
+        found = aspect.was.search(clause)
+        if found is None or table.AHEAD.search(clause):
+            continue
+        same_thing = reading.group(new, "k") == reading.group(found, "k")
+        nested = aspect.nested and reading.within(reading.value(new), reading.value(found))
+        if same_thing and not nested and not reading.alike(reading.value(new), reading.value(found)):
+            return reading.value(found)
+    return None
+
+
+def _renewed(told: reading.Told, old: Statement) -> str | None:
+    """“门禁码换了”, whatever it was."""
+    for clause in told.around:
+        found = table.RENEWED.search(clause)
+        if found is None or reading.is_not_so(clause, told.year):
+            continue
+        noun = found["k"]
+        for start in range(len(noun) - 1):
+            if noun[start:] not in table.EMPTY and re.search(f"{re.escape(noun[start:])}{table.HAS}", old.content):
+                return f"another {noun[start:]}"
+    return None
+
+
+def _favourite(told: reading.Told, old: Statement) -> str | None:
+    """Another favourite, where the sentence that tells it speaks of the old one, too."""
+    now = next((found["v"] for clause in told.around if (found := table.FAVOURITE.search(clause))), None)
+    found = table.FAVOURITE.search(old.content)
+    if now is None or found is None or not table.TURNED.search(told.whole):
+        return None
+    liked = found["v"].strip("《》")
+    known = len(liked) > 1 and liked in told.whole and liked not in now
+    return f"no longer likes {liked} best" if known else None
+
+
+def _left(told: reading.Told, new: Statement, old: Statement) -> str | None:
+    """What one does, and with whom, at a place that one has left."""
+    one, beside = reading.are_one(new, old), new.subject != old.subject or f"同事{old.subject}" in old.content
+    for clause in told.around if beside else told.own:
+        found = table.LEFT.search(clause)
+        if found is None or reading.is_not_so(clause[: found.end()], told.year):
+            continue
+        where = reading.group(found, "v") or reading.group(found, "w")
+        for held in reading.clauses(old.content):
+            worked = (one and table.WORKS.search(held)) or (beside and table.WITH_WHOM.search(held))
+            if not worked or table.AHEAD.search(held) or table.PAST.search(held):
+                continue
+            place = reading.group(worked, "v")
+            if where and place and not reading.share(where, place):
+                continue
+            if not (place and any(place in said for said in told.own if not table.LEFT.search(said))):
+                return f"left the place ({found.group()})"
+    return None
+
+
+def _moved(told: reading.Told, new: Statement, old: Statement) -> str | None:
+    """Another time, number or measure of something that both name."""
+    for place, clause in enumerate(told.around):
+        found = table.MOVED.search(clause)
+        if found is None or reading.is_not_so(clause[: found.start()], told.year) or table.BESIDE.search(clause):
+            continue
+        bare = clause[found.start() :] == found.group() and found.group().endswith(("了", "半", "倍"))
+        goes_on = told.around[place + 1] if bare and place + 1 < len(told.around) else clause[found.start() :]
+        sort = next((sort for sort in table.SORTS if sort.search(goes_on)), None)
+        if sort is None or not sort.search(old.content) or sort.search(goes_on)[0] in old.content:  # type: ignore[index]
+            continue
+        about = "，".join(told.around[max(place - 1, 0) : place + 1])
+        if shared := reading.share(reading.bare(about, new, old), reading.bare(old.content, new, old)):
+            return f"another time or measure of {shared}"
+    return None
+
+
+def _over(told: reading.Told, new: Statement, old: Statement) -> str | None:
+    """An end said of what an older statement holds."""
+    if gone := ends.gone(told, new, old):
+        return gone
+    if table.HAPPENED.search(old.content):
+        return None
+    for clause in told.around:
+        found = table.OVER.search(clause)
+        if found is None or reading.is_not_so(clause[: found.start()], told.year):
+            continue
+        about = reading.bare(clause[found.start() :], new, old)
+        if table.WHAT_IS_OVER.search(clause) is None:
+            # Of “画画班乐乐不去了” the last two characters are who no longer goes.
+            about += re.sub(
+                "(?<=[\u4e00-\u9fff]{3})[\u4e00-\u9fff]{2}$", "", " " + reading.bare(clause[: found.start()], new, old)
+            )
+        held = reading.bare(old.content, new, old)
+        shared = reading.share(about, held) or reading.day_of(clause, old.content if reading.says_nothing(held) else "")
+        whole = table.NO_LONGER.search(clause)
+        if whole and whole["v"] not in old.content:
+            continue
+        if shared and not table.NEGATED.search(reading.around_of(shared, old.content)):
+            return f"{shared}: {found.group()}"
+    return None
+
+
+def _carried_out(told: reading.Told, new: Statement, old: Statement) -> str | None:
+    """A plan, a goal or a lack that has become a fact."""
+    planned = table.PLANNED.search(old.content)
+    if planned is None:
+        return None
+    for clause in told.around:
+        done = table.DONE.search(clause)
+        if (
+            done is None
+            or table.PLANNED.search(clause[: done.start()])
+            or reading.is_not_so(clause[: done.start()], told.year)
+        ):
+            continue
+        if done["goal"]:
+            shared = next((unit for unit in table.UNITS if unit in old.content and unit in told.whole), "")
+        else:
+            named = reading.share(
+                reading.bare(clause, new, old), reading.bare(old.content[planned.start() :], new, old)
+            )
+            shared = named if named and (done["verb"] or "") in old.content else ""
+            measure = table.MEASURE.search(clause)
+            shared = shared or (measure[0] if measure and measure[0] in old.content else "")
+        if shared:
+            return f"carried out: {shared}"
+    return None
+
+
+def _denied(told: reading.Told, old: Statement) -> str | None:
+    """“不是柴犬，是田园犬”."""
+    for found in table.NOT_BUT.finditer(told.whole):
+        wrong = found["wrong"].strip("《》")
+        if (
+            len(wrong) > 1
+            and wrong in old.content
+            and not re.search(f"(?:不是|没有?)[^，]{{0,2}}{re.escape(wrong)}", old.content)
+        ):
+            return f"not {wrong} but {found['right']}"
+    return None

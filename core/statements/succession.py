@@ -1,0 +1,164 @@
+"""When a statement takes the place of one that it does not repeat: an end, a new number, a closed past. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from core.language.lexicon import CALENDAR, NUMBER_WORDS
+from core.language.spelling import american
+from core.statements.comparison import read
+
+OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
+"""Lists of which one denies what the other holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The values that a statement adds to a list, or denies."""
+
+    attribute: str
+    values: tuple[str, ...]
+    negated: bool = False
+
+    @property
+    def folded(self) -> frozenset[str]:
+        return frozenset(map(folded, self.values))
+
+
+class Statement(Protocol):
+    """What a candidate and a known memory have in common."""
+
+    @property
+    def content(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def attribute(self) -> str | None: ...
+    @property
+    def value(self) -> str | None: ...
+
+
+def plain(value: str | None) -> str:
+    """A value in which case, width and spaces do not count."""
+    return " ".join(unicodedata.normalize("NFKC", value or "").casefold().split())
+
+
+def folded(value: str | None) -> str:
+    """A value for comparison: case, width, spaces and British or American spelling do not count."""
+    return _WORD.sub(lambda word: american(word.group()), plain(value))
+
+
+def slot_name(attribute: str | None) -> str | None:
+    """A slot's name in one spelling: `preference.colour` and `preference.color` are one slot."""
+    return attribute and _WORD.sub(lambda word: american(word.group()), attribute)
+
+
+def gathered(structured: dict[str, Any]) -> Gathered | None:
+    """The list that a memory adds to, if what it holds is one: anything may stand in `structured`."""
+    name, values = structured.get("attribute"), structured.get("values")
+    if not isinstance(name, str) or not isinstance(values, list):
+        return None
+    said = tuple(value for value in values if isinstance(value, str) and value)
+    return Gathered(name, said, bool(structured.get("negated"))) if name and said else None
+
+
+def ends(new: Statement, mine: Gathered | None, old: Statement, theirs: Gathered | None) -> str | None:
+    """What of an older statement a new one takes back for good; None: nothing."""
+    if mine and mine.negated and old.attribute == mine.attribute and folded(old.value) in mine.folded:
+        return f"{old.attribute} is no longer {old.value}"
+    if mine is None or theirs is None or not theirs.folded <= mine.folded | _denied(new.content):
+        return None
+    values = ", ".join(theirs.values)
+    if _are_opposite(mine, theirs) and read(new.content).ended:
+        return f"{theirs.attribute} no longer holds {values}"
+    if (mine.attribute, mine.negated) == (theirs.attribute, theirs.negated) and theirs.folded <= _denied(new.content):
+        return f"{theirs.attribute} holds {', '.join(mine.values)} instead of {values}"
+    return None
+
+
+def denies(mine: Gathered | None, theirs: Gathered | None) -> str | None:
+    """Values that two statements speak of in opposite ways, though neither says that something is over."""
+    if mine is None or theirs is None or not _are_opposite(mine, theirs):
+        return None
+    both = mine.folded & theirs.folded
+    return f"one denies of {', '.join(sorted(both))} what the other says" if both else None
+
+
+def renumbered(new: str, old: str) -> str | None:
+    """The two numbers where both statements give one number of one thing ("my room is 204"); None: they do not.
+
+    Only a bare number with its unit counts: of dates, times and places a thing may have several.
+    """
+    mine, theirs = _numbered(new), _numbered(old)
+    if mine is None or theirs is None or mine[0] != theirs[0] or mine[1] == theirs[1]:
+        return None
+    return f"{theirs[1]} → {mine[1]}"
+
+
+def is_past(statement: Statement) -> bool:
+    """Whether the words around a slot's value say that it was so once ("used to live in Paris", "以前住在上海")."""
+    value = (statement.value or "").casefold()
+    clauses = _CLAUSE.split(statement.content)
+    return bool(value) and any(
+        value in clause.casefold() and bool(_PAST.search(clause) or _PAST_ZH.search(clause)) for clause in clauses
+    )
+
+
+def _are_opposite(mine: Gathered, theirs: Gathered) -> bool:
+    if mine.attribute == theirs.attribute:
+        return mine.negated != theirs.negated
+    return OPPOSITE.get(mine.attribute) == theirs.attribute and mine.negated == theirs.negated
+
+
+def _denied(content: str) -> frozenset[str]:
+    """The phrases behind "not" or "instead of"."""
+    return frozenset(folded(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
+
+
+def _numbered(content: str) -> tuple[str, str] | None:
+    """The thing and its unit, and the number that is said of it."""
+    if found := _NUMBERED_ZH.match(content):
+        return f"{found['thing']}/{found['unit'] or ''}", found["number"]
+    found = _NUMBERED.match(content)
+    if found is None or not _is_number(found["number"]):
+        return None
+    unit = (found["unit"] or "").casefold().split()
+    if any(word in CALENDAR for word in unit):
+        return None
+    return f"{folded(found['thing'])}/{' '.join(unit)}", folded(found["number"])
+
+
+def _is_number(word: str) -> bool:
+    return any(c.isdigit() for c in word) or word.casefold() in NUMBER_WORDS or word.casefold() == "one"
+
+
+_WORD = re.compile(r"[a-z]+")
+
+_CLAUSE = re.compile(r"[,;.!?，；。！？]|\b(?:but|and) (?:now|then|today|since)\b|\bbut\b|现在|后来", re.IGNORECASE)
+
+_PAST = re.compile(
+    r"\bused to\b|\bformerly\b|\bpreviously\b|\bin the past\b|\bback then\b|\bat (?:the|that) time\b"
+    r"|\bbefore (?:that|this)\b"
+    r"|\bas an? (?:child|kid|boy|girl|teenager|student)\b|\bwhen (?:I|he|she|they|we|\w+) (?:was|were)\b"
+    r"|(?<!have )(?<!has )(?<!ve )\b(?:lived|resided|worked)\b"
+    r"|\b(?:was|were) an? .*\b(?:until|till|from .+ (?:to|until|till)|between)\b",
+    re.IGNORECASE,
+)
+
+_PAST_ZH = re.compile(r"以前|从前|曾经|曾在|之前|小时候|那时候?|当时|过去(?!了)")
+
+_INSTEAD_OF = re.compile(r"\b(?:not|instead of|rather than|no longer)\s+([^,.;!?]+)", re.IGNORECASE)
+
+_NUMBERED = re.compile(
+    r"^(?P<thing>(?:.{1,60}?['’]s?|my|our|his|her|their) \S.{0,60}?) is (?:now |only |already )?(?P<number>[^\s,;]+?)"
+    r"(?P<unit>(?: (?!at\b|in\b|on\b|of\b|to\b|and\b|or\b|by\b)[a-z]+){0,2})[.!]?$",
+    re.IGNORECASE,
+)
+
+_NUMBERED_ZH = re.compile(
+    r"^(?P<thing>[^，。,]{1,24}?(?:的[^，。,]{1,12}?)?)(?:现在|今年|已经)*(?:是)?"
+    r"(?P<number>\d+|[一二两三四五六七八九十百]+)(?P<unit>岁|号|楼|层|室)?了?[。！]?$"
+)

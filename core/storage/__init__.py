@@ -1,0 +1,1 @@
+"""PostgreSQL: roles, transactions, schema, migrations, keys kept on disk."""

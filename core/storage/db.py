@@ -1,0 +1,267 @@
+"""Engines, roles, tenant-bound transactions, bulk parameters."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+import psycopg
+from pydantic_core import from_json, to_json
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
+
+from core.config import Settings
+from core.errors import Misconfigured
+from core.storage import multiquery
+from core.storage.multiquery import Asked
+
+APP_ROLE = "imprint_app"
+"""Sees one tenant at a time: the one that the transaction has set."""
+
+ROUTER_ROLE = "imprint_router"
+"""Sees the queue of every tenant (events, decisions, dispatches, flows, rules), and no memory's text."""
+
+Tx = Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Connections of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
+
+    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit.
+    """
+
+    engine: Engine
+    statement_seconds: float = 0
+
+    @contextmanager
+    def tenant(self, tenant_id: str) -> Iterator[Tx]:
+        """One transaction that sees the rows of `tenant_id` and no others."""
+        with self.asking(tenant_id) as (tx, _):
+            yield tx
+
+    @contextmanager
+    def asking(
+        self, tenant_id: str, *asked: Asked, meanwhile: Callable[[], object] | None = None
+    ) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        """The same with the rows of what it reads first, asked in the way that opens it.
+
+        `meanwhile` is done while the database looks; twice, where a connection turns out to be lost.
+        """
+        opening = (_BEGIN, {}), self._bind(tenant_id), *asked
+        with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
+            yield tx, answers
+
+    @contextmanager
+    def queue(self) -> Iterator[Tx]:
+        """One transaction over the queues of all tenants; only the router's role sees anything in it."""
+        with self.asking_queues() as (tx, _):
+            yield tx
+
+    @contextmanager
+    def asking_queues(self, *asked: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        """The same with the rows of what it does first, asked in the way that opens it."""
+        with self._begun((_BEGIN, {}), *asked) as (tx, (_, *answers)):
+            yield tx, answers
+
+    def _bind(self, tenant_id: str) -> Asked:
+        if not self.statement_seconds:
+            return _BIND, {"tenant": tenant_id}
+        return _BIND_BRIEFLY, {"tenant": tenant_id, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
+
+    @contextmanager
+    def _begun(
+        self, *opening: Asked, meanwhile: Callable[[], object] | None = None
+    ) -> Iterator[tuple[Tx, list[list[Any]]]]:
+        tx, answers = _opened(self.engine, opening, meanwhile)
+        with tx, tx.begin():  # The database knows already that it has begun.
+            yield tx, answers
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _opened(
+    engine: Engine, opening: Sequence[Asked], meanwhile: Callable[[], object] | None
+) -> tuple[Tx, list[list[Any]]]:
+    """A connection whose transaction has begun; one that was lost since it was used is given up for another."""
+    while True:
+        tx = engine.connect()
+        driver, used = tx.connection.driver_connection, tx.connection.info
+        try:
+            answers = together(tx, *opening, meanwhile=meanwhile)
+        except BaseException:
+            lost = driver is None or driver.closed
+            again = lost and _USED in used
+            if lost:
+                tx.invalidate()
+            tx.close()
+            if not again:
+                raise
+        else:
+            used[_USED] = True
+            return tx, answers
+
+
+_USED: Final = "used"
+_BEGIN: Final = text("BEGIN")
+_END: Final = text("COMMIT")
+_BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true)")
+"""Bound to this transaction, so that a transaction pooler cannot hand it on to someone else."""
+
+_BIND_BRIEFLY: Final = text(
+    "SELECT set_config('imprint.tenant', :tenant, true), set_config('statement_timeout', :limit, true)"
+)
+
+
+def owner_url(settings: Settings) -> URL:
+    """The URL of the role that owns the tables: from the settings, else of the stack that runs on this home."""
+    if settings.database_url is not None:
+        return _psycopg(settings.database_url.get_secret_value())
+    if "database_url" in settings.stack:
+        return _psycopg(settings.stack["database_url"])
+    raise Misconfigured(
+        f"No database: set IMPRINT_DATABASE_URL, or start the embedded one with `imprint up` "
+        f"(home: {settings.home.absolute()})."
+    )
+
+
+def app_url(settings: Settings) -> URL:
+    """The URL of the tenant-bound role, given or derived."""
+    given = settings.database_app_url
+    return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), APP_ROLE)
+
+
+def router_url(settings: Settings) -> URL:
+    """The URL of the queue role, given or derived."""
+    given = settings.database_router_url
+    return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), ROUTER_ROLE)
+
+
+def derived_url(owner: URL, role: str) -> URL:
+    """The same server for `role`, with a password that only who knows the owner's can compute."""
+    digest = hmac.new((owner.password or "").encode(), f"imprint role {role}".encode(), hashlib.sha256)
+    return owner.set(username=role, password=digest.hexdigest())
+
+
+def connect(url: URL, pool: int, schema: str = "public") -> Database:
+    """Open a pool; nothing is sent before the first transaction. `schema`: where tables are looked for first."""
+    engine = create_engine(
+        url,
+        pool_size=pool,
+        max_overflow=0,
+        hide_parameters=True,  # Errors are logged and kept; what people said must not stand in them.
+        json_deserializer=_json,
+        # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
+        # how many rows a tenant has.
+        connect_args={"prepare_threshold": None, "connect_timeout": 10, **_looking(schema)},
+    )
+    return Database(engine)
+
+
+def _json(raw: bytes) -> Any:
+    """A JSON value of the database, four times as fast as with `json`, whose numbers and texts are the same.
+
+    Nothing of it is kept for the next value, for some of it may have been erased by then.
+    """
+    try:
+        return from_json(raw, cache_strings="none")
+    except ValueError:  # It stops at 200 levels.
+        return json.loads(raw)
+
+
+def _looking(schema: str) -> dict[str, str]:
+    return {} if schema == "public" else {"options": f"-csearch_path={schema},public"}
+
+
+PIECE: Final = 4_096
+"""Rows that are here at once as the database sends them: of the search index some five megabytes."""
+
+
+def pieces(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[list[tuple[Any, ...]]]:
+    """The rows of a statement, some at a time, in the database's own binary form: what becomes an array is never text.
+
+    Its parameters are written as psycopg writes them: `%(name)s`. To be closed where it is not read to its end.
+    """
+    driver = tx.connection.driver_connection
+    if driver is None:
+        raise RuntimeError("The connection is closed.")
+    with _told(tx), driver.cursor() as cursor:
+        rows = cursor.stream(statement, values, binary=True, size=PIECE)
+        while piece := list(islice(rows, PIECE)):
+            yield piece
+
+
+def together(
+    tx: Tx, *asked: Asked | None, meanwhile: Callable[[], object] | None = None, last: bool = False
+) -> list[list[Any]]:
+    """The rows of several statements, sent at once and answered at once; none may need what another one finds.
+
+    None asks for nothing, and there are no rows. `meanwhile` is done while the database looks. `last`: the transaction
+    ends with it, in the same way; who still asks in it sees no tenant's rows.
+    """
+    driver = tx.connection.driver_connection
+    if driver is None:
+        raise RuntimeError("The connection is closed.")
+    wanted = [one for one in asked if one is not None]
+    with _told(tx):
+        answers = iter(multiquery.answers(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
+    return [[] if one is None else next(answers) for one in asked]
+
+
+@contextmanager
+def _told(tx: Tx) -> Iterator[None]:
+    """Errors of the driver as those of SQLAlchemy, which is what every door answers to."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise DBAPIError.instance(None, None, error, psycopg.Error, hide_parameters=True, dialect=tx.dialect) from error
+
+
+def recordset(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows as one JSON parameter for `json_to_recordset`: several times cheaper to send than an array a column."""
+    return json.dumps(rows, ensure_ascii=False, default=_plain)
+
+
+def recordset_of_json(rows: Sequence[Mapping[str, object]]) -> str:
+    """The same in a third of the time, for rows that hold JSON values alone."""
+    try:
+        return to_json(rows).decode()
+    except ValueError:  # It stops at 250 levels, and at half a surrogate pair, which the driver refuses.
+        return recordset(rows)
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def require_bound(db: Database) -> None:
+    """Refuse a role that row-level security would not bind."""
+    with db.queue() as tx:
+        role = tx.execute(_ROLE).one()
+    if role.rolsuper or role.rolbypassrls or role.owns:
+        raise Misconfigured(
+            f"The role {role.name!r} is a superuser, may bypass row-level security or owns tables, so tenants would "
+            f"not be kept apart. Give IMPRINT_DATABASE_APP_URL and IMPRINT_DATABASE_ROUTER_URL the roles that "
+            f"`imprint db upgrade` makes."
+        )
+
+
+_ROLE = text("""
+    SELECT current_user AS name, rolsuper, rolbypassrls,
+           EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind = 'r') AS owns
+    FROM pg_roles WHERE rolname = current_user
+""")
+
+
+def _psycopg(url: str) -> URL:
+    parsed = make_url(url)
+    return parsed.set(drivername="postgresql+psycopg")

@@ -1,0 +1,11 @@
+"""Alembic's entry: runs the migrations on the connection that `core.storage.schema.upgrade` hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from core.storage.tables import metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,100 @@
+"""Create, migrate and verify the database schema."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from psycopg import sql
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.engine import URL
+
+from core.config import Settings
+from core.errors import Misconfigured
+from core.storage import vector_spaces
+from core.storage.db import APP_ROLE, ROUTER_ROLE, Database, Tx, app_url, owner_url, router_url
+from core.storage.vector_spaces import Model
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+UPGRADE_LOCK = 0x696D7072
+"""Advisory lock (`impr`): two processes that upgrade at once do so one after the other."""
+
+
+def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
+    """Create or migrate everything, as the owner. `embedding` is the model's name and dimension."""
+    engine = create_engine(owner_url(settings))
+    try:
+        with engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+            _ensure_role(connection, APP_ROLE, app_url(settings))
+            _ensure_role(connection, ROUTER_ROLE, router_url(settings))
+            command.upgrade(_alembic(connection), "head")
+            connection.execute(text(f"GRANT SELECT ON alembic_version TO {APP_ROLE}, {ROUTER_ROLE}"))
+            _remember_embedding(connection, embedding)
+    finally:
+        engine.dispose()
+
+
+def require_current(db: Database, embedding: tuple[str, int]) -> None:
+    """Refuse to start on a database of another version, or whose vectors another model has made."""
+    with db.queue() as tx:
+        if tx.execute(text("SELECT to_regclass('deployment')")).scalar() is None:
+            raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
+        stands, newest = version(tx)
+        if stands != newest:
+            raise Misconfigured(
+                f"The database is at migration {stands}, this version needs {newest}: `imprint db upgrade`."
+            )
+        _require_same_embedding(tx, embedding)
+
+
+def version(connection: Connection) -> tuple[str | None, str | None]:
+    """The database's migration and the newest one that this code carries."""
+    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    return MigrationContext.configure(connection).get_current_revision(), newest
+
+
+def migrations() -> frozenset[str]:
+    """Every migration that this code carries."""
+    return frozenset(script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
+
+
+def _alembic(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _ensure_role(connection: Connection, role: str, url: URL) -> None:
+    if url.username != role:
+        raise Misconfigured(f"The service connects as {role}, but the URL given for it names {url.username!r}.")
+    exists = connection.execute(text("SELECT FROM pg_roles WHERE rolname = :role"), {"role": role}).first()
+    verb = "CREATE" if exists is None else "ALTER"
+    # Utility statements take no parameters; and through psycopg alone, so that no error quotes the password.
+    with contextlib.closing(connection.connection.cursor()) as cursor:
+        login = sql.SQL(verb + " ROLE {role} LOGIN PASSWORD {password}")
+        cursor.execute(login.format(role=sql.Identifier(role), password=sql.Literal(url.password)))
+        cursor.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {role}").format(role=sql.Identifier(role)))
+
+
+def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
+    if not vector_spaces.taken(tx):
+        vector_spaces.take(tx, Model(*embedding))
+    _require_same_embedding(tx, embedding)
+
+
+def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
+    held = vector_spaces.taken(tx)
+    if Model(*embedding) not in held.values():
+        raise Misconfigured(
+            f"The vectors in this database were made by {' and '.join(map(str, held.values()))}, but "
+            f"{Model(*embedding)} is configured, and the two cannot be compared. Set IMPRINT_EMBEDDING and "
+            f"IMPRINT_EMBEDDING_MODEL back, or have them made: imprint memory reembed"
+        )

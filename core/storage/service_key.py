@@ -1,0 +1,20 @@
+"""Keys that every process of an installation derives for itself, for what the service alone may sign or recognise."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from core.config import Settings
+from core.storage import db
+
+
+def derive(settings: Settings, purpose: str) -> bytes:
+    """32 bytes for one purpose, from the password of the application's role, which clients never see.
+
+    Where the role has no password (peer authentication), its URL stands in: such a key keeps tenants apart by mistake
+    only, so give the role a password wherever others may guess that URL.
+    """
+    url = db.app_url(settings)
+    known = url.password or url.render_as_string(hide_password=False)
+    return hmac.digest(str(known).encode(), f"imprint {purpose}".encode(), hashlib.sha256)

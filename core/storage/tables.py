@@ -1,0 +1,928 @@
+"""SQLAlchemy table metadata."""
+
+from __future__ import annotations
+
+from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Sequence,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+
+from core.language.terms import TERM_IDS
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "%(table_name)s_%(column_0_N_name)s",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "pk": "%(table_name)s_pkey",
+        "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+    }
+)
+
+rule_revision = Sequence("rule_revision", metadata=metadata)
+
+
+def _tenant() -> Column[str]:
+    # No foreign key: every accepted batch would lock its tenant's row, and the key that came with it proves the tenant.
+    return Column("tenant_id", Text, primary_key=True)
+
+
+def _time(name: str, *, null: bool = True, now: bool = False) -> Column[object]:
+    default = text("clock_timestamp()") if now else None
+    return Column(name, DateTime(timezone=True), nullable=null and not now, server_default=default)
+
+
+def _json(name: str, *, empty: str | None = None) -> Column[object]:
+    return Column(name, JSONB, nullable=empty is None, server_default=text(f"'{empty}'::jsonb") if empty else None)
+
+
+def _number(name: str, default: float | None = None) -> Column[float]:
+    server = None if default is None else text(str(default))
+    return Column(name, Double, nullable=default is None, server_default=server)
+
+
+def _count(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default=text("0"))
+
+
+def _flag(name: str) -> Column[bool]:
+    return Column(name, Boolean, nullable=False, server_default=text("false"))
+
+
+def _texts(name: str) -> Column[object]:
+    return Column(name, ARRAY(Text), nullable=False, server_default=text("'{}'"))
+
+
+deployment = Table(
+    "deployment",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    comment="What holds for the whole installation, such as the embedding model its vectors were made with.",
+)
+
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("process", Text, primary_key=True),
+    _time("at", null=False),
+    Column("queue", Text, comment="Of one worker: the queue that its processes serve."),
+    Column("processes", Integer, comment="Of one worker: how many of them."),
+    Column("cores", Integer, comment="Of one worker: how many of them can compute at once."),
+    Column("tenants", Integer, comment="Of the router: how many tenants had events within a minute."),
+    comment="When each kind of process last said that it works.",
+)
+
+providers = Table(
+    "providers",
+    metadata,
+    Column("name", Text, primary_key=True, comment="Host and model: who counts requests and tokens."),
+    Column("requests", Double, nullable=False, comment="Left in the bucket at `filled_at`; below zero: owed."),
+    Column("tokens", Double, nullable=False, comment="Likewise."),
+    _time("filled_at", null=False),
+    _count("failures"),
+    Column("open_until", DateTime(timezone=True), comment="Until then nobody asks; then one tries."),
+    comment="Providers of models: what may still be asked this minute, and whether the breaker is open.",
+)
+
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _time("created_at", now=True),
+    Column(
+        "allows_high_risk",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether rules of high risk may run without anyone's approval.",
+    ),
+    Column(
+        "fade_formula",
+        Text,
+        nullable=False,
+        server_default=text("'fading'"),
+        comment="By which its memories' curves were drawn.",
+    ),
+    Column(
+        "fade_under",
+        Double,
+        nullable=False,
+        server_default=text("0.05"),
+        comment="The strength below which they were to count as faded.",
+    ),
+    Column(
+        "salt",
+        Text,
+        nullable=False,
+        server_default=text("((gen_random_uuid())::text || (gen_random_uuid())::text)"),
+        comment="Goes into every hash of what was erased, so that nobody can guess it from outside.",
+    ),
+    CheckConstraint("id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'", name="name"),
+)
+
+tenant_settings = Table(
+    "tenant_settings",
+    metadata,
+    _tenant(),
+    Column("name", Text, primary_key=True, comment="Which setting; the router reads `limits` alone."),
+    Column("value", JSONB, nullable=False),
+    _time("updated_at", now=True),
+    comment="Settings of a tenant, one row for each kind: limits, and others by name.",
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    _tenant(),
+    Column("id", Text, primary_key=True),
+    Column("secret_sha256", Text, nullable=False, comment="The secret is 256 random bits, so a plain hash is enough."),
+    _texts("scopes"),
+    Column("name", Text),
+    _time("created_at", now=True),
+    _time("revoked_at"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    _tenant(),
+    Column("seq", BigInteger, Identity(always=True), primary_key=True, comment="Place in the log."),
+    Column("id", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("event_type", Text, nullable=False),
+    Column("subject", Text),
+    _time("time", null=False),
+    _json("payload", empty="{}"),
+    Column("session_id", Text),
+    Column("user_id", Text),
+    Column("correlation_id", Text, nullable=False),
+    Column("causation_id", Text),
+    Column("hop", SmallInteger, nullable=False, server_default=text("0")),
+    Column("root_seq", BigInteger, comment="First event of the chain; null: this one."),
+    Column("dispatch_id", Uuid, comment="The dispatch whose effect this event reports."),
+    _json("extensions"),
+    Column("lineage", ARRAY(Text), comment="Rules that acted on the way from the root of the chain to this event."),
+    _time("received_at", now=True),
+    _time("routed_at"),
+    UniqueConstraint("tenant_id", "id", "source"),
+    Index("events_unrouted", "tenant_id", "seq", postgresql_where=text("routed_at IS NULL")),
+    Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
+    Index("events_by_time", "time", postgresql_using="brin"),
+    Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _tenant(),
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text),
+    Column("group_id", Text),
+    _time("started_at", null=False),
+    _time("last_at", null=False),
+    _time("ended_at"),
+    _count("message_count"),
+    _count("token_count"),
+    Column("extracted_to", Integer, nullable=False, server_default=text("0"), comment="Last position extracted."),
+    Column("indexed_to", Integer, nullable=False, server_default=text("0"), comment="Last position indexed."),
+    _json("state", empty="{}"),
+    Index("sessions_of_user", "tenant_id", "user_id"),
+    Index("sessions_open", "tenant_id", "last_at", postgresql_where=text("ended_at IS NULL")),
+    Index(
+        "sessions_unindexed",
+        "tenant_id",
+        "user_id",
+        postgresql_where=text("indexed_to < message_count"),
+    ),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True, comment="1, 2, … in order of acceptance, without gaps."),
+    Column("id", Text, nullable=False),
+    Column("event_seq", BigInteger, nullable=False),
+    Column("event_id", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("agent_id", Text),
+    Column("role", Text, nullable=False),
+    Column("speaker", Text),
+    Column("content", Text, nullable=False),
+    Column("token_count", Integer, comment="Tokens of the session up to and with this message."),
+    _time("occurred_at", null=False),
+    _number("importance"),
+    _json("extras"),
+    UniqueConstraint("tenant_id", "session_id", "id"),
+)
+
+hidden_messages = Table(
+    "hidden_messages",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("message_id", Text, primary_key=True),
+    Column("reason", Text),
+    _json("author", empty="{}"),
+    _time("at", now=True),
+    comment="Messages that an agent does not want to see again until they are restored; they are kept as they are.",
+)
+
+working = Table(
+    "working",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("value", JSONB, nullable=False),
+    _time("updated_at", now=True),
+    _time("expires_at"),
+    Index("working_expiring", "tenant_id", "expires_at", postgresql_where=text("expires_at IS NOT NULL")),
+    comment="What an agent keeps at hand while a session lasts: any JSON, gone with the end of the session.",
+)
+
+units = Table(
+    "units",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("session_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("from_position", Integer, nullable=False),
+    Column("to_position", Integer, nullable=False),
+    Column("boundary", Text, nullable=False, comment="Why it begins here: start, gap, shift, marker or length."),
+    Column("subject", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("narrative", Text, nullable=False),
+    _texts("participants"),
+    _texts("keywords"),
+    _json("facts", empty="[]"),
+    _time("started_at", null=False),
+    _time("ended_at", null=False),
+    Column("prompt", Text, comment="The prompt a model retold it by; null: by rules."),
+    _time("updated_at", now=True),
+    UniqueConstraint("tenant_id", "session_id", "from_position"),
+    comment="Slices of conversations, each on one topic.",
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("to_position", Integer, primary_key=True, comment="It stands for all messages up to this one."),
+    Column("content", Text, nullable=False),
+    _json("key_messages", empty="[]"),
+    _count("token_count"),
+    Column("prompt", Text, comment="The prompt of the model that wrote it; null: by rules."),
+    _time("at", now=True),
+    comment="Rolling summaries of long sessions; the last one holds what those before it said.",
+)
+
+plans = Table(
+    "plans",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("goal", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    _json("steps", empty="[]"),
+    Column("current", Text, comment="Id of the step that is being worked on."),
+    Column("event_id", Text, nullable=False, comment="The event that said so last."),
+    Column("event_seq", BigInteger, nullable=False, comment="Its place in the log: an older one changes nothing."),
+    Column("version", Integer, nullable=False, server_default=text("1")),
+    _time("updated_at", now=True),
+    Index("plans_of_user", "tenant_id", "user_id"),
+)
+
+contexts = Table(
+    "contexts",
+    metadata,
+    _tenant(),
+    Column("session_id", Text, primary_key=True),
+    Column("reader", Text, primary_key=True, comment="Whose memories, and under which limit, the context shows."),
+    Column("from_position", Integer, nullable=False, comment="The first message that it shows as it was said."),
+    Column("memory_ids", ARRAY(Uuid), nullable=False, comment="In the order in which they are shown."),
+    Column("passages", ARRAY(Text), nullable=False, server_default=text("'{}'")),
+    _time("at", now=True),
+    Column("instruction_ids", ARRAY(Uuid), nullable=False, server_default=text("'{}'")),
+    Column(
+        "profile",
+        ARRAY(Text),
+        nullable=False,
+        server_default=text("'{}'"),
+        comment="By which its lines and their values are known again.",
+    ),
+    comment="What a session's contexts keep showing until their window moves, so that a model's cache stays warm.",
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text, comment="Whose it is; with neither user nor group it is the whole tenant's."),
+    Column("group_id", Text),
+    Column("title", Text, nullable=False),
+    Column("uri", Text, comment="Where it comes from; the same one again is a new version of the same document."),
+    Column("media_type", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    _json("metadata", empty="{}"),
+    Column("version", Integer, nullable=False, server_default=text("1")),
+    _time("created_at", now=True),
+    _time("updated_at", now=True),
+    Index("documents_of_user", "tenant_id", "user_id"),
+    Index("documents_uri", "tenant_id", "uri", postgresql_where=text("uri IS NOT NULL")),
+)
+
+passages = Table(
+    "passages",
+    metadata,
+    _tenant(),
+    Column("document_id", Uuid, primary_key=True),
+    Column("position", Integer, primary_key=True, comment="1, 2, … in reading order."),
+    _texts("headings"),
+    Column("content", Text, nullable=False),
+    Column("from_char", Integer, nullable=False, comment="Where in the document it begins, in characters."),
+    Column("to_char", Integer, nullable=False),
+)
+
+rules = Table(
+    "rules",
+    metadata,
+    _tenant(),
+    Column("name", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    _json("document", empty="{}"),
+    Column("cost", Integer, nullable=False, server_default=text("0"), comment="Its bound, in comparisons an event."),
+    _time("deleted_at"),
+    Column("revision", BigInteger, nullable=False, server_default=text("nextval('rule_revision')")),
+    Index("rules_revision", "revision"),
+)
+
+rule_versions = Table(
+    "rule_versions",
+    metadata,
+    _tenant(),
+    Column("name", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    _json("document"),
+    Column("author", Text, nullable=False),
+    Column("comment", Text),
+    _time("at", now=True),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    _tenant(),
+    Column("event_seq", BigInteger, primary_key=True),
+    Column("rule", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("verdict", Text, nullable=False, comment="fired, held or gathered"),
+    Column("reason", Text),
+    _time("at", now=True),
+    Index("decisions_of_rule", "tenant_id", "rule", "at"),
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    _tenant(),
+    Column("rule", Text, primary_key=True),
+    Column("schedule", JSONB, nullable=False, comment="The time table that `fired_to` was counted by."),
+    Column("fired_to", DateTime(timezone=True), nullable=False, comment="Due times up to this one are dealt with."),
+    Column("due_at", DateTime(timezone=True), comment="The due time that is being handed to one user after another."),
+    Column("page_after", Text, comment="The last user it was handed to."),
+)
+
+flows = Table(
+    "flows",
+    metadata,
+    _tenant(),
+    Column("rule", Text, primary_key=True),
+    Column("kind", Text, primary_key=True, comment="The stage: debounce, count, concurrency, cooldown or throttle."),
+    Column("key", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("gathered", Integer, nullable=False),
+    Column("event_seqs", ARRAY(BigInteger), nullable=False),
+    Column(
+        "times",
+        ARRAY(DateTime(timezone=True)),
+        nullable=False,
+        server_default=text("'{}'"),
+        comment="When each of the events came, or when the rule acted.",
+    ),
+    Column("root_seq", BigInteger, nullable=False),
+    _time("opened_at", null=False),
+    _time("due_at"),
+    Column("expires_at", DateTime(timezone=True), comment="From then on the row means nothing and may go."),
+    Index("flows_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+    Index("flows_expired", "expires_at", postgresql_where=text("expires_at IS NOT NULL")),
+)
+
+dispatches = Table(
+    "dispatches",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
+    Column("event_seq", BigInteger, comment="The event it reacts to; null for what could not become one."),
+    Column("root_seq", BigInteger, nullable=False, server_default=text("0")),
+    Column("correlation_id", Text, nullable=False, server_default=text("''")),
+    Column("hop", SmallInteger, nullable=False, server_default=text("0")),
+    Column("rule", Text),
+    Column("rule_version", Integer),
+    Column("action_type", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    _json("params", empty="{}"),
+    Column("queue", Text, nullable=False),
+    Column("alone", Text, comment="Of the dispatches with one such key, one runs at a time."),
+    Column("lane", Text, comment="Rule and key whose `concurrency` it counts for."),
+    Column("lane_limit", Integer, comment="How many of its lane may run at a time."),
+    Column("lineage", ARRAY(Text), nullable=False, server_default=text("'{}'"), comment="As of events, with its rule."),
+    Column("after", Uuid, comment="The action of the same rule that must be done first."),
+    Column("hold", Text, comment="What a held one waits for: approval, its time, or the turn that `after` names."),
+    Column(
+        "expires_at", DateTime(timezone=True), comment="When an approval that nobody gave is refused, or its time is."
+    ),
+    _json("approval"),
+    Column("status", Text, nullable=False),
+    _count("attempt"),
+    _count("sends"),
+    Column("lease", Uuid, comment="Token of the attempt that owns it; only its holder may finish it."),
+    Column("wake_at", DateTime(timezone=True), comment="When the sweep must act: send again, or take the lease back."),
+    Column("error", Text),
+    _json("result"),
+    _time("created_at", now=True),
+    _time("started_at"),
+    _time("ended_at"),
+    Column(
+        "turn",
+        Text,
+        comment=(
+            "ready: waits until its tenant may run another on this queue; sent: given to the broker; "
+            "null: waits for wake_at."
+        ),
+    ),
+    Column(
+        "overruns",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment="Attempts that were ended because they took too long.",
+    ),
+    Column(
+        "deadline_at",
+        DateTime(timezone=True),
+        comment="When the process of the current attempt is ended, whatever it does.",
+    ),
+    Index(
+        "dispatches_turns",
+        "tenant_id",
+        "queue",
+        "turn",
+        "id",
+        postgresql_where=text("turn IS NOT NULL AND status IN ('pending', 'running')"),
+    ),
+    Index(
+        "dispatches_owed",
+        "tenant_id",
+        "wake_at",
+        postgresql_where=text("status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL"),
+    ),
+    Index(
+        "dispatches_open",
+        "tenant_id",
+        "root_seq",
+        postgresql_where=text("status IN ('pending', 'running', 'retrying')"),
+    ),
+    Index(
+        "dispatches_alone",
+        "tenant_id",
+        "alone",
+        unique=True,
+        postgresql_where=text("status = 'running' AND alone IS NOT NULL"),
+    ),
+    Index(
+        "dispatches_waiting",
+        "tenant_id",
+        "alone",
+        postgresql_where=text("status = 'pending' AND alone IS NOT NULL"),
+    ),
+    Index("dispatches_after", "tenant_id", "after", postgresql_where=text("after IS NOT NULL")),
+    Index("dispatches_lane", "tenant_id", "lane", postgresql_where=text("lane IS NOT NULL AND ended_at IS NULL")),
+    Index("dispatches_expiring", "expires_at", postgresql_where=text("status = 'held' AND expires_at IS NOT NULL")),
+    Index("dispatches_of_rule", "tenant_id", "rule", "id", postgresql_where=text("rule IS NOT NULL")),
+    Index("dispatches_of_event", "tenant_id", "event_seq"),
+    Index("dispatches_dead", "tenant_id", "id", postgresql_where=text("status = 'dead'")),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text),
+    Column("group_id", Text),
+    Column("session_id", Text),
+    Column("subject", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("topic", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("statement_key", Text, nullable=False, comment="Hash of the normalised statement, per owner and subject."),
+    _json("structured", empty="{}"),
+    Column("attribute", Text),
+    Column("value", Text),
+    _number("importance", 0.5),
+    _number("confidence", 0.7),
+    Column("trust", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    _time("occurred_at", null=False),
+    Column(
+        "said_at", DateTime(timezone=True), comment="When it was said last; of two values of a slot the later holds."
+    ),
+    _time("valid_from"),
+    _time("valid_to"),
+    _time("recorded_at", now=True),
+    _time("updated_at", now=True),
+    _time("expires_at"),
+    _number("half_life_days"),
+    Column(
+        "last_used_at", DateTime(timezone=True), comment="When it was last of use: recalled, confirmed or restored."
+    ),
+    _count("uses"),
+    Column(
+        "fade_height",
+        Double,
+        nullable=False,
+        server_default=text("0.5"),
+        comment="The part of its strength that fades, as of its last use.",
+    ),
+    Column("fade_floor", Double, nullable=False, server_default=text("0"), comment="The part that stays."),
+    Column("fade_half_life", Double, comment="Days in which the first part halves; null: it never fades."),
+    Column(
+        "fade_at",
+        DateTime(timezone=True),
+        comment="When an active one will have faded if nobody uses it; null: never.",
+    ),
+    _flag("pinned"),
+    _texts("tags"),
+    Column("version", Integer, nullable=False, server_default=text("1")),
+    Column(
+        "level",
+        SmallInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="0: someone said it. 1 and more: drawn together from memories of lower levels.",
+    ),
+    CheckConstraint("user_id IS NOT NULL OR group_id IS NOT NULL", name="owner"),
+    Index("memories_of_user", "tenant_id", "user_id", "id"),
+    Index("memories_of_group", "tenant_id", "group_id", "id", postgresql_where=text("group_id IS NOT NULL")),
+    Index(
+        "memories_slot", "tenant_id", "user_id", "subject", "attribute", postgresql_where=text("attribute IS NOT NULL")
+    ),
+    Index("memories_statement", "tenant_id", "user_id", "statement_key"),
+    Index(
+        "memories_fading",
+        "tenant_id",
+        "fade_at",
+        postgresql_where=text("status = 'active' AND fade_at IS NOT NULL"),
+    ),
+    Index(
+        "memories_expiring",
+        "tenant_id",
+        "expires_at",
+        postgresql_where=text("status = 'active' AND expires_at IS NOT NULL"),
+    ),
+    Index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", postgresql_where=text("status = 'active'")),
+    Index("memories_active", "tenant_id", "user_id", "pinned", postgresql_where=text("status = 'active'")),
+    Index("memories_category", "tenant_id", "user_id", "category", "id"),
+)
+
+memory_versions = Table(
+    "memory_versions",
+    metadata,
+    _tenant(),
+    Column("memory_id", Uuid, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("change", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _json("author", empty="{}"),
+    _json("snapshot", empty="{}"),
+    Column("dispatch_id", Uuid),
+    _time("at", now=True),
+    Column("change_id", Uuid, comment="What was done at once, and can be undone at once."),
+    Index("memory_versions_of_dispatch", "tenant_id", "dispatch_id"),
+    Index("memory_versions_of_change", "tenant_id", "change_id", postgresql_where=text("change_id IS NOT NULL")),
+    Index("memory_versions_by_time", "tenant_id", "memory_id", "at"),
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True, comment="The change that carried it out."),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    Column("kind", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _json("candidate", empty="{}"),
+    Column("memory_id", Uuid, comment="The memory that stands for what was said; null: it was not kept."),
+    Column("other_id", Uuid, comment="The memory that was absorbed, superseded or contradicted."),
+    _json("author", empty="{}"),
+    Column("dispatch_id", Uuid),
+    _time("at", now=True),
+    Column("undone_by", Uuid, comment="The change that undid it."),
+    Index("verdicts_of_user", "tenant_id", "user_id", "id"),
+    Index("verdicts_of_memory", "tenant_id", "memory_id"),
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    _tenant(),
+    Column(
+        "hash",
+        Text,
+        primary_key=True,
+        comment="Salted hash of an erased statement of one user; see core.memory.tombstones.",
+    ),
+    _time("at", now=True),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("scope", Text, nullable=False),
+    _json("body", empty="{}"),
+    Column("signature", Text, nullable=False),
+    _time("at", now=True),
+)
+
+servings = Table(
+    "servings",
+    metadata,
+    _tenant(),
+    Column("user_id", Text, primary_key=True),
+    Column(
+        "hash", Text, primary_key=True, comment="Hash of a text that was handed out: what comes back soon is an echo."
+    ),
+    Column("memory_id", Uuid),
+    _time("at", now=True),
+    Index("servings_by_time", "tenant_id", "at"),
+)
+
+profiles = Table(
+    "profiles",
+    metadata,
+    _tenant(),
+    Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
+    Column("version", Integer, nullable=False),
+    _json("attributes", empty="{}"),
+    _time("built_at", now=True),
+)
+
+mirrors = Table(
+    "mirrors",
+    metadata,
+    _tenant(),
+    Column("user_id", Text, primary_key=True),
+    Column("file", Text, primary_key=True),
+    Column("content", Text, nullable=False, comment="The file as both sides last agreed on it."),
+    Column(
+        "versions",
+        JSONB,
+        nullable=False,
+        server_default=text("'{}'::jsonb"),
+        comment="The version of each memory in it, by id.",
+    ),
+    _time("synced_at", now=True),
+)
+
+endpoints = Table(
+    "endpoints",
+    metadata,
+    _tenant(),
+    Column("address", Text, primary_key=True, comment="A channel's name, or a webhook's scheme, host and path."),
+    _time("failing_since"),
+    _count("failures"),
+    _time("disabled_at"),
+    Column("error", Text),
+)
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    _tenant(),
+    Column(
+        "hosts",
+        ARRAY(Text),
+        nullable=False,
+        comment="Where rules may send something; what the settings do not allow is left out.",
+    ),
+    _time("updated_at", now=True),
+    Column("updated_by", Text, nullable=False),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    _tenant(),
+    Column("kind", Text, primary_key=True, comment="header, channel or signing"),
+    Column("name", Text, primary_key=True),
+    Column(
+        "sealed",
+        LargeBinary,
+        nullable=False,
+        comment="AES-256-GCM, by the key of core.tenancy.vault, bound to tenant, kind and name.",
+    ),
+    Column("hint", Text, comment="What may be shown of it: of a channel its scheme and host."),
+    _time("created_at", now=True),
+    _time("updated_at", now=True),
+    Column("updated_by", Text, nullable=False),
+)
+
+notices = Table(
+    "notices",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("channel", Text, nullable=False),
+    Column(
+        "digest",
+        Text,
+        nullable=False,
+        comment="What goes out together: rule and channel; or the dispatch that has taken it.",
+    ),
+    Column("text", Text, nullable=False),
+    Column("user_id", Text),
+    Column("event_id", Text, nullable=False),
+    _time("due_at", null=False),
+    _time("at", now=True),
+    Index("notices_due", "tenant_id", "channel", "digest", "due_at"),
+)
+
+rebuilds = Table(
+    "rebuilds",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column(
+        "shadow_id",
+        Text,
+        nullable=False,
+        comment="The tenant in which the rebuilt memories stand until they are taken over.",
+    ),
+    Column("status", Text, nullable=False),
+    _json("params", empty="{}"),
+    _json("difference"),
+    _json("author", empty="{}"),
+    _time("created_at", now=True),
+    _time("ended_at"),
+)
+
+evidence = Table(
+    "evidence",
+    metadata,
+    _tenant(),
+    Column("memory_id", Uuid, primary_key=True),
+    Column("session_id", Text, primary_key=True),
+    Column("message_id", Text, primary_key=True),
+    Column("event_id", Text, nullable=False),
+    Column("quote", Text, nullable=False),
+    _time("at", now=True),
+    Column("change_id", Uuid),
+    Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
+)
+
+sweeps = Table(
+    "sweeps",
+    metadata,
+    _tenant(),
+    Column("user_id", Text, primary_key=True),
+    Column("recorded_at", DateTime(timezone=True), nullable=False, comment="Memories up to here were compared."),
+    Column("memory_id", Uuid, nullable=False, comment="Of those recorded at that very moment, up to this one."),
+)
+
+relations = Table(
+    "relations",
+    metadata,
+    _tenant(),
+    Column("from_id", Uuid, primary_key=True),
+    Column("relation", Text, primary_key=True),
+    Column("to_id", Uuid, primary_key=True),
+    _time("at", now=True),
+    Column("change_id", Uuid),
+    Index("relations_back", "tenant_id", "to_id"),
+    Index("relations_of_change", "tenant_id", "change_id", postgresql_where=text("change_id IS NOT NULL")),
+)
+
+search_index = Table(
+    "search_index",
+    metadata,
+    _tenant(),
+    Column("type", Text, primary_key=True, comment="message, memory or document"),
+    Column("session_id", Text, primary_key=True, comment="Empty for a memory; of a passage its document's id."),
+    Column("ref", Text, primary_key=True, comment="The message's id in its session, the memory's id, the passage."),
+    Column("position", Integer, nullable=False, server_default=text("0")),
+    Column("user_id", Text),
+    Column("group_id", Text),
+    _time("occurred_at", null=False),
+    Column("told", SmallInteger, nullable=False, server_default=text("0"), comment="Terms outside of questions."),
+    _flag("timed"),
+    Column("terms", SPARSEVEC(TERM_IDS), nullable=False, comment="BM25 document weights by term id."),
+    Column("own_terms", ARRAY(Integer), nullable=False, comment="Terms counted for this row in term_counts."),
+    Column("embedding", HALFVEC, comment="Null until made: found by its words alone."),
+    Column(
+        "embedding_next",
+        HALFVEC,
+        comment="By the other of two models, where there are two; see core.storage.vector_spaces.",
+    ),
+    _flag("asks"),
+    Column("names", SmallInteger, nullable=False, server_default=text("0"), comment="Names that are spoken of."),
+    Index("search_index_of_user", "tenant_id", "user_id", "type"),
+    Index("search_index_of_group", "tenant_id", "group_id", "type", postgresql_where=text("group_id IS NOT NULL")),
+    Index(
+        "search_index_shared",
+        "tenant_id",
+        "session_id",
+        postgresql_where=text("type = 'document' AND user_id IS NULL AND group_id IS NULL"),
+    ),
+    Index("search_index_unembedded", "tenant_id", "session_id", postgresql_where=text("embedding IS NULL")),
+)
+
+search_changes = Table(
+    "search_changes",
+    metadata,
+    _tenant(),
+    Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
+    Column("at", BigInteger, primary_key=True, comment="The id of the transaction that wrote it."),
+    Column("type", Text, primary_key=True),
+    Column("session_id", Text, primary_key=True),
+    Column("ref", Text, primary_key=True, comment="Empty: a message has gone, and nobody shall read here which."),
+    _time("recorded_at", now=True),
+    comment="Which rows of the search index were written lately, and by which transaction; written by triggers.",
+)
+
+term_counts = Table(
+    "term_counts",
+    metadata,
+    _tenant(),
+    Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
+    Column("term", Integer, primary_key=True),
+    _count("documents"),
+)
+
+model_calls = Table(
+    "model_calls",
+    metadata,
+    _tenant(),
+    Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
+    Column("dispatch_id", Uuid, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("prompt", Text, nullable=False, comment="Name and version of the prompt."),
+    _count("input_tokens"),
+    _count("output_tokens"),
+    _number("cost", 0),
+    _number("latency_ms", 0),
+    Column("outcome", Text, nullable=False),
+    Column("answer", Text, comment="Kept where it could not be used."),
+    _time("at", now=True),
+    Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
+    Index("model_calls_by_time", "tenant_id", "at"),
+)
+
+TENANT_TABLES = sorted(
+    (table for table in metadata.sorted_tables if "tenant_id" in table.primary_key.columns),
+    key=lambda table: table is search_changes,
+)
+"""Those that triggers of others write come last: whoever empties one after the other leaves nothing in them."""

@@ -1,0 +1,81 @@
+"""Which embedding model owns which of the two vector columns.
+
+A process works in the place that holds its own model's vectors, and never changes it: it is told by the database when
+it starts. The second place is the schema `second`, in which `search_index` is a view of the same rows whose
+`embedding` is the other column; nothing else knows of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from sqlalchemy import text
+
+from core.errors import Misconfigured
+from core.storage.db import Tx
+
+FIRST: Final = "first"
+SECOND: Final = "second"
+
+SCHEMAS: Final[Mapping[str, str]] = {FIRST: "public", SECOND: "second"}
+
+NAMES: Final[Mapping[str, str]] = {FIRST: "embedding", SECOND: "embedding.second"}
+"""How the rows of `deployment` begin that say whose vectors a place holds."""
+
+
+class Model(NamedTuple):
+    """Whose vectors: the model's name and how long its vectors are."""
+
+    name: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension})"
+
+
+def taken(tx: Tx) -> dict[str, Model]:
+    """Whose vectors each place holds; a place that is not named is free."""
+    stored = {row.name: row.value for row in tx.execute(_FACTS)}
+    return {
+        place: Model(stored[f"{name}.model"], int(stored[f"{name}.dimension"]))
+        for place, name in NAMES.items()
+        if f"{name}.model" in stored
+    }
+
+
+def of(tx: Tx, model: Model) -> str | None:
+    """The place that holds a model's vectors; None: there is none."""
+    return next((place for place, held in taken(tx).items() if held == model), None)
+
+
+def take(tx: Tx, model: Model) -> str:
+    """The place for a model's vectors, as the owner; a free one where it has none. Misconfigured: both are taken."""
+    held = taken(tx)
+    mine = next((place for place, other in held.items() if other == model), None)
+    place = mine or next((place for place in NAMES if place not in held), None)
+    if place is None:
+        others = " and ".join(str(other) for other in held.values())
+        raise Misconfigured(f"There are vectors of {others}. Finish that change first: imprint memory reembed --finish")
+    for part, value in zip(("model", "dimension"), map(str, model), strict=True):
+        tx.execute(_NAME, {"name": f"{NAMES[place]}.{part}", "value": value})
+    return place
+
+
+def leave(tx: Tx, place: str) -> Model | None:
+    """Give a place up, as the owner: no process finds its vectors any more. Whose they were."""
+    held = taken(tx)
+    if len(held) < len(NAMES):
+        return None
+    tx.execute(_FORGET, {"names": [f"{NAMES[place]}.model", f"{NAMES[place]}.dimension"]})
+    return held[place]
+
+
+_FACTS = text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")
+
+_NAME = text("""
+    INSERT INTO deployment (name, value) VALUES (:name, :value)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+""")
+
+_FORGET = text("DELETE FROM deployment WHERE name = ANY(:names)")

@@ -1,0 +1,1 @@
+"""Units, rolling summaries and key messages of a session."""

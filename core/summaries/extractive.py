@@ -1,0 +1,272 @@
+"""Extractive summary and its layout. Pure.
+
+Also how a summary is laid out and kept within its bound, and whether a model's words keep to what was said.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.extraction import salience
+from core.language import grounding, sentences
+from core.language.lexicon import PLEASANTRY
+from core.language.terms import terms, token_estimate
+from core.statements import condense
+from core.summaries import key_messages as summaries_key_messages
+from core.summaries.key_messages import Key
+from core.types import Message
+
+TOKENS: Final = 1_500
+"""Tokens of a summary with its key messages at the most: a fifth of the context that is usual, however long it gets."""
+
+LEAST: Final = 300
+"""Tokens of it that are kept for the narrative: where there are too many key messages, their quotes give way."""
+
+SHARE: Final = 4
+"""The narrative of a beginning is no longer than a part of it: one in so many tokens."""
+
+SENTENCE: Final = 240
+"""Characters of a sentence; a longer one is cut at a word."""
+
+TOOL: Final = 80
+"""Characters of a tool's result that are told: what it was, not all that it said."""
+
+NEW: Final = 0.2
+"""Share of a sentence's words that none before it may have said: with less it only repeats."""
+
+MARK: Final = 0.5
+"""What a number, a name or a date weighs, beside a word that is said in every line (1)."""
+
+ASKED: Final = 0.3
+"""What a question, a condition or a quotation weighs."""
+
+STATED: Final = 2.0
+"""What someone states of themselves weighs more than what they say of the weather."""
+
+SHORT: Final = 30
+"""Tokens that are added to a line's length: else scraps of a few words would be told first."""
+
+QUOTES: Final = (240, 160, 110, 80, 56, 40)
+"""Characters of the quotes of key messages: each time they are too many, shorter ones."""
+
+FIRST: Final = ("constraint", "instruction", "task", "decision", "commitment")
+"""Whose quotes stay longest where there is no room even for short ones; within a kind the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that may stand in a summary: of which day, who says what, and how much it may weigh (1: as it is)."""
+
+    day: str
+    who: str
+    said: str
+    weight: float
+
+    @property
+    def written(self) -> str:
+        return f"{self.who}: {self.said}" if self.who else self.said
+
+
+def extractive(earlier: str, messages: Sequence[Message], known: Sequence[Key], tokens: int) -> str:
+    """What is to be told of `messages` and of the `earlier` summary, within `tokens`; not what `known` quote."""
+    quoted = {(key.message_id, key.quote) for key in known}
+    old = list(_read(earlier))
+    new = [line for message in messages for line in _lines(message, quoted)]
+    kept = _chosen(old, tokens // 2 if new else tokens)
+    lines = [*kept, *_chosen(new, tokens - token_estimate(_written(kept)) - 1)]
+    while token_estimate(_written(lines)) > tokens:
+        lines.pop()  # Where clocks run backwards, a day stands there more than once.
+    return _written(lines)
+
+
+def rendered(content: str, key_messages: Sequence[Key]) -> str:
+    """A summary as a reader gets it: the key messages in their order, each with its kind and speaker, then the rest."""
+    lines = [_key_line(key) for key in key_messages if key.quote]
+    return "\n".join([*lines, "", content] if lines and content else [*lines, *([content] if content else [])])
+
+
+def fitted(key_messages: Sequence[Key], tokens: int = TOKENS - LEAST) -> list[Key]:
+    """The key messages with quotes so long that all lines together fit; none is left out, at worst its quote is."""
+    for most in QUOTES:
+        short = [replace(key, quote=grounding.clipped(key.quote, most)) for key in key_messages]
+        if _tokens_of(short) <= tokens:
+            return short
+    order = sorted(short, key=lambda key: (FIRST.index(key.kind), -key.position))
+    quoted, left = set[Key](), tokens
+    for key in order:
+        left -= token_estimate(f"{_key_line(key)}\n")
+        if left < 0:
+            break
+        quoted.add(key)
+    return [key if key in quoted else replace(key, quote="") for key in short]
+
+
+def room(key_messages: Sequence[Key], covered: int) -> int:
+    """Tokens that the narrative may have beside these, where it stands for `covered` tokens in all."""
+    return min(TOKENS - _tokens_of(key_messages), max(LEAST, covered // SHARE))
+
+
+def bounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
+    """Whether a model's summary is short enough and has no number, name, date or address that was not said."""
+    if token_estimate(summary) > tokens or not summary.strip():
+        return False
+    said = "\n".join(sources)
+    chinese = all(mark in said for pattern in _MARKS_ZH for mark in pattern.findall(summary))
+    return chinese and all(grounding.bounded(part, "", sources) for part in _PARTS.split(summary))
+
+
+def transcript(messages: Sequence[Message], characters: int) -> str:
+    """Messages as a model is shown them, a line each, none longer than that."""
+    return "\n".join(
+        f"{m.occurred_at:%Y-%m-%d %H:%M} {summaries_key_messages.speaker(m)}: "
+        f"{grounding.clipped(m.content, TOOL if m.role == 'tool' else characters)}"
+        for m in messages
+        if m.role != "system"
+    )
+
+
+def _read(earlier: str) -> Iterator[_Line]:
+    """The lines of a summary; a model's has neither days nor speakers."""
+    day = ""
+    for line in earlier.splitlines():
+        if _DAY.fullmatch(line):
+            day = line
+        elif line.strip():
+            who, colon, said = line.partition(": ")
+            yield _Line(day, who, said, 1.0) if colon and day else _Line(day, "", line, 1.0)
+
+
+def _written(lines: Sequence[_Line]) -> str:
+    """Lines with the day before the first of each."""
+    parts, day = list[str](), ""
+    for line in lines:
+        parts += [line.day] * (line.day != day) + [line.written]
+        day = line.day
+    return "\n".join(part for part in parts if part)
+
+
+def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
+    """The lines that a message offers. What a system prompt says is no part of the conversation."""
+    if message.role == "system":
+        return []
+    who, day = summaries_key_messages.speaker(message), f"{message.occurred_at:%Y-%m-%d}"
+    if message.role == "tool":
+        said = grounding.clipped(message.content, TOOL)
+        return [_Line(day, who, said, 0.4)] if said else []
+    weight = 1.0 if message.role == "user" else 0.8
+    split = sentences.split(message.content) or [message.content]
+    told = [grounding.clipped(one, SENTENCE) for one in split if (message.id, one) not in quoted]
+    return [_Line(day, who, one, weight * _tells(one)) for one in told if one]
+
+
+def _tells(sentence: str) -> float:
+    """How much it is worth to be told: a pleasantry nothing, a question little, most what one says of oneself."""
+    if PLEASANTRY.fullmatch(_NO_LETTER.sub("", sentence).casefold()):
+        return 0.0
+    said = sentences.asserted(sentence)
+    if said is None:
+        return ASKED
+    states = salience.is_statement_zh(said) if sentences.is_chinese(said) else salience.is_statement(said)
+    return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(said), 0.0), 2.0))
+
+
+def _chosen(lines: Sequence[_Line], tokens: int) -> list[_Line]:
+    """The lines that tell most for their length, as many as fit, in their order.
+
+    Each weighs less the more of it was told by others: what is said over and over is told once.
+    """
+    of = [frozenset(terms(line.said)) for line in lines]
+    weigh = _weights(lines, of)
+    told, chosen = set[str](), list[int]()
+    waiting = [(-weigh(place, told), place) for place in range(len(lines))]
+    heapq.heapify(waiting)
+    while waiting:
+        before, place = heapq.heappop(waiting)
+        cost = token_estimate(f"{lines[place].day}\n{lines[place].written}\n")
+        now = -weigh(place, told)
+        if cost > tokens or now >= 0 or (told and len(of[place] - told) < NEW * len(of[place])):
+            continue
+        if now > before and waiting and now > waiting[0][0]:
+            heapq.heappush(waiting, (now, place))  # Others have told of it meanwhile: it waits for its turn.
+            continue
+        days = {lines[one].day for one in chosen}
+        chosen.append(place)
+        told |= of[place]
+        tokens -= cost if lines[place].day not in days else token_estimate(f"{lines[place].written}\n")
+    return [lines[place] for place in sorted(chosen)]
+
+
+def _weights(lines: Sequence[_Line], of: Sequence[frozenset[str]]) -> Callable[[int, AbstractSet[str]], float]:
+    """How much a line would add for its length: of what is talked about, and of numbers, names and dates."""
+    spread = Counter(term for found in of for term in found)
+    most = math.log1p(max(spread.values(), default=1))
+    marks = [_marks(line.said) for line in lines]
+    lengths = [math.sqrt(token_estimate(line.written) + SHORT) for line in lines]
+
+    def weigh(place: int, told: AbstractSet[str]) -> float:
+        new = of[place] - told
+        central = sum(math.log1p(spread[term]) for term in new) / most
+        return lines[place].weight * (central + MARK * len(marks[place] & new)) / lengths[place]
+
+    return weigh
+
+
+def _marks(said: str) -> frozenset[str]:
+    """The terms of the numbers, names and dates in a sentence."""
+    marks = condense.marks(said[:1].lower() + said[1:]) | set(_NUMBERED_ZH.findall(said))
+    return frozenset(term for mark in marks for term in terms(mark))
+
+
+def _tokens_of(key_messages: Sequence[Key]) -> int:
+    """An upper bound of what the lines of these take in `rendered`, the empty one behind them included."""
+    return sum(token_estimate(f"{_key_line(key)}\n") for key in key_messages if key.quote) + 1
+
+
+def _key_line(key: Key) -> str:
+    if sentences.is_chinese(key.quote):
+        return f"- [{_KINDS_ZH[key.kind]}] {key.by}：{key.quote}"
+    return f"- [{key.kind}] {key.by}: {key.quote}"
+
+
+_KINDS_ZH: Final = {
+    "task": "任务",
+    "instruction": "长期要求",
+    "decision": "决定",
+    "commitment": "承诺",
+    "constraint": "限制",
+}
+
+_NO_LETTER = re.compile(r"[\W_]+")
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+_PARTS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+
+_NUMERAL = r"[〇零一二三四五六七八九十百千万亿两]"
+
+_NUMBERED_ZH = re.compile(
+    rf"\d+(?=[年月日号点个岁次元块])|"
+    rf"(?:(?!一[个次点块]){_NUMERAL}){{1,20}}(?=[年月日号点个岁次元块周])"
+)
+
+_SURNAMES = (
+    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏章苏潘葛范彭郎鲁韦马苗方俞任袁柳史唐费"
+    "廉岑薛雷贺倪汤滕殷罗毕郝邬安常于傅皮卞齐康伍余顾孟黄穆萧尹姚邵汪毛戴宋庞熊纪舒项祝董梁杜阮蓝季贾江颜郭梅林钟徐"
+    "邱骆高夏蔡田胡凌霍万卢莫房丁邓洪崔龚程邢裴陆翁荀惠曲封储靳段侯全班仇宁栾甘武符刘龙叶黎白赖乔聂曾沙鞠丰关游辛阎"
+    "简饶桂欧阳司徒"
+)
+
+_MARKS_ZH = (
+    re.compile(rf"(?:(?!一[个次点块]){_NUMERAL}){{1,20}}[年月日号点个岁次元块周]"),
+    re.compile(rf"[小老阿][{_SURNAMES}]"),
+    re.compile(rf"[{_SURNAMES}](?:先生|女士|小姐|老师|总|经理|医生|教授|工|姐|哥|叔|阿姨)"),
+    re.compile("《[^》]+》|“[^”]+”|「[^」]+」"),
+)
+"""What Chinese writing does mark: numbers with what they count, people with their title, titles, and quotations."""

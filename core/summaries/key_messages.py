@@ -1,0 +1,296 @@
+"""Sentences a summary must keep: tasks, decisions, constraints. Pure.
+
+A sentence that sets a task, decides, binds, promises, or orders for good; in English and Chinese. Questions, what is
+denied, hypothetical, or said in someone else's words is none; nor is what a tool or a system prompt says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from core.extraction.chinese import patterns as chinese_patterns
+from core.extraction.english import patterns
+from core.language import sentences
+from core.language.terms import terms
+from core.types import Json, Message
+
+Kind = Literal["task", "instruction", "decision", "commitment", "constraint"]
+
+MOST: Final = 12
+"""Sentences of one message that count: a longer list is a document, and stays searchable as one."""
+
+ASSISTANT: Final = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A sentence that stays: in which message, of what kind, in whose words; `quote` may have been cut for room."""
+
+    message_id: str
+    position: int
+    kind: str
+    quote: str
+    by: str
+
+    def as_json(self) -> Json:
+        return {name: getattr(self, name) for name in Key.__slots__}
+
+
+def found(message: Message) -> list[Key]:
+    """The key sentences of a message, in their order."""
+    if message.role not in {"user", "assistant"}:
+        return []
+    by, keys = speaker(message), list[Key]()
+    for sentence in sentences.split(message.content):
+        kind = kind_of(sentence, message.role)
+        if kind is not None:
+            keys.append(Key(message.id, message.position, kind, sentence, by))
+    return keys[:MOST]
+
+
+def speaker(message: Message) -> str:
+    """By what name a message is told: the speaker's, else the user's; an assistant or a tool by its role."""
+    if message.speaker:
+        return message.speaker
+    return message.user_id if message.role == "user" else message.role
+
+
+def kind_of(sentence: str, role: str = "user") -> Kind | None:
+    """What kind of key sentence it is, if it is one; an assistant decides and promises, and orders nothing."""
+    if role == "user" and _is_task(sentence):
+        return "task"
+    said = sentences.asserted(sentence)
+    if said is None:
+        return None
+    plain = _APOSTROPHE.sub("'", said)
+    if sentences.is_chinese(plain):
+        return next((kind for kind in _kinds(role) if _is_zh(kind, plain)), None)
+    if _SETTLED.search(sentence):
+        return "decision"  # What leads in says so itself: "It's settled: …".
+    return next((kind for kind in _kinds(role) if _is_en(kind, plain)), None)
+
+
+def merged(earlier: Sequence[Key], later: Sequence[Key]) -> list[Key]:
+    """Both, in order. Left out is what repeats an earlier one word for word, and what a later one replaces.
+
+    It replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and every word of what it
+    puts aside stands in the other.
+    """
+    kept = list(earlier)
+    said = {(key.kind, _folded(key.quote)) for key in kept}
+    for key in later:
+        aside = _put_aside(key.quote)
+        if aside:
+            kept = [one for one in kept if one.kind != key.kind or not aside <= set(terms(one.quote))]
+        if (key.kind, _folded(key.quote)) not in said:
+            kept.append(key)
+            said.add((key.kind, _folded(key.quote)))
+    return kept
+
+
+def _kinds(role: str) -> Sequence[Kind]:
+    return ("instruction", "decision", "commitment", "constraint") if role == "user" else ("decision", "commitment")
+
+
+def _is_task(sentence: str) -> bool:
+    plain = _APOSTROPHE.sub("'", sentence)
+    if sentences.is_hypothetical(plain) or sentences.is_quoted(plain):
+        return False
+    if sentences.is_chinese(plain):
+        return bool(_TASK_ZH.search(plain)) and not _UNSURE_ZH.search(plain)
+    asks = plain.rstrip("\"')!").endswith("?")
+    return bool(_ASKED_TASK.search(plain)) or (not asks and bool(_TASK.search(plain)))
+
+
+def _is_en(kind: Kind, plain: str) -> bool:
+    if kind == "instruction":
+        spelt = plain.replace("don't", "do not").replace("Don't", "Do not")
+        return bool(patterns.INSTRUCTION.search(spelt)) and not (
+            patterns.ONE_OFF.search(spelt) or _NO_ORDER.search(spelt)
+        )
+    if kind == "decision":
+        return bool(_DECISION.search(plain)) and not _NOT_NOW.search(plain)
+    if kind == "commitment":
+        return bool(_COMMITMENT.search(plain))
+    return bool(_CONSTRAINT.search(plain))
+
+
+def _is_zh(kind: Kind, plain: str) -> bool:
+    if kind == "instruction":
+        return bool(chinese_patterns.INSTRUCTION.search(plain)) and not chinese_patterns.ONE_OFF.search(plain)
+    pattern = {"decision": _DECISION_ZH, "commitment": _COMMITMENT_ZH}.get(kind, _CONSTRAINT_ZH)
+    return bool(pattern.search(plain)) and not _UNSURE_ZH.search(plain)
+
+
+def _put_aside(quote: str) -> set[str]:
+    """The words of what a sentence says to hold no longer."""
+    said = _REPLACES_ZH.search(quote) if sentences.is_chinese(quote) else _REPLACES.search(quote)
+    return set(terms(next(filter(None, said.groups())))) if said else set()
+
+
+def _folded(quote: str) -> str:
+    return " ".join(_WORD.findall(quote.casefold()))
+
+
+def _listed(words: Iterator[str] | Sequence[str]) -> str:
+    return "|".join(words)
+
+
+_APOSTROPHE = re.compile("[‘’]")
+
+_WORD = re.compile(r"\w+")
+
+_WORK = _listed(
+    "build write create implement design plan draft prepare develop migrate refactor translate summari[sz]e analy[sz]e "
+    "organi[sz]e set\\s+up fix debug review compare research schedule book find make generate compile convert "
+    "optimi[sz]e test deploy edit proofread configure automate port rewrite".split(" ")
+)
+
+_SOME = r"(?:me |us )?(?:a|an|the|my|our|some|this|these|those|all|every|each|another|new|two|three|\d+)\b"
+"""What stands behind a verb of work, where it is a verb: "Book a flight", and not "Book club"."""
+
+_OPENING = r"^(?:(?:hi|hey|hello|ok|okay|so|now|please|then|also|next|first)\b[,!]? )*"
+
+_TASK = re.compile(
+    rf"{_OPENING}(?:your|my|our|the|this) (?:\w+ )?(?:task|goal|objective|aim|mission|assignment|job)"
+    r"(?: here| now| today)?(?: is (?:to|that)\b| is:|:)"
+    r"|\b(?:that's|this is|that is) (?:the|our|my) (?:goal|objective|task|aim)\b"
+    rf"|\bI(?:'d| would)? (?:need|want|like) you to (?:{_WORK})\b"
+    rf"|{_OPENING}help (?:me|us) (?:to )?(?:{_WORK})\b"
+    rf"|{_OPENING}(?:{_WORK}) {_SOME}"
+    r"|\blet's (?:build|create|write|develop|implement|design|plan) (?:a|an|the|our)\b"
+    r"|^we (?:need|have|want) to (?:build|launch|migrate|ship|deliver|develop|implement|design|rewrite|replace)\b",
+    re.IGNORECASE,
+)
+
+_ASKED_TASK = re.compile(
+    rf"{_OPENING}(?:could|can|would|will) you (?:please )?(?:help (?:me|us) (?:to )?)?(?:{_WORK}) {_SOME}",
+    re.IGNORECASE,
+)
+
+_WORK_ZH = (
+    "写|做|制定|制作|翻译|设计|开发|实现|整理|分析|准备|规划|计划|搭建|建|画|总结|起草|安排|修|改|查|找|订|预订|生成|优化|"
+    "部署|比较|把|将"
+)
+
+_TASK_ZH = re.compile(
+    rf"(?:^|[，,。])(?:请|麻烦你?|能不能|可以|能)?你?(?:帮我们?|替我们?|给我们?)(?:再|来)?(?:{_WORK_ZH})"
+    r"|(?:你|我|我们|这次|本次|大家|项目)的?(?:任务|目标|目的)(?:就)?是(?!什么|啥|不是|否)"
+    rf"|我们?(?:需要|想要|想|希望|要)你(?:来|们)?(?:帮我们?)?(?:{_WORK_ZH})"
+)
+
+_NO_ORDER = re.compile(
+    r"^always (?:\w+ing|here|up|there|happy|glad|ready|nice|great|good|fun)\b|\b(?:I|we)(?:'ll| will)\b.* from now on",
+    re.IGNORECASE,
+)
+
+_DECISION = re.compile(
+    r"\b(?:I|we)(?:'ve| have| had)? (?:(?:finally|now|just|all|already|then|both|also|unanimously) )*"
+    r"(?:decided\b|agreed\b(?! to disagree| with)|settled (?:on|for)\b|opted\b|(?:chosen|chose)\b|picked (?!up)|"
+    r"voted (?:to|for)\b|resolved to\b)"
+    r"|\blet's (?:go with|use|stick (?:with|to)|settle on|pick|choose|drop|postpone|scrap|do option)\b"
+    r"|\b(?:I|we)(?:'ll| will) (?:go|stick) with (?!you\b|him\b|her\b|them\b|my\b|me\b|us\b)"
+    r"|\b(?:I'm|I am|we're|we are) going with (?:the\b|(?i:option|plan|version)\b)"
+    r"|\bthe (?:final )?decision (?:is\b(?! yours| up)|:)"
+    r"|\b(?:it's|that's|it is|that is) (?:settled|decided|agreed|a deal)\b"
+    r"|^(?:(?:ok|okay),? )?(?:agreed|decided|deal)[:,]? (?:we|I|let's|then)\b"
+    r"|^(?:final )?decision: "
+    r"|\bmade up (?:my|our) minds?\b",
+    re.IGNORECASE,
+)
+
+_SETTLED = re.compile(r"^(?:(?:ok|okay|so),? )?(?:it['’]s|that['’]s) (?:settled|decided|agreed): ", re.IGNORECASE)
+
+_NOT_NOW = re.compile(
+    r"\b(?:once|until|before|after|when|whether) (?:I|we)\b|\b(?:years?|months?) ago\b|\bback then\b|\bwhen I was\b|"
+    r"\blast (?:year|summer|winter|spring|fall|autumn|month)\b|\bas a (?:kid|child|teenager)\b",
+    re.IGNORECASE,
+)
+"""What was decided so long ago is a story, and what is yet to be decided is none."""
+
+_DECISION_ZH = re.compile(
+    r"(?:我们?|大家|咱们?|团队|双方)(?:最后|最终|已经|都|一致|刚刚?|现在|终于|还是)*"
+    r"(?:决定|商定|敲定|选定|选择|选了|同意|约定|确定)(?!不[了下]|不出)"
+    r"|就(?:这么|这样)(?:说)?(?:定|办)了?|^(?:那)?就(?:用|选|按|定在?)|(?:最后|最终)(?:决定|敲定|选定|定下)"
+    r"|一致(?:同意|决定)|(?:决定|结论)(?:是|为)|说定了|定下来了"
+)
+
+_COMMITMENT = re.compile(
+    r"\b(?:I|we)(?:'ll| will|'m going to| am going to|'re going to| are going to| shall) "
+    r"(?:(?:definitely|personally|also|then|surely|certainly|gladly) )*"
+    r"(?:send|share|deliver|bring you|call you|e-?mail|text you|book|pay|prepare|finish|fix|review|submit|"
+    r"take care of|make sure (?!to\b)|ensure|get back to you|remind|schedule|arrange|update you|follow up|handle|"
+    r"let you know (?:by|on|tomorrow|tonight|when|as soon|once)|pick you up|deploy|complete|ship|return|"
+    r"come back to you|have (?:it|the \w+) (?:ready|done))\b"
+    r"|\b(?:I|we) (?:promise|guarantee|commit) (?:to|you|that|I)\b"
+    r"|\byou'll (?:have|get|receive) (?:it|the|my|our|your|a|an) [^.;]{0,30}"
+    r"\b(?:by|on|before|today|tonight|tomorrow|next)\b"
+    r"|\bleave (?:it|that|this) (?:with|to) me\b",
+    re.IGNORECASE,
+)
+
+_COMMITMENT_ZH = re.compile(
+    r"我们?(?:保证|承诺|答应(?!了吗))"
+    r"|我们?(?:一定|肯定)?(?:会|将)[^，。；]{0,20}"
+    r"(?:发给|寄给|交付|交给|提交|完成|负责|打电话|通知|提醒|准备好|安排|修好|回复)"
+    r"|我们?来?(?:负责|来(?:安排|处理|搞定|订|办))"
+    r"|我们?[^，。！？]{0,10}(?:前|明天|今天|今晚|后天|下周[一二三四五六日天]?)[^，。！？]{0,10}"
+    r"(?:发给|交给|寄给|通知|回复|提醒|给)(?:你|您|大家)"
+    r"|包在我身上|交给我吧"
+)
+
+_WHEN = (
+    r"(?:\W?\d|mon|tues|wednes|thurs|fri|satur|sun|jan|feb|mar|apr|may\b|june?\b|july?\b|aug|sep|oct|nov|dec|today|"
+    r"tomorrow|tonight|noon|midnight|next|the end|end of)"
+)
+
+_BOUND = (
+    r"(?:under|below|less than|at (?:least|most)|within|between|done|ready|finished|completed|delivered|submitted|"
+    r"signed|approved|tested|encrypted|shipped|able to|compatible|in|by|before|on|no (?:more|later|longer)|"
+    r"available|written|kept|paid|exactly|\d)"
+)
+"""What something must be, where that is a rule and no guess: not "That must be amazing!"."""
+
+_CONSTRAINT = re.compile(
+    rf"\b(?:must|shall) (?:not |never |only |always )?(?:be {_BOUND}|have (?:at (?:least|most)|no\b|exactly|\d)|"
+    r"not be|run|work|support|use|include|contain|fit|stay|comply|exceed|match|pass|return|cost|leave|finish|start)\b"
+    rf"|(?<!\bI )(?<!\bwe )(?<!\byou )(?<!\bthey )(?:has|have|needs?) to (?:be {_BOUND}|run|work|load|"
+    r"support|fit|stay|comply|pass|cost|finish|respond|include|contain)\b"
+    r"|\b(?:can't|cannot|can not|may not|should not|shouldn't|mustn't) (?:exceed|(?:spend|take|cost|go|be|use|last) "
+    r"(?:more than|over|above|beyond|any|later than|longer than))\b"
+    r"|\b(?:no|not) (?:more|later|longer|fewer|less) than\b|\bat most \W?\d|\bat the latest\b"
+    r"|\b(?:should|must|needs?|requires?|has to|have to)\b[^.;]{0,40}\bat least \W?\d"
+    rf"|\b(?:the|my|our|a) (?:\w+ )?(?:budget|deadline|limit|maximum|minimum|cap|quota) (?:[^.;]{{0,30}} )?(?:is|of) "
+    rf"[^.;]{{0,12}}?{_WHEN}"
+    rf"|\b(?:deadline|budget): |\b(?:is|are) due (?:by |on |before |in )?{_WHEN}"
+    r"|\bnot allowed to\b|(?<!which )\b(?:is|are) (?:required|obliged|mandatory|forbidden|prohibited|off[- ]limits)\b"
+    r"|\b(?:I|we) only have \W?\d|^no\b[^.]{1,40}\bmay\b"
+    r"|\bshould be (?:at most|at least|no more than|under|below|less than|within|between)\b",
+    re.IGNORECASE,
+)
+
+_COUNT_ZH = r"[\d〇零一二三四五六七八九十百千万两半周下明今]"
+
+_CONSTRAINT_ZH = re.compile(
+    r"必须(?!承认|说)|不得(?!不)|(?:不能|不可以?|不许|禁止|不准|不允许)(?:再)?(?:超过|使用|离开|大于|高于|低于|少于|用|泄露|"
+    rf"晚于|出现|包含)|最(?:多|少|晚|迟)(?:不超过|在)?{_COUNT_ZH}|至[多少]{_COUNT_ZH}"
+    rf"|(?:截止(?:日期|时间)?|期限|预算|上限|下限)(?:是|为|[:：]|在)[^，。]{{0,10}}{_COUNT_ZH}"
+    r"|只(?:能|允许|可以)(?:用|使用|在|有)|控制在[^，。]{1,14}(?:以内|之内|以下)"
+)
+
+_UNSURE_ZH = re.compile(r"还没|没有?(?:决定|同意|选|定)|尚未|不会|也许|可能|或许|要不要|该不该|是否|定不下|[吗呢？]$")
+
+_REPLACES = re.compile(
+    r"\b(?:instead of|rather than|no longer|(?:switch|chang|mov)\w* (?:away )?from|drop(?:ping|ped)?|"
+    r"scrap(?:ping|ped)?|cancel(?:l?ed|l?ing)?|replac(?:e|es|ed|ing)) ([^,.;!?]{2,60}?)"
+    r"(?= (?:to|and|but|because|with|by|in favou?r of|for)\b|[,.;!?]|$)",
+    re.IGNORECASE,
+)
+
+_REPLACES_ZH = re.compile(
+    r"(?:从|把|将)([^，。；！？]{1,20}?)(?:改成|改为|换成|换为|改到|推迟到)|(?:不再用?|不用|取消|放弃|取代|代替|而不是)"
+    r"([^，。；！？了]{1,20})"
+)

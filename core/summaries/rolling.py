@@ -1,0 +1,304 @@
+"""Rolling session summaries.
+
+Read – think – write: `session` reads what no summary covers and decides, `Rolled.write` writes it if it still stands.
+The last summary holds what those before it said. What must not be forgotten (`core.summaries.key_messages`) stands in
+it word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import text
+
+from core.errors import Conflict, Later, Never
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.inference import prompts
+from core.inference.client import Client, OnCall
+from core.language.terms import token_estimate
+from core.screening import output
+from core.sessions import hidden_messages, sessions
+from core.sessions.sessions import Session
+from core.storage.db import Database, Tx, recordset
+from core.summaries import extractive
+from core.summaries import key_messages as summaries_key_messages
+from core.summaries.key_messages import Key
+from core.types import Json, Message
+
+SUMMARIZED: Final = "session.summarized"
+
+PROMPT: Final = "summary.v1"
+
+READ: Final = 500
+"""Messages that are read at once; of a longer backlog the rest follows in further steps."""
+
+SHOWN: Final = 60_000
+"""Characters of the transcript that a model is shown: each message is cut so that all have room."""
+
+KEPT: Final = 5
+"""Summaries of one session that are kept: the last one says all, those before it are there should it be taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands for the messages of a session up to a position; `prompt`: of the model that wrote it, None: by rules.
+
+    `content` tells, `key_messages` stand beside it; `token_count` is that of both together, as `text` lays them out.
+    """
+
+    session_id: str
+    to_position: int
+    content: str
+    key_messages: Sequence[Key]
+    token_count: int
+    prompt: str | None
+    at: datetime
+
+    @property
+    def text(self) -> str:
+        """All of it, as an agent is to be shown it."""
+        return extractive.rendered(self.content, self.key_messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From how many messages or tokens that no summary covers a session is summed up."""
+
+    messages: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a summary is to be made of: the earlier one, the messages that it is to stand for as well, and its keys.
+
+    `covered`: the tokens that it will stand for in all. `room`: the tokens that its narrative may have.
+    """
+
+    earlier: str
+    messages: Sequence[Message]
+    keys: Sequence[Key]
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A narrative, by which prompt, and, where a model's words were not taken, why not."""
+
+    content: str
+    prompt: str | None = None
+    refused: str | None = None
+
+
+Writer = Callable[[Part], Written]
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """A summary that is ready to be written, if nobody was faster and all that was read is still there."""
+
+    tenant_id: str
+    session: Session
+    after: int
+    to_position: int
+    read: Sequence[int]
+    written: Written
+    keys: Sequence[Key]
+    more: bool
+
+    @property
+    def tokens(self) -> int:
+        return token_estimate(extractive.rendered(self.written.content, self.keys))
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Write it, and say so. Conflict: another summary was written, or a message hidden or erased meanwhile."""
+        _lock(tx, self.tenant_id, [self.session.id])
+        last = tx.execute(_LAST, {"session": self.session.id}).scalar_one()
+        span = {"session": self.session.id, "after": self.after, "upto": self.to_position}
+        if last != self.after or list(tx.execute(_VISIBLE, span).scalars()) != list(self.read):
+            raise Conflict("Another worker has summarised this session meanwhile, or a message of it was taken back.")
+        tx.execute(_INSERT, self._row())
+        tx.execute(_PRUNE, {"session": self.session.id, "kept": KEPT})
+        told = {
+            "session_id": self.session.id,
+            "user_id": self.session.user_id,
+            "group_id": self.session.group_id,
+            "to_position": self.to_position,
+            "messages": self.to_position - self.after,
+            "tokens": self.tokens,
+        }
+        payload = {name: value for name, value in told.items() if value is not None}
+        publishing.publish(tx, self.tenant_id, author, [Emission(SUMMARIZED, payload, f"session:{self.session.id}")])
+        by = {"prompt": self.written.prompt, "refused": self.written.refused}
+        return payload | {"keys": len(self.keys)} | {name: value for name, value in by.items() if value is not None}
+
+    def _row(self) -> Json:
+        return {
+            "tenant": self.tenant_id,
+            "session": self.session.id,
+            "to_position": self.to_position,
+            "content": self.written.content,
+            "key_messages": recordset([key.as_json() for key in self.keys]),
+            "token_count": self.tokens,
+            "prompt": self.written.prompt,
+        }
+
+
+class Narrative(BaseModel):
+    """A summary as a model writes it down."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    summary: Annotated[str, Field(min_length=1, max_length=extractive.TOKENS * 5)]
+
+
+def plainly(part: Part) -> Written:
+    """Without a model: the sentences that tell most."""
+    return Written(extractive.extractive(part.earlier, part.messages, part.keys, part.room))
+
+
+def by_model(client: Client, on_call: OnCall) -> Writer:
+    """Have a model sum it up; where it cannot, or brings in what nobody said, it is done without one."""
+    system = prompts.load(PROMPT)
+
+    def write(part: Part) -> Written:
+        shown = [
+            part.earlier,
+            extractive.rendered("", part.keys),
+            extractive.transcript(part.messages, max(80, SHOWN // max(1, len(part.messages)))),
+        ]
+        try:
+            answer = client.ask(PROMPT, system, _asked(shown, part.room), Narrative, on_call)
+        except (Later, Never) as error:
+            return Written(plainly(part).content, refused=error.detail)
+        if not extractive.bounded(answer.summary, shown, part.room):
+            return Written(plainly(part).content, refused=_UNBOUNDED)
+        return Written(answer.summary.strip(), PROMPT)
+
+    return write
+
+
+def session(db: Database, tenant_id: str, session_id: str, limits: Limits, write: Writer = plainly) -> Rolled | None:
+    """The summary that a session is due for; None: it is not. NotFound: nobody ever spoke in it.
+
+    No transaction is open while a model thinks.
+    """
+    with db.tenant(tenant_id) as tx:
+        stands = sessions.get(tx, session_id)
+        last = latest(tx, session_id)
+        after = last.to_position if last else 0
+        read = sessions.transcript(tx, session_id, after=after, limit=max(READ, limits.messages))
+        hidden = hidden_messages.hidden(tx, session_id)
+        before = tx.execute(_TOKENS, {"session": session_id, "upto": after}).scalar_one_or_none() or 0
+    half = first_half(read, limits)
+    if not half:
+        return None
+    told = output.messages(m for m in half if m.content and m.id not in hidden)
+    known = summaries_key_messages.merged(
+        last.key_messages if last else [], [key for m in told for key in summaries_key_messages.found(m)]
+    )
+    known = extractive.fitted(known)
+    covered = before + sum(token_estimate(m.content) for m in half)
+    part = Part(last.content if last else "", told, known, extractive.room(known, covered))
+    more = bool(first_half(read[len(half) :], limits)) or half[-1].position + READ < stands.message_count
+    upto = half[-1].position
+    return Rolled(tenant_id, stands, after, upto, [m.position for m in told], write(part), known, more)
+
+
+def latest(tx: Tx, session_id: str) -> Summary | None:
+    """The summary that stands for the beginning of a session, if there is one."""
+    row = tx.execute(_LATEST, {"session": session_id}).one_or_none()
+    return _summary(row) if row else None
+
+
+def forget_messages(tx: Tx, tenant_id: str, places: Sequence[tuple[str, str]]) -> int:
+    """Delete what summarises these messages (session, message), so that it is made anew without them; how many.
+
+    To be called in the transaction that silences, hides or restores them: a summary that is being written is refused.
+    """
+    if not places:
+        return 0
+    _lock(tx, tenant_id, [session_id for session_id, _ in places])
+    values = {"sessions": [one for one, _ in places], "messages": [one for _, one in places]}
+    return tx.execute(_FORGET, values).rowcount
+
+
+def first_half(read: Sequence[Message], limits: Limits) -> Sequence[Message]:
+    """The messages up to half of what makes the session due; none where it is not, and never the last one."""
+    sizes = [token_estimate(m.content) for m in read]
+    due = (len(read) >= limits.messages, sum(sizes) >= limits.tokens)
+    if len(read) < 2 or not any(due):  # noqa: PLR2004 - a half of one message is none
+        return ()
+    by_count = len(read) // 2 if due[0] else 1
+    total, by_tokens = 0, 0
+    while due[1] and (total := total + sizes[by_tokens]) * 2 <= sum(sizes):
+        by_tokens += 1
+    return read[: min(max(by_count, by_tokens), len(read) - 1)]
+
+
+def _asked(shown: Sequence[str], room: int) -> str:
+    """What is put before a model. A token is a Chinese character, or four of the Latin letters that are usual."""
+    titles = ("Earlier summary", "Key messages, kept beside it", "Transcript")
+    parts = [f"{title}:\n{one or '(none)'}" for title, one in zip(titles, shown, strict=True)]
+    chinese = sum("\u4e00" <= letter <= "\u9fff" for letter in shown[-1]) * 3 > len(shown[-1])
+    return "\n\n".join([*parts, f"Characters at the most: {room if chinese else room * 3}."])
+
+
+def _lock(tx: Tx, tenant_id: str, session_ids: Sequence[str]) -> None:
+    """Let nobody else write summaries of these sessions until the transaction ends; in one order, against deadlock."""
+    for session_id in sorted(set(session_ids)):
+        tx.execute(_LOCK, {"name": f"summary/{tenant_id}/{session_id}"})
+
+
+def _summary(row: Any) -> Summary:
+    found = [Key(**one) for one in row.key_messages]
+    return Summary(row.session_id, row.to_position, row.content, found, row.token_count, row.prompt, row.at)
+
+
+_UNBOUNDED: Final = (
+    "The model's summary was too long, or had a number, name, date or address in it that nobody had said."
+)
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+"""Not the session's row: who writes memories holds that one while waiting for a user's lock, and who erases memories
+holds the user's lock while it deletes summaries."""
+
+_LATEST = text("SELECT * FROM summaries WHERE session_id = :session ORDER BY to_position DESC LIMIT 1")
+
+_LAST = text("SELECT coalesce(max(to_position), 0) FROM summaries WHERE session_id = :session")
+
+_TOKENS = text("SELECT token_count FROM messages WHERE session_id = :session AND position = :upto")
+"""Of each message it is that of the session up to it."""
+
+_VISIBLE = text("""
+    SELECT m.position FROM messages m
+    WHERE m.session_id = :session AND m.position > :after AND m.position <= :upto AND m.content <> ''
+      AND NOT EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = m.session_id AND h.message_id = m.id)
+    ORDER BY m.position
+""")
+"""What may be told of a part of a session: neither silenced nor hidden."""
+
+_INSERT = text("""
+    INSERT INTO summaries (tenant_id, session_id, to_position, content, key_messages, token_count, prompt)
+    VALUES (:tenant, :session, :to_position, :content, cast(:key_messages AS jsonb), :token_count, :prompt)
+""")
+
+_PRUNE = text("""
+    DELETE FROM summaries WHERE session_id = :session AND to_position < (
+        SELECT min(to_position) FROM (
+            SELECT to_position FROM summaries WHERE session_id = :session
+            ORDER BY to_position DESC LIMIT :kept) AS last)
+""")
+
+_FORGET = text("""
+    DELETE FROM summaries s
+    USING unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS place (session_id, message_id)
+    JOIN messages m ON m.session_id = place.session_id AND m.id = place.message_id
+    WHERE s.session_id = m.session_id AND s.to_position >= m.position
+""")

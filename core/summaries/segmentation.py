@@ -1,0 +1,306 @@
+"""Topic segmentation, pure.
+
+A boundary is never taken back: it is drawn once the few messages behind it that decide on it are there. What is said
+later changes the last unit and adds more, and a unit is cut from its own messages alone. So a conversation may be cut
+as it grows, from the beginning of its last unit on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.language.terms import terms
+
+Vectors = NDArray[np.float32]
+
+FEWEST: Final = 4
+"""Messages with words on either side of a shift, and before a greeting: what is shorter is no topic of its own."""
+
+FEWEST_MARKED: Final = 2
+"""Messages with words before one that says that it is about something else."""
+
+MOST: Final = 40
+"""Messages with words in one unit."""
+
+BLOCK: Final = 2
+"""Messages on either side of a place that are compared: longer blocks find less (`bench/segment.py`)."""
+
+BLOCK_TERMS: Final = 12
+"""Terms that a block holds, unless that takes more than BLOCK_MOST messages: "Yes." and "Why?" say nothing."""
+
+BLOCK_MOST: Final = 5
+"""Messages of a block at the most, so that what is decided need not wait for long."""
+
+REACH: Final = 4
+"""Places to each side in which the talk must have held together better."""
+
+NARROW: Final = 2
+"""Places to each side of which none may hold together less."""
+
+WORD_WEIGHT: Final = 0.8
+"""How much the words that two blocks share count beside the cosine of their vectors."""
+
+DEPTH: Final = 0.8
+"""By how much the talk must have held together better, before and after taken together (`bench/segment.py`)."""
+
+WORD_DEPTH: Final = 0.5
+"""The same by the words alone: enough, where vectors tell little apart."""
+
+READ: Final = 2_000
+"""Characters of a message whose words count; what is longer is pasted."""
+
+
+class Boundary(StrEnum):
+    """Why a unit begins where it does."""
+
+    START = "start"
+    GAP = "gap"
+    SHIFT = "shift"
+    MARKER = "marker"
+    LENGTH = "length"
+
+
+class Mark(StrEnum):
+    """How a message begins that says so itself when something else begins."""
+
+    TOPIC = "topic"
+    GREETING = "greeting"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message as far as it says where a topic begins; not `spoken`: it is no talk, and only lies in between."""
+
+    at: datetime
+    words: Mapping[str, int]
+    mark: Mark | None = None
+    spoken: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The turns of a unit, from `start` to before `stop`."""
+
+    start: int
+    stop: int
+    boundary: Boundary
+
+
+def turn(content: str, at: datetime, *, spoken: bool = True) -> Turn:
+    """A message, read; one without text is not `spoken`."""
+    if not spoken or not content.strip():
+        return Turn(at, {}, None, spoken=False)
+    return Turn(at, Counter(terms(content[:READ])), mark(content))
+
+
+def mark(content: str) -> Mark | None:
+    """What a message begins with, if that announces something else."""
+    if _TOPIC.match(content):
+        return Mark.TOPIC
+    return Mark.GREETING if _GREETING.match(content) else None
+
+
+def cut(turns: Sequence[Turn], vectors: Vectors, gap: timedelta, opened: Boundary = Boundary.START) -> list[Slice]:
+    """The units of a conversation, each turn in one of them; all but the last stay as they are, whatever follows.
+
+    `vectors`: a row for each turn. `opened`: why the first unit begins, where a conversation is cut from there on.
+    """
+    found: list[tuple[int, Boundary]] = []
+    for start, stop in _runs(turns, gap):
+        found.append((start, Boundary.GAP if start else opened))
+        spoken = [place for place in range(start, stop) if turns[place].spoken]
+        run = _Run([turns[place] for place in spoken], vectors[spoken], stop < len(turns))
+        found += [(spoken[place], boundary) for place, boundary in _cuts(run)]
+    stops = [*(start for start, _ in found[1:]), len(turns)][: len(found)]
+    return [Slice(start, stop, why) for (start, why), stop in zip(found, stops, strict=True)]
+
+
+def _runs(turns: Sequence[Turn], gap: timedelta) -> Iterator[tuple[int, int]]:
+    """Stretches without a gap; what is put behind and was said long before, was said at another time, too."""
+    start = 0
+    for place in range(1, len(turns)):
+        if abs(turns[place].at - turns[place - 1].at) > gap:
+            yield start, place
+            start = place
+    if turns:
+        yield start, len(turns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Turns with words, and no gap between them. `closed`: there is one behind them, so no more comes."""
+
+    turns: Sequence[Turn]
+    vectors: Vectors
+    closed: bool
+
+
+class _UndecidedError(Exception):
+    """What decides on a place was not said yet."""
+
+
+def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
+    """Where units begin after the first, as far as it is decided."""
+    found = _Unit(run, 0).end()
+    while found is not None:
+        yield found
+        found = _Unit(run, found[0]).end()
+
+
+class _Unit:
+    """A unit from where it begins, to find where it ends. Nothing that was said before it is looked at."""
+
+    def __init__(self, run: _Run, start: int) -> None:
+        self._run, self._start, self._count = run, start, len(run.turns)
+        self._stops = self._ends()
+        self._cohesions: dict[int, tuple[float, float]] = {}
+
+    def end(self) -> tuple[int, Boundary] | None:
+        """Where the next unit begins, and why; None: not in what was said so far."""
+        depths: dict[int, float] = {}
+        try:
+            for place in range(self._start + 1, self._count):
+                if self._is_marked(place):
+                    return place, Boundary.MARKER
+                if place - self._start == MOST:
+                    return max(depths, key=lambda at: (at - self._start >= MOST // 2, depths[at], -at)), Boundary.LENGTH
+                if place - self._start >= FEWEST:
+                    depths[place] = self._depth(place)
+                    if depths[place] >= 1:
+                        return place, Boundary.SHIFT
+        except _UndecidedError:
+            pass
+        return None
+
+    def _is_marked(self, place: int) -> bool:
+        """Whether a message begins another unit by what it says; in a round of greetings only the first does."""
+        turns, length = self._run.turns, place - self._start
+        if turns[place].mark is not Mark.GREETING:
+            return turns[place].mark is Mark.TOPIC and length >= FEWEST_MARKED
+        return length >= FEWEST and all(one.mark is not Mark.GREETING for one in turns[place - FEWEST + 1 : place])
+
+    def _ends(self) -> list[int]:
+        """For each place where that ends which follows it: at the next marker, or with what was said."""
+        ends = [self._count] * (self._count - self._start)
+        for place in range(self._count - 2, self._start - 1, -1):
+            at = place - self._start
+            ends[at] = place + 1 if self._is_marked(place + 1) else ends[at + 1]
+        return ends
+
+    def _stop(self, place: int, wanted: int) -> int:
+        """Where that ends which follows a place, if that comes within as many messages as are wanted."""
+        stop = self._stops[place - self._start]
+        if stop == self._count and not self._run.closed and place + wanted > stop:
+            raise _UndecidedError
+        return stop
+
+    def _depth(self, place: int) -> float:
+        """How deep the valley is in what holds the talk together, 1 where it is cut; 0: it is none, or at an end."""
+        stop = self._stop(place, max(FEWEST, REACH + 1))
+        if stop - place < FEWEST:
+            return 0.0
+        around = range(max(self._start + 1, place - REACH), min(place + REACH + 1, stop))
+        held = {one: self._cohesion(one) for one in around}
+        if any(sum(held[one]) < sum(held[place]) for one in around if abs(one - place) <= NARROW):
+            return 0.0
+        before, after = ([held[one] for one in around if sign * (one - place) >= 0] for sign in (-1, 1))
+        both = _rise(map(sum, before), map(sum, after), sum(held[place]))
+        words = _rise((one[1] for one in before), (one[1] for one in after), held[place][1])
+        return max(both / DEPTH, words / (WORD_WEIGHT * WORD_DEPTH))
+
+    def _cohesion(self, place: int) -> tuple[float, float]:
+        """What was said right before a place and from there on have in common: of their vectors, and of their words."""
+        if place not in self._cohesions:
+            before = self._block(range(place - 1, self._start - 1, -1))
+            after = self._block(range(place, self._stops[place - self._start]))
+            if len(after) < BLOCK_MOST and not self._is_full(after):
+                self._stop(place, len(after) + 1)
+            alike = _cosine(self._run.vectors[before], self._run.vectors[after])
+            self._cohesions[place] = alike, WORD_WEIGHT * _overlap(self._words(before), self._words(after))
+        return self._cohesions[place]
+
+    def _block(self, places: Sequence[int]) -> list[int]:
+        """The first of these places, as many as it takes to say something."""
+        block: list[int] = []
+        for place in places[:BLOCK_MOST]:
+            if self._is_full(block):
+                break
+            block.append(place)
+        return block
+
+    def _is_full(self, block: Sequence[int]) -> bool:
+        return len(block) >= BLOCK and self._words(block).total() >= BLOCK_TERMS
+
+    def _words(self, places: Sequence[int]) -> Counter[str]:
+        words: Counter[str] = Counter()
+        for place in places:
+            words.update(self._run.turns[place].words)
+        return words
+
+
+def _rise(before: Iterable[float], after: Iterable[float], here: float) -> float:
+    """From a place up to the highest before it and the highest after it, together."""
+    return max(before) + max(after) - 2 * here
+
+
+def _cosine(one: Vectors, other: Vectors) -> float:
+    first, second = one.sum(axis=0), other.sum(axis=0)
+    length = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return float(first @ second) / length if length else 0.0
+
+
+def _overlap(one: Counter[str], other: Counter[str]) -> float:
+    shared = sum(count * other[word] for word, count in one.items())
+    length = sum(n * n for n in one.values()) * sum(n * n for n in other.values())
+    return shared / float(length**0.5) if length else 0.0
+
+
+_LEAD = (
+    r"\s*(?:(?:oh|ok|okay|so|well|and|but|hey|right|great|thanks|thank you|cool|nice|wow|yes|yeah|no|sure|alright)"
+    r"[,.!… ]+|(?:好的?|嗯+|哦|噢|谢谢|是的|那|行|啊|没事|哈+)[，,。！!、… ]+){0,3}"
+)
+"""What may stand before it."""
+
+_TOPIC = re.compile(
+    _LEAD
+    + r"""(?:
+        by\ the\ way\b | btw\b | any(?:ways?|how)\b(?!\ (?:you|to)\b) | that\ reminds\ me\b
+      | speaking\ of\ which\b | before\ i\ forget\b | moving\ on\b | in\ other\ news\b | quick\ question\b
+      | topic\ change\b | (?:just\ )?(?:changing|switching|change)\ (?:the\ |of\ )?(?:topics?|subject|gears)\b
+      | let(?:['’]?s|\ us|\ me)\ (?:now\ )?(?:talk|chat|speak|turn|get\ back)\ (?:about|to)\b
+      | let(?:['’]?s|\ us|\ me)\ (?:now\ )?(?:move|go)\ on\b(?!\ an?\b|\ the\b)
+      | let(?:['’]?s|\ us|\ me)\ (?:now\ )?(?:switch|change)\ (?:the\ )?(?:topics?|subject|gears)\b
+      | (?:a\ )?(?:new|next|different|another|separate|unrelated)\ (?:topic|subject|question|item|issue|matter)\b
+        (?!\ (?:is|was|i|we|you|that)\b)
+      | (?:on|in)\ (?:a|an|another)\ (?:\w+\ )?(?:note|topic|subject)\b
+      | (?:totally\ |completely\ )?unrelated(?=\ but\b|[,:])
+      | one\ (?:more|other|last)\ (?:thing|question)\b
+      | 对了(?=[，,。！!…—:：\s]) | 顺便(?:问|说|提|讲) | 顺带(?:问|说|提) | (?:换|转|转移)(?:一)?个?话题 | 话说回来
+      | 话说[，,] | 言归正传 | 题外话 | 不说这个了 | 先不说这个 | 另外(?!一?[个些种位条只件]|的)
+      | 还有(?:一?件事|一?个(?:问题|事)|[，,：:]) | (?:下|另)一?个(?:话题|问题) | 新的?(?:话题|问题)(?=[，，：:。])
+      | (?:那)?(?:我们|咱们|咱)(?:再|还是|来|先)?(?:聊聊|谈谈|说说|聊一?下|谈一?下|聊|谈)(?!得|过|了)
+      | 聊点?(?:别的|其他)
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words that say that something else begins."""
+
+_GREETING = re.compile(
+    r"""\s*(?:(?:oh|well|and|wow|ok|okay)[,!.\ ]+)?(?:
+        (?:hey|hi|hiya|hello)(?:\b(?!\ (?:there|again)\ (?:is|are|was))|$)
+      | good\ (?:morning|afternoon|evening)\b | long\ time\ no\ (?:see|talk)\b
+      | (?:你|您|大家|各位)好(?=[，,！!。~～呀啊\s]|$)
+      | (?:早上|上午|中午|下午|晚上)好 | 早安 | 嗨 | 哈喽 | 好久不见 | 在吗
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""How people begin a talk; within one, they do so to somebody who has just come."""

@@ -1,0 +1,242 @@
+"""Unit texts by rules. Pure.
+
+In English and Chinese. Every sentence is one that somebody said, in the third person where it says something of its
+speaker, else as a quote. What tries to command its reader is not told, and of secrets only what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from core.extraction import actions, rule_extractor
+from core.extraction.english import informal
+from core.language import dates, grounding, sentences, third_person, topics
+from core.language.terms import terms
+from core.language.topics import ASSISTANT
+from core.screening import screen
+from core.types import Json, Message
+
+SPOKEN: Final = frozenset({"user", "assistant"})
+"""Roles whose messages are talk; what tools and systems put in between is not retold."""
+
+READ: Final = 1_500
+"""Characters of a message that are retold; what is longer is pasted."""
+
+STATED: Final = 3
+"""Sentences of one message that a narrative holds."""
+
+SUMMARY: Final = 2
+"""Sentences of a summary."""
+
+SENTENCE: Final = 240
+"""Characters of a sentence in a summary."""
+
+SUBJECT: Final = 3
+"""Words that name a subject."""
+
+NARRATIVE: Final = 2_400
+"""Characters of a narrative by rules; beyond it what says least of the subject is left out."""
+
+FACTS: Final = 40
+"""Facts of one unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a unit says; empty where nobody said anything. `prompt`: a model has retold it, or parts of it."""
+
+    subject: str
+    summary: str
+    narrative: str
+    participants: Sequence[str]
+    keywords: Sequence[str]
+    facts: Sequence[Json]
+    prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message in a few sentences; `stated`: each of them that says something of its speaker, or that is so."""
+
+    message_id: str
+    position: int
+    text: str
+    stated: Sequence[str] = ()
+
+
+def is_told(message: Message) -> bool:
+    """Whether a message is talk."""
+    return message.role in SPOKEN and bool(message.content.strip())
+
+
+def tell(messages: Sequence[Message], lines: Sequence[Line]) -> Told:
+    """What messages say that are `screened`, and retold as `lines`."""
+    names = speakers(messages)
+    words = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
+    lines = lines or [Line(m.id, m.position, _quoted(m.content, rule_extractor.speaker_of(m))) for m in messages[:1]]
+    narrative = narrated(_fitting(lines, words))
+    return Told(_subject(words, messages), _summary(lines, words), narrative, names, words, _facts(messages))
+
+
+def speakers(messages: Sequence[Message]) -> list[str]:
+    """Who speaks in messages, by name, in the order in which they first do."""
+    return list(dict.fromkeys(rule_extractor.speaker_of(m) or ASSISTANT for m in messages))
+
+
+def screened(messages: Sequence[Message]) -> Iterator[Message]:
+    """The talk, without secrets, and without what would command whoever reads it later."""
+    for message in messages:
+        if is_told(message):
+            seen = screen.screen(message.content)
+            if not seen.hostile:
+                yield replace(message, content=seen.text)
+
+
+def joined(several: Sequence[str]) -> str:
+    """Sentences behind each other; between Chinese ones stands no space."""
+    said = ""
+    for one in several:
+        said += one if not said or said[-1] in _FULL else f" {one}"
+    return said
+
+
+def narrated(told: Sequence[str]) -> str:
+    """What was said, a line for each message."""
+    return "\n".join(line for line in told if line)
+
+
+def _subject(words: Sequence[str], messages: Sequence[Message]) -> str:
+    if not words:
+        return grounding.clipped(messages[0].content, SENTENCE // 4) if messages else ""
+    return ("、" if all(sentences.is_chinese(word) for word in words[:SUBJECT]) else ", ").join(words[:SUBJECT])
+
+
+def lines(messages: Sequence[Message]) -> Iterator[Line]:
+    """What each message says that is `screened`; one that says nothing of its own is left out."""
+    everyone = frozenset(speakers(messages)) - {ASSISTANT}
+    for message in messages:
+        speaker = rule_extractor.speaker_of(message)
+        said = sentences.split(message.content[:READ]) if speaker else []
+        asked = [one for one in said if _ASKS.search(one)]
+        told = [one for one in said if one not in asked]
+        stated = list(_stated(told, message, speaker, everyone - {speaker}))[:STATED] if speaker else []
+        if speaker and stated:
+            words = _said_by(speaker, joined(stated))
+            words = joined([words, *(_quoted(one, speaker) for one in asked[-1:])])
+            yield Line(message.id, message.position, words, [_said_by(speaker, one) for one in stated])
+        elif topics.topics([message.content], []):
+            yield Line(message.id, message.position, _quoted(message.content, speaker))
+
+
+def _said_by(speaker: str, said: str) -> str:
+    """Words that begin with who says them, as they are; others with the name before them."""
+    if said.startswith(speaker):
+        return said
+    return f"{speaker}：{said}" if sentences.is_chinese(said) else f"{speaker}: {said}"
+
+
+def _stated(said: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
+    """What sentences of a message say is so: dates written out, the speaker in the third person."""
+    to = next(iter(others)) if len(others) == 1 else None
+    for quote in said:
+        stated = sentences.asserted(quote)
+        if stated is None or _REQUEST_ZH.match(stated) or not topics.topics([stated], []):
+            continue
+        chinese = sentences.is_chinese(stated)
+        plain = sentences.cleaned_zh(stated) if chinese else informal.cleaned(stated, others)
+        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        if chinese:
+            yield third_person.third_person_zh(dated, speaker, to)
+        elif dated:
+            told = third_person.third_person(dated, speaker, to) if _OWN.search(dated) else dated
+            yield told if told.endswith((".", "!", "?", "…")) else f"{told}."
+
+
+def _quoted(content: str, speaker: str | None) -> str:
+    said = grounding.clipped(content)
+    asks = _ASKS.search(said) is not None
+    if sentences.is_chinese(content):
+        return f"{speaker or '助手'}{'问' if asks else '说'}：“{said}”"
+    return f"{speaker or 'The assistant'} {'asked' if asks else 'said'}: “{said}”"
+
+
+def _summary(lines: Sequence[Line], words: Sequence[str]) -> str:
+    """The sentences that between them say most of what the talk was about, in their order."""
+    said = [one for line in lines for one in line.stated] or [line.text for line in lines]
+    wanted = set(_stems(words))
+    says = [wanted & set(_stems([one])) for one in said]
+    chosen: list[int] = []
+    missing = wanted
+    for _ in range(SUMMARY):
+        left = [at for at in range(len(said)) if at not in chosen and (not chosen or says[at] & missing)]
+        best = max(
+            left,
+            key=lambda at: (len(says[at] & missing), _NAMED.match(said[at]) is None, len(says[at]), -at),
+            default=None,
+        )
+        if best is None:
+            break
+        chosen.append(best)
+        missing = missing - says[best]
+    return joined([grounding.clipped(said[at], SENTENCE) for at in sorted(chosen)])
+
+
+def _fitting(lines: Sequence[Line], words: Sequence[str]) -> list[str]:
+    """The lines that there is room for: those that say most of the subject, in their order."""
+    wanted = set(_stems(words))
+    ranked = sorted(lines, key=lambda one: (-len(wanted & set(_stems([one.text]))), not one.stated, one.position))
+    kept: set[str] = set()
+    room = NARRATIVE
+    for line in ranked:
+        if len(line.text) < room:
+            kept.add(line.message_id)
+            room -= len(line.text) + 1
+    return [line.text for line in lines if line.message_id in kept]
+
+
+def _stems(words: Sequence[str]) -> list[str]:
+    return [stem for word in words for stem in terms(word)]
+
+
+def _facts(messages: Sequence[Message]) -> list[Json]:
+    """What happened, what is so and what is meant to be, each with its time: when it is, else when it was said."""
+    by_id = {m.id: m for m in messages}
+    found: dict[str, list[tuple[datetime, str]]] = {m.id: [] for m in messages}
+    for candidate in rule_extractor.stated(messages):
+        found[candidate.evidence[0].message_id].append((candidate.occurred_at, candidate.content))
+    for message_id, texts in actions.said(messages).items():
+        known = [said for _, said in found[message_id]]
+        more = [one for one in texts if not any(one.rstrip(".。") in said for said in known)]
+        found[message_id] += [(_when(one, by_id[message_id].occurred_at), one) for one in more]
+    facts = [_fact(at, said, by_id[one]) for one, several in found.items() for at, said in several]
+    return facts[:FACTS]
+
+
+def _when(said: str, said_at: datetime) -> datetime:
+    found = dates.find(said, said_at, chinese=sentences.is_chinese(said))
+    return found[0].when if found else said_at
+
+
+def _fact(at: datetime, said: str, message: Message) -> Json:
+    return {"at": at.isoformat(), "text": said, "message_ids": [message.id], "by": rule_extractor.speaker_of(message)}
+
+
+_ASKS: Final = re.compile(r"[?？][\"”’)！!]*$")
+
+_NAMED: Final = re.compile(r"[^:：]{1,60}[:：]")
+"""Before words that do not say themselves who says them."""
+
+_REDACTED: Final = re.compile(r"\[redacted: [^]]*\]")
+
+_FULL: Final = "。！？；"
+"""After these no space stands."""
+
+_OWN: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves)\b")
+"""Words by which someone speaks of themselves; a sentence without them stays as it was said."""
+
+_REQUEST_ZH: Final = re.compile(r"(?:请|麻烦|帮我?|给我|替我|告诉我|推荐|教我|能不能|可以)(?!假|教|问题)")
+"""How a request begins: nothing that is so."""

@@ -1,0 +1,338 @@
+"""Conversation units: read, segment, write.
+
+Read – think – write: `read` what is in no unit yet and the last unit of those who said it, `think` where it is cut and
+what it says, `Planned.write` it. A unit holds what was said to the same people, in a group or to those who are named:
+who was not among them sees nothing of it. The last unit of each such talk grows in place; those before it stand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core.errors import Conflict
+from core.extraction.protocol import Retold
+from core.inference.embedders import Embedder
+from core.sessions import sessions
+from core.storage.db import Tx, recordset
+from core.summaries import segmentation, unit_llm_text, unit_rule_text
+from core.summaries.segmentation import Boundary
+from core.summaries.unit_llm_text import Earlier
+from core.summaries.unit_rule_text import Told
+from core.types import Json, Message
+
+READ: Final = 400
+"""Messages that are cut at once; the rest follows in further runs. To embed as many takes the local model 15 s."""
+
+Audience = tuple[str | None, tuple[str, ...]]
+"""To whom something is said: a group, or those who are named; without either, to an agent by one user alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A slice of a session on one topic. `boundary`: why it begins; `prompt`: what a model retold it by, if one did."""
+
+    id: UUID
+    session_id: str
+    group_id: str | None
+    from_position: int
+    to_position: int
+    boundary: str
+    subject: str
+    summary: str
+    narrative: str
+    participants: Sequence[str]
+    keywords: Sequence[str]
+    facts: Sequence[Json]
+    started_at: datetime
+    ended_at: datetime
+    prompt: str | None
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Messages to the same people, in order, and the unit that stands for the first of them; `whole`: not cut again."""
+
+    audience: Audience
+    messages: Sequence[Message]
+    stands: Unit | None = None
+    whole: bool = False
+    boundary: Boundary = Boundary.START
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What a session holds that is in no unit yet, each with the open unit that it may belong to; `more`: not all."""
+
+    session_id: str
+    pieces: Sequence[Piece]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A unit as it is to be written: one that stands, or a new one."""
+
+    piece: Piece
+    told: Told
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What cutting a session comes to, ready to be written if nobody has written or erased anything there meanwhile."""
+
+    session_id: str
+    drafts: Sequence[Draft]
+    more: bool
+
+    def write(self, tx: Tx, tenant_id: str) -> Json:
+        """Carry it out. Conflict: another worker has cut the session meanwhile, or something was erased there."""
+        if self.drafts:
+            self._hold(tx)
+        new = [_values(draft) for draft in self.drafts if draft.piece.stands is None]
+        for draft in self.drafts:
+            if draft.piece.stands is not None:
+                values = _values(draft) | {"was": draft.piece.stands.updated_at, "facts": recordset(draft.told.facts)}
+                if tx.execute(_GROW, values).rowcount != 1:
+                    raise Conflict("Another worker has cut this session meanwhile.")
+        if new and tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(new)}).rowcount != len(new):
+            raise Conflict("Another worker has cut this session meanwhile.")
+        return {"units": len(new), "grown": len(self.drafts) - len(new)}
+
+    def _hold(self, tx: Tx) -> None:
+        """Keep what the drafts tell from being erased until they are there, so that whoever erases it sees them."""
+        told = {m.position: m for draft in self.drafts for m in draft.piece.messages}
+        held = tx.execute(_HOLD, {"session": self.session_id}).one_or_none()
+        rows = tx.execute(_HOLD_MESSAGES, {"session": self.session_id, "positions": sorted(told)}).all()
+        if held is None or {(r.id, r.blank) for r in rows} != {(m.id, not m.content) for m in told.values()}:
+            raise Conflict("Something was erased in this session meanwhile.")
+
+
+def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold] = ()) -> Talk:
+    """What a session holds that is in no unit yet, and the units that `retold` speaks of. NotFound: no such session."""
+    stands = sessions.get(tx, session_id)
+    fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
+    rows = tx.execute(_FRESH, {"session": session_id, "limit": limit}).all()
+    for row in rows:
+        fresh[_audience(row)].append(sessions.message_of(row))
+    last = {_audience(row): _unit(row) for row in tx.execute(_LAST, {"session": session_id})} if fresh else {}
+    cited = {"session": session_id, "ids": sorted({one for slice_ in retold for one in slice_.message_ids})}
+    closed = {row.id: row for row in tx.execute(_CITED, cited)} if retold else {}
+    within = _within(tx, [*(last[one].id for one in fresh if one in last), *closed])
+    pieces = []
+    for audience, messages in fresh.items():
+        opened = last.get(audience)
+        closed.pop(opened.id if opened else None, None)
+        pieces.append(Piece(audience, [*(within[opened.id] if opened else []), *messages], opened))
+    pieces += [Piece(_audience(row), within[row.id], _unit(row), whole=True) for row in closed.values()]
+    return Talk(session_id, pieces, bool(rows) and rows[-1].position < stands.message_count)
+
+
+def think(talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()) -> Planned:
+    """Where the talk is cut and what each unit says; `retold`: slices of it as a model tells them.
+
+    A slice goes to the unit that it shares most messages with; one that mixes what was said to different people, to
+    none. No transaction may be open. Later or Never: what the embedder says.
+    """
+    cut = [unit for piece in talk.pieces for unit in _cut(piece, embedder, timedelta(seconds=gap_seconds))]
+    slices = _assigned(cut, retold)
+    drafts = [
+        Draft(unit, unit_llm_text.tell(unit.messages, slices[place], _earlier(unit)))
+        for place, unit in enumerate(cut)
+        if slices[place] or unit.stands is None or unit.stands.to_position != unit.messages[-1].position
+    ]
+    return Planned(talk.session_id, drafts, talk.more)
+
+
+def of_session(
+    tx: Tx, session_id: str, seen_by: str | None = None, *, before: int | None = None, limit: int = 100
+) -> list[Unit]:
+    """The units of a session, newest first, below the position `before`; `seen_by`: those that this user heard.
+
+    Units in which nothing was said (tools at work) are left out. NotFound: there is no such session.
+    """
+    sessions.get(tx, session_id)
+    rows = tx.execute(_OF_SESSION, {"session": session_id, "seen_by": seen_by, "before": before, "limit": limit})
+    return [_unit(row) for row in rows]
+
+
+def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
+    """Tell the units anew, by rules, that cover these messages (session and id), which are blank by now: how many."""
+    values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
+    covering = [_unit(row) for row in tx.execute(_COVERING, values)]
+    within = _within(tx, [unit.id for unit in covering])
+    for unit in covering:
+        piece = Piece((unit.group_id, ()), within[unit.id], unit, boundary=Boundary(unit.boundary))
+        told = unit_llm_text.tell(piece.messages)
+        tx.execute(_GROW, _values(Draft(piece, told)) | {"was": unit.updated_at, "facts": recordset(told.facts)})
+    return len(covering)
+
+
+def _within(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Message]]:
+    """The messages of units."""
+    found: defaultdict[UUID, list[Message]] = defaultdict(list)
+    for row in tx.execute(_WITHIN, {"ids": list(ids)}) if ids else ():
+        found[row.unit_id].append(sessions.message_of(row))
+    return found
+
+
+def _audience(row: Any) -> Audience:
+    return row.group_id, tuple(row.heard)
+
+
+def _unit(row: Any) -> Unit:
+    return Unit(**{one.name: getattr(row, one.name) for one in fields(Unit)})
+
+
+def _cut(piece: Piece, embedder: Embedder, gap: timedelta) -> list[Piece]:
+    """A piece of talk, cut; the unit that stands for its beginning stays with the first slice."""
+    opened = Boundary(piece.stands.boundary) if piece.stands else Boundary.START
+    if piece.whole:
+        return [replace(piece, boundary=opened)]
+    told = [unit_rule_text.is_told(m) for m in piece.messages]
+    vectors = np.zeros((len(told), embedder.dimension), dtype=np.float32)
+    if any(told):
+        vectors[told] = embedder.embed(
+            [m.content[: segmentation.READ] for m in piece.messages if unit_rule_text.is_told(m)]
+        )
+    turns = [
+        segmentation.turn(m.content, m.occurred_at, spoken=one) for m, one in zip(piece.messages, told, strict=True)
+    ]
+    return [
+        Piece(
+            piece.audience,
+            piece.messages[one.start : one.stop],
+            None if one.start else piece.stands,
+            boundary=one.boundary,
+        )
+        for one in segmentation.cut(turns, vectors, gap, opened)
+    ]
+
+
+def _assigned(units: Sequence[Piece], retold: Sequence[Retold]) -> Mapping[int, list[Retold]]:
+    """The slices by the unit that each shares most messages with, of two the earlier one."""
+    places = {m.id: place for place, unit in enumerate(units) for m in unit.messages}
+    found: defaultdict[int, list[Retold]] = defaultdict(list)
+    for one in retold:
+        shared = Counter(places[message_id] for message_id in one.message_ids if message_id in places)
+        if len({units[place].audience for place in shared}) == 1:
+            most = max(shared, key=lambda place: (shared[place], -place))
+            found[most].append(replace(one, message_ids=[m for m in one.message_ids if places.get(m) == most]))
+    return found
+
+
+def _earlier(unit: Piece) -> Earlier | None:
+    """What a model has told of a unit before, where that is all in it still."""
+    stands = unit.stands
+    if stands is None or stands.prompt is None or stands.to_position > unit.messages[-1].position:
+        return None
+    before = Told(**{one.name: getattr(stands, one.name) for one in fields(Told)})
+    return Earlier(before, stands.to_position)
+
+
+def _values(draft: Draft) -> dict[str, Any]:
+    piece, told = draft.piece, draft.told
+    return {
+        "id": piece.stands.id if piece.stands else UUID(str(uuid7())),
+        "session_id": piece.messages[0].session_id,
+        "group_id": piece.messages[0].group_id,
+        "from_position": piece.messages[0].position,
+        "to_position": piece.messages[-1].position,
+        "boundary": piece.boundary.value,
+        "started_at": min(m.occurred_at for m in piece.messages),
+        "ended_at": max(m.occurred_at for m in piece.messages),
+        **{one.name: getattr(told, one.name) for one in fields(Told)},
+    }
+
+
+_NAMED = "CASE jsonb_typeof({0}.extras -> 'participants') WHEN 'array' THEN {0}.extras -> 'participants' ELSE '[]' END"
+
+
+def _heard(message: str) -> str:
+    """SQL for those who heard a message that was not said to a group: whose talk it is, and who else is named."""
+    names = f"SELECT {message}.user_id UNION SELECT jsonb_array_elements_text({_NAMED.format(message)}) ORDER BY 1"
+    return f"CASE WHEN {message}.group_id IS NULL THEN ARRAY({names}) ELSE '{{}}' END"
+
+
+_FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
+"""A unit's first message: it was heard by those who heard all of it."""
+
+_SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_heard('m')} = {_heard('f')}"
+
+_FRESH = text(f"""
+    SELECT m.*, {_heard("m")} AS heard FROM messages m
+    WHERE m.session_id = :session
+      AND m.position > (SELECT coalesce(max(u.to_position), 0) FROM units u WHERE u.session_id = :session)
+    ORDER BY m.position LIMIT :limit
+""")
+
+_LAST = text(f"""
+    SELECT DISTINCT ON (u.group_id, heard) u.*, {_heard("f")} AS heard FROM units u {_FIRST}
+    WHERE u.session_id = :session ORDER BY u.group_id, heard, u.from_position DESC
+""")
+
+_CITED = text(f"""
+    SELECT DISTINCT ON (u.id) u.*, {_heard("f")} AS heard FROM messages m
+    JOIN units u ON u.session_id = m.session_id AND m.position BETWEEN u.from_position AND u.to_position {_FIRST}
+    WHERE m.session_id = :session AND m.id = ANY(:ids) AND {_SAME} ORDER BY u.id
+""")
+
+_WITHIN = text(f"""
+    SELECT u.id AS unit_id, m.* FROM units u {_FIRST}
+    JOIN messages m ON m.session_id = u.session_id AND m.position BETWEEN u.from_position AND u.to_position
+    WHERE u.id = ANY(:ids) AND {_SAME} ORDER BY m.position
+""")
+
+_OF_SESSION = text(f"""
+    SELECT u.* FROM units u {_FIRST}
+    WHERE u.session_id = :session AND u.summary <> '' AND (cast(:before AS int) IS NULL OR u.from_position < :before)
+      AND (cast(:seen_by AS text) IS NULL OR cast(:seen_by AS text) = ANY({_heard("f")}) OR EXISTS (
+              SELECT FROM messages g WHERE g.session_id = u.session_id AND g.group_id = f.group_id
+                AND (g.user_id = :seen_by OR jsonb_exists({_NAMED.format("g")}, :seen_by))))
+    ORDER BY u.from_position DESC LIMIT :limit
+""")
+"""What was said to a group, its members heard: who spoke to it in this session, or is named among who took part."""
+
+_COVERING = text("""
+    SELECT u.* FROM units u WHERE EXISTS (
+        SELECT FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS p (session_id, id)
+        JOIN messages m ON m.session_id = p.session_id AND m.id = p.id
+        WHERE m.session_id = u.session_id AND m.position BETWEEN u.from_position AND u.to_position)
+    ORDER BY u.id FOR UPDATE
+""")
+
+_HOLD = text("SELECT id FROM sessions WHERE id = :session FOR KEY SHARE")
+"""Who erases a user locks their sessions first; to add messages takes no such lock."""
+
+_HOLD_MESSAGES = text("""
+    SELECT id, content = '' AS blank FROM messages
+    WHERE session_id = :session AND position = ANY(:positions) ORDER BY position FOR SHARE
+""")
+
+_GROW = text("""
+    UPDATE units SET to_position = :to_position, subject = :subject, summary = :summary, narrative = :narrative,
+                     participants = :participants, keywords = :keywords, facts = cast(:facts AS jsonb),
+                     started_at = :started_at, ended_at = :ended_at, prompt = :prompt, updated_at = clock_timestamp()
+    WHERE id = :id AND updated_at = :was
+""")
+
+_INSERT = text("""
+    INSERT INTO units (tenant_id, id, session_id, group_id, from_position, to_position, boundary, subject, summary,
+                       narrative, participants, keywords, facts, started_at, ended_at, prompt)
+    SELECT :tenant, id, session_id, group_id, from_position, to_position, boundary, subject, summary,
+           narrative, participants, keywords, facts, started_at, ended_at, prompt
+    FROM json_to_recordset(cast(:rows AS json)) AS u (
+        id uuid, session_id text, group_id text, from_position int, to_position int, boundary text, subject text,
+        summary text, narrative text, participants text[], keywords text[], facts jsonb, started_at timestamptz,
+        ended_at timestamptz, prompt text)
+    ON CONFLICT (tenant_id, session_id, from_position) DO NOTHING
+""")

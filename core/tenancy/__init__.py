@@ -1,0 +1,1 @@
+"""Tenants: API keys, limits, secrets and the destinations their rules may send to."""

@@ -1,0 +1,198 @@
+"""Where a tenant's rules may send something, and by which secret its receivers know that it comes from there.
+
+Settings name what any tenant may use at most; they are in force for the tenant `default` alone. Every other tenant has
+nothing until its admin has chosen, so that none can post to another's receivers by its signature or channels.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from sqlalchemy import text
+
+from core.config import Settings
+from core.errors import Invalid, Problem
+from core.settings import hosts as settings_hosts
+from core.settings.secret_names import MASK
+from core.storage.db import Tx
+from core.tenancy import secrets as tenancy_secrets
+from core.tenancy import vault
+from core.tenancy.tenants import DEFAULT
+from core.types import Json
+
+SIGNING: Final = "webhooks"
+"""The name of the one secret that signs."""
+
+SIGNING_KEYS: Final = 3
+"""Parts of a signing secret: the new, the old, and one to spare."""
+
+SIGNING_BYTES: Final = range(24, 65)
+"""Bytes of a key, as Standard Webhooks has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlets:
+    """What is in force for a tenant: entries of `core.settings.hosts`, names of channels and of secrets, queues."""
+
+    hosts: Sequence[str] = ()
+    channels: Sequence[str] = ()
+    queues: Sequence[str] = ()
+    secrets: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an admin puts in force; None stays as it is. A channel without an address keeps the one it has.
+
+    `signing`: keys of Standard Webhooks with spaces between, or empty for none.
+    """
+
+    hosts: Sequence[str] | None = None
+    channels: Mapping[str, str | None] | None = None
+    signing: str | None = None
+
+
+def of(tx: Tx, settings: Settings, tenant_id: str) -> Outlets:
+    """What is in force for the tenant."""
+    row = tx.execute(_GET).one_or_none()
+    own = list(row.hosts) if row is not None else settings.webhook_hosts if tenant_id == DEFAULT else []
+    channels = {one.name for one in tenancy_secrets.all_of(tx, "channel")} | _given(settings, tenant_id).keys()
+    return Outlets(
+        hosts=settings_hosts.within(own, settings.webhook_hosts),
+        channels=sorted(channels),
+        queues=queues(settings, tenant_id),
+        secrets=[one.name for one in tenancy_secrets.all_of(tx, "header")],
+    )
+
+
+def queues(settings: Settings, tenant_id: str) -> Sequence[str]:
+    """The queues of other services that the operator has given to the tenant."""
+    given = settings.celery_queues
+    by_tenant = given if isinstance(given, dict) else {DEFAULT: given}
+    return by_tenant.get(tenant_id, [])
+
+
+def channel(tx: Tx, settings: Settings, tenant_id: str, name: str) -> str | None:
+    """The address of a channel; None: the tenant has none of that name, or it leads where nobody may send any more."""
+    own = tenancy_secrets.reveal(tx, partial(vault.opened, settings), tenant_id, "channel", [name])
+    if name not in own:
+        given = _given(settings, tenant_id).get(name)
+        return None if given is None else str(given)
+    return own[name] if settings_hosts.allows(settings.webhook_hosts, own[name]) else None
+
+
+def signing(tx: Tx, settings: Settings, tenant_id: str) -> str | None:
+    """The keys that sign what the tenant sends, with spaces between; None: nothing is signed."""
+    own = tenancy_secrets.reveal(tx, partial(vault.opened, settings), tenant_id, "signing", [SIGNING])
+    if own:
+        return own[SIGNING]
+    given = settings.webhook_secret if tenant_id == DEFAULT else None
+    return given.get_secret_value() if given else None
+
+
+def shown(tx: Tx, settings: Settings, tenant_id: str) -> Json:
+    """What is in force, without a word that is secret; `may_use`: what the operator lets hosts be chosen from."""
+    now, row = of(tx, settings, tenant_id), tx.execute(_GET).one_or_none()
+    hints = {name: _hint(str(address)) for name, address in _given(settings, tenant_id).items()}
+    stored = tenancy_secrets.all_of(tx, "channel")
+    hints |= {one.name: one.hint or "" for one in stored}
+    own = [one.name for one in stored]
+    signs = tenancy_secrets.all_of(tx, "signing")
+    return {
+        "tenant": tenant_id,
+        "hosts": now.hosts,
+        "may_use": settings.webhook_hosts,
+        "channels": dict(sorted(hints.items())),
+        "own_channels": own,
+        "queues": now.queues,
+        "secrets": now.secrets,
+        "signed": bool(signs) or (tenant_id == DEFAULT and settings.webhook_secret is not None),
+        "signing_secret_since": signs[0].updated_at if signs else None,
+        "updated_at": row.updated_at if row else None,
+        "updated_by": row.updated_by if row else None,
+    }
+
+
+def put(tx: Tx, settings: Settings, tenant_id: str, wanted: Wanted, *, by: str) -> None:
+    """Put in force what is wanted. Invalid: it is malformed, or leads where the settings let nobody send."""
+    problems = list(_problems(settings, wanted))
+    if problems:
+        raise Invalid(problems)
+    if wanted.hosts is not None:
+        tx.execute(_PUT, {"tenant": tenant_id, "hosts": list(dict.fromkeys(wanted.hosts)), "by": by})
+    if wanted.channels is not None:
+        _put_channels(tx, settings, tenant_id, wanted.channels, by)
+    if wanted.signing == "":
+        tenancy_secrets.keep_only(tx, "signing", [])
+    elif wanted.signing is not None:
+        keys = " ".join(wanted.signing.split())
+        tenancy_secrets.put(tx, vault.opened(settings), tenant_id, "signing", SIGNING, keys, by=by)
+
+
+def signing_fault(keys: str) -> str | None:
+    """Why keys cannot sign; None: they can."""
+    parts = keys.split()
+    if not 0 < len(parts) <= SIGNING_KEYS:
+        return f"must be 1 to {SIGNING_KEYS} keys with spaces between them"
+    for part in parts:
+        try:
+            raw = base64.b64decode(part.removeprefix("whsec_"), validate=True)
+        except (binascii.Error, ValueError):
+            raw = b""
+        if len(raw) not in SIGNING_BYTES:
+            return "must be `whsec_` and 24 to 64 random bytes in base64, such as `openssl rand -base64 32` makes them"
+    return None
+
+
+def _put_channels(tx: Tx, settings: Settings, tenant_id: str, wanted: Mapping[str, str | None], by: str) -> None:
+    known = {one.name for one in tenancy_secrets.all_of(tx, "channel")}
+    missing = [name for name, address in wanted.items() if address is None and name not in known]
+    if missing:
+        raise Invalid([Problem(f"/channels/{name}", "has no address to keep; give one") for name in missing])
+    tenancy_secrets.keep_only(tx, "channel", wanted.keys())
+    for name, address in wanted.items():
+        if address is not None:
+            hint = _hint(address)
+            tenancy_secrets.put(tx, vault.opened(settings), tenant_id, "channel", name, address, by=by, hint=hint)
+
+
+def _problems(settings: Settings, wanted: Wanted) -> Iterator[Problem]:
+    allowed = ", ".join(f"`{one}`" for one in settings.webhook_hosts) or "none"
+    beyond = f"is beyond what this installation allows ({allowed}); whoever runs it adds to IMPRINT_WEBHOOK_HOSTS"
+    for place, entry in enumerate(wanted.hosts or ()):
+        try:
+            if not settings_hosts.within([entry], settings.webhook_hosts):
+                yield Problem(f"/hosts/{place}", beyond)
+        except ValueError as error:
+            yield Problem(f"/hosts/{place}", str(error))
+    for name, address in (wanted.channels or {}).items():
+        if address is not None and not settings_hosts.allows(settings.webhook_hosts, address):
+            yield Problem(f"/channels/{name}", f"leads to an address that {beyond}")
+    if wanted.signing and (fault := signing_fault(wanted.signing)):
+        yield Problem("/signing_secret", fault)
+
+
+def _given(settings: Settings, tenant_id: str) -> Mapping[str, Any]:
+    """The channels that the settings name, for the tenant whose settings they are."""
+    return settings.notify_channels if tenant_id == DEFAULT else {}
+
+
+def _hint(address: str) -> str:
+    """What of a channel's address is no secret: a path such as Slack's is one."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}:{MASK}" if not parts.hostname else f"{parts.scheme}://{parts.hostname}/…"
+
+
+_GET = text("SELECT hosts, updated_at, updated_by FROM webhooks")
+
+_PUT = text("""
+    INSERT INTO webhooks (tenant_id, hosts, updated_by) VALUES (:tenant, :hosts, :by)
+    ON CONFLICT (tenant_id) DO UPDATE SET
+        hosts = excluded.hosts, updated_at = clock_timestamp(), updated_by = excluded.updated_by
+""")

@@ -1,0 +1,86 @@
+"""Reading and setting the limits of a tenant.
+
+Three layers decide a limit: the installation's default (`IMPRINT_TENANT_LIMITS`), what the operator has granted to
+the tenant instead (`imprint tenant limits`), and what the tenant itself has chosen (`PUT /v1/tenant/limits`), which can
+only be lower than the other two.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from pydantic import ValidationError
+from sqlalchemy import text
+
+from core.errors import Forbidden, Invalid, Problem
+from core.settings.limits import Limits
+from core.storage.db import Tx
+from core.types import Json
+
+SETTING: Final = "limits"
+"""Name of the row in `tenant_settings`."""
+
+
+def effective(tx: Tx, tenant_id: str, default: Limits) -> Limits:
+    """Return the limits in force for the tenant of this transaction."""
+    return _effective(_read(tx, tenant_id), default)
+
+
+def view(tx: Tx, tenant_id: str, default: Limits) -> Json:
+    """Return the limits in force, with what was granted and what was chosen, as `GET /v1/tenant/limits` shows them."""
+    stored = _read(tx, tenant_id)
+    return {
+        "limits": _effective(stored, default).model_dump(),
+        "granted": stored.get("granted", {}),
+        "chosen": stored.get("chosen", {}),
+    }
+
+
+def choose(tx: Tx, tenant_id: str, chosen: Json, default: Limits) -> None:
+    """Set the tenant's own, lower limits; `{}` removes them. Invalid: not limits. Forbidden: higher than granted."""
+    checked = _checked(chosen)
+    stored = _read(tx, tenant_id)
+    ceiling = _effective({"granted": stored.get("granted", {})}, default)
+    above = [name for name, value in checked.items() if value > getattr(ceiling, name)]
+    if above:
+        raise Forbidden(
+            f"Above what the operator allows: {', '.join(f'{n} (at most {getattr(ceiling, n)})' for n in above)}. "
+            "The operator raises limits with `imprint tenant limits`."
+        )
+    _write(tx, tenant_id, {**stored, "chosen": checked})
+
+
+def grant(tx: Tx, tenant_id: str, granted: Json) -> None:
+    """Set what the operator grants to the tenant in place of the installation's defaults. Invalid: not limits."""
+    _write(tx, tenant_id, {**_read(tx, tenant_id), "granted": _checked(granted)})
+
+
+def _effective(stored: Json, default: Limits) -> Limits:
+    ceiling = default.model_dump() | stored.get("granted", {})
+    chosen = stored.get("chosen", {})
+    return Limits(**{name: min(value, chosen.get(name, value)) for name, value in ceiling.items()})
+
+
+def _checked(values: Json) -> Json:
+    try:
+        return Limits.model_validate(values, strict=True).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        raise Invalid([Problem(f"/{'/'.join(map(str, e['loc']))}", e["msg"]) for e in error.errors()]) from None
+
+
+def _read(tx: Tx, tenant_id: str) -> dict[str, Any]:
+    found = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none()
+    return dict(found or {})
+
+
+def _write(tx: Tx, tenant_id: str, value: Json) -> None:
+    tx.execute(_UPSERT, {"tenant": tenant_id, "name": SETTING, "value": json.dumps(value)})
+
+
+_SELECT = text("SELECT value FROM tenant_settings WHERE tenant_id = :tenant AND name = :name")
+
+_UPSERT = text("""
+    INSERT INTO tenant_settings (tenant_id, name, value) VALUES (:tenant, :name, cast(:value AS jsonb))
+    ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value, updated_at = clock_timestamp()
+""")

@@ -1,0 +1,150 @@
+"""The secrets of a tenant, by name: written and used, never shown.
+
+What is stored is encrypted (`core.tenancy.vault`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from sqlalchemy import text
+
+from core.errors import Conflict, Invalid, NotFound, Problem
+from core.settings.secret_names import MASK
+from core.storage.db import Tx
+from core.tenancy.vault import Vault
+from core.types import Json
+
+Kind = Literal["header", "channel", "signing"]
+"""What a secret is for: a header of webhooks, the address of a channel, the signing of what is sent."""
+
+SECRETS: Final = 100
+"""Of one kind in one tenant: whoever needs more keeps something else here."""
+
+CHARACTERS: Final = 4_096
+"""Of one secret: as much as headers of most servers may have."""
+
+PRINTABLE: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+"""What may stand in a header, without spaces at its ends (RFC 9110 §5.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret as it can be shown. `hint`: what may be known of it, of a channel its scheme and host."""
+
+    name: str
+    hint: str | None
+    created_at: datetime
+    updated_at: datetime
+    updated_by: str
+
+    def as_json(self) -> Json:
+        """Its name and history; in place of the value, dots."""
+        return {
+            "name": self.name,
+            "value": MASK,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+            "updated_by": self.updated_by,
+        }
+
+
+def all_of(tx: Tx, kind: Kind) -> list[Secret]:
+    """The secrets of a kind, by name."""
+    return [Secret(*row) for row in tx.execute(_LIST, {"kind": kind})]
+
+
+def get(tx: Tx, kind: Kind, name: str) -> Secret:
+    """One secret as it can be shown; NotFound: there is none of that name."""
+    found = next((one for one in all_of(tx, kind) if one.name == name), None)
+    if found is None:
+        raise _unknown(name)
+    return found
+
+
+def put(
+    tx: Tx, vault: Vault, tenant_id: str, kind: Kind, name: str, value: str, *, by: str, hint: str | None = None
+) -> Secret:
+    """Store a secret, in place of an earlier one of its name. Invalid: it could not be sent in a header."""
+    if len(value) > CHARACTERS or not PRINTABLE.fullmatch(value):
+        detail = f"must be 1 to {CHARACTERS} printable ASCII characters, without spaces at its ends"
+        raise Invalid([Problem("/value", detail)])
+    tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
+    others = tx.execute(_OTHERS, {"kind": kind, "name": name}).scalar_one()
+    if others >= SECRETS:
+        raise Conflict(f"This tenant has {others} secrets of this kind, and {SECRETS} are allowed. Delete one.")
+    sealed = vault.seal(value, _place(tenant_id, kind, name))
+    row = {"tenant": tenant_id, "kind": kind, "name": name, "sealed": sealed, "hint": hint, "by": by}
+    return Secret(*tx.execute(_PUT, row).one())
+
+
+def delete(tx: Tx, kind: Kind, name: str) -> None:
+    """Delete a secret; NotFound: there is none of that name."""
+    if tx.execute(_DELETE, {"kind": kind, "name": name}).rowcount == 0:
+        raise _unknown(name)
+
+
+def keep_only(tx: Tx, kind: Kind, names: Collection[str]) -> None:
+    """Delete the secrets of a kind that have none of these names."""
+    tx.execute(_KEEP_ONLY, {"kind": kind, "names": list(names)})
+
+
+def reveal(tx: Tx, vault: Callable[[], Vault], tenant_id: str, kind: Kind, names: Sequence[str]) -> Mapping[str, str]:
+    """The values of these secrets, to be sent and to be shown nowhere; names that are not there are left out.
+
+    `vault` opens the key, which is looked for only where there is something to open.
+    """
+    rows = tx.execute(_SEALED, {"kind": kind, "names": list(names)}).all()
+    opened = vault() if rows else None
+    return {row.name: opened.open(bytes(row.sealed), _place(tenant_id, kind, row.name)) for row in rows if opened}
+
+
+def reseal(tx: Tx, vault: Vault, tenant_id: str) -> int:
+    """Encrypt all secrets of the tenant with the first key; how many. After that the other keys may go."""
+    rows = tx.execute(_ALL).all()
+    for row in rows:
+        place = _place(tenant_id, row.kind, row.name)
+        sealed = vault.seal(vault.open(bytes(row.sealed), place), place)
+        tx.execute(_RESEAL, {"kind": row.kind, "name": row.name, "sealed": sealed})
+    return len(rows)
+
+
+def _place(tenant_id: str, kind: str, name: str) -> str:
+    """No part holds a slash, so no two places are spelt alike."""
+    return f"{tenant_id}/{kind}/{name}"
+
+
+def _unknown(name: str) -> NotFound:
+    return NotFound(f"There is no secret {name!r} in this tenant; `GET /v1/tenant/secrets` lists those there are.")
+
+
+_SHOWN: Final = "name, hint, created_at, updated_at, updated_by"
+
+_LIST = text(f"SELECT {_SHOWN} FROM secrets WHERE kind = :kind ORDER BY name")
+
+_PUT = text(f"""
+    INSERT INTO secrets AS s (tenant_id, kind, name, sealed, hint, updated_by)
+    VALUES (:tenant, :kind, :name, :sealed, :hint, :by)
+    ON CONFLICT (tenant_id, kind, name) DO UPDATE SET
+        sealed = excluded.sealed, hint = excluded.hint, updated_at = clock_timestamp(), updated_by = excluded.updated_by
+    RETURNING {_SHOWN}
+""")
+
+_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('secrets/' || :tenant, 0))")
+"""The writers of a tenant's secrets, one after the other: each counts those of the others."""
+
+_OTHERS = text("SELECT count(*) FROM secrets WHERE kind = :kind AND name <> :name")
+
+_DELETE = text("DELETE FROM secrets WHERE kind = :kind AND name = :name")
+
+_KEEP_ONLY = text("DELETE FROM secrets WHERE kind = :kind AND NOT name = ANY(:names)")
+
+_SEALED = text("SELECT name, sealed FROM secrets WHERE kind = :kind AND name = ANY(:names)")
+
+_ALL = text("SELECT kind, name, sealed FROM secrets ORDER BY kind, name FOR UPDATE")
+
+_RESEAL = text("UPDATE secrets SET sealed = :sealed WHERE kind = :kind AND name = :name")

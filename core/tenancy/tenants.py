@@ -1,0 +1,139 @@
+"""Tenants and their keys. A key names its tenant, so that it can be checked under that tenant's own policies."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core.errors import Invalid, NotFound, Problem, Unauthorized
+from core.settings.limits import Limits
+from core.storage.db import Database, Tx
+from core.tenancy import limits as tenancy_limits
+
+SCOPES = ("publish", "read", "write", "rules", "raw", "admin")
+"""Scopes of keys; `raw` reads secrets that are masked otherwise, and `admin` includes all others."""
+
+DEFAULT = "default"
+"""The tenant of whoever runs the installation; settings of webhooks, channels and queues are its own."""
+
+TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+RESERVED = "rebuild-"
+"""Begins the names of tenants in which memories are made anew (`core.memory.shadow`); nobody has a key to them."""
+
+UNCHANGED = Limits()
+"""The limits of a tenant for whom neither the installation nor the operator has set others."""
+
+KEY_ID = re.compile(r"[0-9a-f]{32}")
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is asking: the tenant that the key belongs to, the key, its scopes, and the limits of the tenant."""
+
+    tenant_id: str
+    key_id: str
+    scopes: frozenset[str]
+    limits: Limits = UNCHANGED
+
+    def may(self, scope: str) -> bool:
+        return scope in self.scopes or "admin" in self.scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key as it can be shown later: never with its secret."""
+
+    id: str
+    tenant_id: str
+    scopes: Sequence[str]
+    name: str | None
+    created_at: str
+    revoked_at: str | None
+
+
+def ensure(tx: Tx, tenant_id: str) -> bool:
+    """Create the tenant unless it is there. True: it is new, and wants its default rules."""
+    if tenant_id.startswith(RESERVED):
+        raise Invalid([Problem("/tenant", f"begins with {RESERVED!r}, as only memories being rebuilt do")])
+    if not TENANT_NAME.fullmatch(tenant_id):
+        raise Invalid([Problem("/tenant", "use up to 63 of a-z, 0-9, '-' and '_', beginning with a letter or digit")])
+    insert = text("INSERT INTO tenants (id) VALUES (:id) ON CONFLICT DO NOTHING")
+    return tx.execute(insert, {"id": tenant_id}).rowcount == 1
+
+
+def names(tx: Tx) -> list[str]:
+    """All tenants, for the role that sees them all, without those in which memories are being rebuilt."""
+    named = text("SELECT id FROM tenants WHERE NOT starts_with(id, :reserved) ORDER BY id")
+    return list(tx.execute(named, {"reserved": RESERVED}).scalars())
+
+
+def allows_high_risk(tx: Tx, tenant_id: str) -> bool:
+    """Whether rules of high risk may run in the tenant without anyone's approval."""
+    select = text("SELECT allows_high_risk FROM tenants WHERE id = :id")
+    return bool(tx.execute(select, {"id": tenant_id}).scalar_one_or_none())
+
+
+def allow_high_risk(tx: Tx, tenant_id: str, *, allowed: bool) -> None:
+    """Let rules of high risk run in the tenant without anyone's approval, or no longer."""
+    update = text("UPDATE tenants SET allows_high_risk = :allowed WHERE id = :id")
+    if tx.execute(update, {"id": tenant_id, "allowed": allowed}).rowcount == 0:
+        raise NotFound(f"There is no tenant {tenant_id!r}; `imprint keys create` makes one.")
+
+
+def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None = None) -> tuple[str, str]:
+    """A new key: its id, and the whole key, which is shown this once and stored only as a hash."""
+    unknown = sorted(set(scopes) - set(SCOPES))
+    if unknown or not scopes:
+        raise Invalid([Problem("/scopes", f"unknown or empty: {unknown}; choose from {', '.join(SCOPES)}")])
+    key_id, secret = uuid7().hex, secrets.token_urlsafe(SECRET_BYTES)
+    insert = text("""
+        INSERT INTO api_keys (tenant_id, id, secret_sha256, scopes, name) VALUES (:tenant, :id, :hash, :scopes, :name)
+    """)
+    row = {"tenant": tenant_id, "id": key_id, "hash": _digest(secret), "scopes": sorted(scopes), "name": name}
+    tx.execute(insert, row)
+    return key_id, f"imp.{tenant_id}.{key_id}.{secret}"
+
+
+def keys(tx: Tx) -> list[Key]:
+    rows = tx.execute(text("SELECT * FROM api_keys ORDER BY id DESC"))
+    return [
+        Key(r.id, r.tenant_id, r.scopes, r.name, r.created_at.isoformat(), r.revoked_at and r.revoked_at.isoformat())
+        for r in rows
+    ]
+
+
+def revoke_key(tx: Tx, key_id: str) -> None:
+    """From now on nobody comes in with it. Revoking twice changes nothing."""
+    update = text("UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = :id")
+    if tx.execute(update, {"id": key_id}).rowcount == 0:
+        raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` shows them.")
+
+
+def caller(db: Database, key: str, default: Limits = UNCHANGED) -> Caller:
+    """Return who holds this key; `default` are the installation's limits of a tenant.
+
+    Raises:
+        Unauthorized: the key is malformed, unknown, wrong or revoked; which of these is not said.
+    """
+    prefix, tenant_id, key_id, secret = (key.split(".", 3) + [""] * 4)[:4]
+    if prefix != "imp" or not TENANT_NAME.fullmatch(tenant_id) or not KEY_ID.fullmatch(key_id):
+        raise Unauthorized
+    select = text("SELECT secret_sha256, scopes FROM api_keys WHERE id = :id AND revoked_at IS NULL")
+    with db.tenant(tenant_id) as tx:
+        row = tx.execute(select, {"id": key_id}).one_or_none()
+        limits = tenancy_limits.effective(tx, tenant_id, default) if row is not None else default
+    if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
+        raise Unauthorized
+    return Caller(tenant_id, key_id, frozenset(row.scopes), limits)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,80 @@
+"""Secrets at rest: AES-256-GCM with a key that is not in the database, each bound to its tenant and name."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from core.config import Settings
+from core.errors import Misconfigured
+from core.storage import key_files
+
+KEY_BYTES: Final = 32
+NONCE_BYTES: Final = 12
+
+KEY_FILE: Final = "secrets.key"
+"""In the home, where the settings give no key: one in base64, for its owner's eyes alone."""
+
+
+class Vault:
+    """Seals and opens secrets. The first key seals; all open, so that one can take another's place."""
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        self._ciphers = [AESGCM(key) for key in keys]
+
+    def seal(self, secret: str, place: str) -> bytes:
+        """The secret encrypted. `place`: where it belongs; sealed for one place it cannot be opened for another."""
+        nonce = os.urandom(NONCE_BYTES)
+        return nonce + self._ciphers[0].encrypt(nonce, secret.encode(), place.encode())
+
+    def open(self, sealed: bytes, place: str) -> str:
+        """What was sealed for this place. Misconfigured: none of the keys opens it."""
+        nonce, encrypted = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
+        for cipher in self._ciphers:
+            try:
+                return cipher.decrypt(nonce, encrypted, place.encode()).decode()
+            except InvalidTag:
+                continue
+        raise Misconfigured(
+            "A stored secret cannot be opened: the key it was sealed with is not among those of IMPRINT_SECRETS_KEY. "
+            "Add that key behind the new one, or store the secret again."
+        )
+
+
+def opened(settings: Settings) -> Vault:
+    """The vault with the keys that the settings give, else with that of the home, made there if there is none yet.
+
+    Misconfigured: one is no key, or none can be made.
+    """
+    if settings.secrets_key is not None:
+        return Vault([_key(one, "IMPRINT_SECRETS_KEY") for one in settings.secrets_key.get_secret_value().split()])
+    path = settings.home / KEY_FILE
+    try:
+        written = key_files.read_or_make(path, lambda: base64.b64encode(os.urandom(KEY_BYTES)).decode())
+    except OSError as error:
+        raise Misconfigured(_unwritable(path, error)) from error
+    return Vault([_key(written, str(path))])
+
+
+def _unwritable(path: Path, error: OSError) -> str:
+    return (
+        f"There is no key for secrets, and none can be made at {path} ({error.strerror}). Set IMPRINT_SECRETS_KEY to "
+        f"32 random bytes in base64 (`openssl rand -base64 32`), the same for all processes."
+    )
+
+
+def _key(encoded: str, where: str) -> bytes:
+    try:
+        raw = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) != KEY_BYTES:
+        raise Misconfigured(f"{where} is no key of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` makes one.")
+    return raw

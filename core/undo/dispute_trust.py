@@ -1,0 +1,72 @@
+"""Trust after an undone dispute.
+
+A dispute of what is disputed already changes nothing in it, so the versions of one change do not tell what trust it
+must go back to: the contradictions that stand do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.storage.db import Tx
+from core.types import Json, Relation, Trust
+from core.undo.provenance import Grounds
+
+OPEN = frozenset({Trust.CANDIDATE.value, Trust.CONFIRMED.value})
+"""Trust that a contradiction takes away, and that comes back with its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """Memories that something else contradicts still, and the trust of those whose dispute has come to its end."""
+
+    standing: frozenset[UUID]
+    settled: Mapping[UUID, str]
+
+
+def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
+    """The contradictions of these memories, apart from those that the changes of a chain have made."""
+    values = {"ids": list(ids), "chain": list(chain)}
+    rows = tx.execute(_CONTRADICTED, values).all()
+    standing = frozenset(row.id for row in rows if row.others)
+    ended = [row.id for row in rows if row.mine and not row.others]
+    return Contradictions(standing, {row.memory_id: row.trust for row in tx.execute(_BEFORE, {"ids": ended})})
+
+
+def trusted(row: Any, fields: Json, known: Contradictions, given: Grounds) -> Json:
+    """The fields that go back, with the trust that the contradictions leave; `given`: what comes back with an undo."""
+    comes_back = any(
+        one["relation"] == Relation.CONTRADICTS and str(row.id) in (one["from_id"], one["to_id"])
+        for one in given.relations
+    )
+    then = fields.get("trust", row.trust)
+    if then in OPEN and (comes_back or (row.trust == Trust.DISPUTED and row.id in known.standing)):
+        return fields | {"trust": Trust.DISPUTED.value}
+    if then == Trust.DISPUTED and not comes_back and row.id in known.settled:
+        return fields | {"trust": known.settled[row.id]}
+    return fields
+
+
+_CONTRADICTED = text("""
+    SELECT ends.id, bool_or(r.change_id = ANY(:chain)) AS mine,
+           bool_or(r.change_id IS NULL OR r.change_id <> ALL(:chain)) AS others
+    FROM unnest(cast(:ids AS uuid[])) AS ends (id)
+    JOIN relations r ON r.relation = 'contradicts' AND (r.from_id = ends.id OR r.to_id = ends.id)
+    GROUP BY ends.id
+""")
+
+_BEFORE = text("""
+    SELECT last.memory_id, last.trust FROM (
+        SELECT DISTINCT ON (v.memory_id) v.memory_id, v.change_id, p.snapshot ->> 'trust' AS trust
+        FROM memory_versions v JOIN memory_versions p ON p.memory_id = v.memory_id AND p.version = v.version - 1
+        WHERE v.memory_id = ANY(:ids) AND v.snapshot ->> 'trust' = 'disputed' AND p.snapshot ->> 'trust' <> 'disputed'
+        ORDER BY v.memory_id, v.version DESC
+    ) AS last
+    JOIN verdicts d ON d.id = last.change_id AND d.kind = 'contradict' AND d.undone_by IS NOT NULL
+""")
+"""The trust of each before it was disputed last, if the dispute that did so is undone."""

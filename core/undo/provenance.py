@@ -1,0 +1,127 @@
+"""Withdraws and restores evidence and relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.storage.db import Tx, recordset
+from core.types import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """Rows of `evidence` and `relations`, as plain JSON."""
+
+    evidence: Sequence[Json] = ()
+    relations: Sequence[Json] = ()
+
+    @classmethod
+    def of(cls, snapshots: Iterable[Json], name: str) -> Grounds:
+        """What versions of a memory have kept under a name."""
+        return together(cls(**kept) for snapshot in snapshots if (kept := snapshot.get(name)))
+
+    def of_memory(self, memory_id: UUID) -> Json:
+        """Those of one memory, for its version; a relation belongs to the memory that it starts from."""
+        kept = {
+            "evidence": [one for one in self.evidence if one["memory_id"] == str(memory_id)],
+            "relations": [one for one in self.relations if one["from_id"] == str(memory_id)],
+        }
+        return {name: rows for name, rows in kept.items() if rows}
+
+    def __bool__(self) -> bool:
+        return bool(self.evidence or self.relations)
+
+    def ends(self) -> set[UUID]:
+        """The memories that are related by these."""
+        return {UUID(one[end]) for one in self.relations for end in ("from_id", "to_id")}
+
+
+def together(several: Iterable[Grounds]) -> Grounds:
+    """All of them in one."""
+    kept = list(several)
+    return Grounds([e for one in kept for e in one.evidence], [r for one in kept for r in one.relations])
+
+
+def withdraw(tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequence[UUID], returned: Grounds) -> Grounds:
+    """Take away what the first change of the chain has given to memories, and what it `returned`; what went.
+
+    Evidence of the `resting` memories only, for one that the change made keeps what it was made from. What a verdict
+    that still stands cites too is left, as that one's.
+    """
+    values = {
+        "change": chain[0],
+        "chain": list(chain),
+        "ids": list(ids),
+        "resting": list(resting),
+        "evidence": recordset(returned.evidence),
+        "relations": recordset(returned.relations),
+    }
+    evidence = [row.kept for row in tx.execute(_UNCITE, values)]
+    tx.execute(_HAND_ON, values)
+    return Grounds(evidence, [row.kept for row in tx.execute(_UNLINK, values)])
+
+
+def give_back(tx: Tx, tenant_id: str, withdrawn: Grounds) -> Grounds:
+    """Write rows again that were taken away; those that were not there meanwhile."""
+    evidence = {"tenant": tenant_id, "rows": recordset(withdrawn.evidence)}
+    relations = {"tenant": tenant_id, "rows": recordset(withdrawn.relations)}
+    return Grounds(
+        [row.kept for row in tx.execute(_CITE_AGAIN, evidence)] if withdrawn.evidence else [],
+        [row.kept for row in tx.execute(_LINK_AGAIN, relations)] if withdrawn.relations else [],
+    )
+
+
+_GIVEN = """
+    e.memory_id = ANY(:resting) AND (e.change_id = :change OR (e.memory_id, e.session_id, e.message_id) IN (
+        SELECT memory_id, session_id, message_id
+        FROM json_to_recordset(cast(:evidence AS json)) AS r (memory_id uuid, session_id text, message_id text)))
+"""
+
+_CITES = """
+    v.memory_id = e.memory_id AND v.id <> ALL(:chain) AND v.undone_by IS NULL
+    AND v.kind IN ('confirm', 'merge', 'replace')
+    AND (v.candidate -> 'evidence' @> jsonb_build_array(
+             jsonb_build_object('session_id', e.session_id, 'message_id', e.message_id))
+         OR EXISTS (
+             SELECT FROM relations r
+             JOIN evidence o ON o.memory_id = r.to_id AND o.session_id = e.session_id AND o.message_id = e.message_id
+             WHERE r.from_id = e.memory_id AND r.relation = 'derived_from' AND r.change_id = v.id))
+"""
+"""A verdict that still stands rests on a row too: what was said then, or a memory that was merged in, cites it."""
+
+_UNCITE = text(f"""
+    DELETE FROM evidence e WHERE {_GIVEN} AND NOT EXISTS (SELECT FROM verdicts v WHERE {_CITES})
+    RETURNING to_jsonb(e) - 'tenant_id' AS kept
+""")
+
+_HAND_ON = text(f"""
+    UPDATE evidence e SET change_id = (SELECT v.id FROM verdicts v WHERE {_CITES} ORDER BY v.id LIMIT 1)
+    WHERE {_GIVEN} AND EXISTS (SELECT FROM verdicts v WHERE {_CITES})
+""")
+
+_UNLINK = text("""
+    DELETE FROM relations l WHERE (l.from_id, l.relation, l.to_id) IN (
+        SELECT from_id, relation, to_id FROM relations WHERE change_id = :change AND from_id = ANY(:ids)
+        UNION SELECT from_id, relation, to_id
+        FROM json_to_recordset(cast(:relations AS json)) AS r (from_id uuid, relation text, to_id uuid))
+    RETURNING to_jsonb(l) - 'tenant_id' AS kept
+""")
+"""Each relation starts from a memory that its change has touched."""
+
+_CITE_AGAIN = text("""
+    INSERT INTO evidence AS e (tenant_id, memory_id, session_id, message_id, event_id, quote, at, change_id)
+    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
+        memory_id uuid, session_id text, message_id text, event_id text, quote text, at timestamptz, change_id uuid)
+    ON CONFLICT DO NOTHING RETURNING to_jsonb(e) - 'tenant_id' AS kept
+""")
+
+_LINK_AGAIN = text("""
+    INSERT INTO relations AS l (tenant_id, from_id, relation, to_id, at, change_id)
+    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
+        from_id uuid, relation text, to_id uuid, at timestamptz, change_id uuid)
+    ON CONFLICT DO NOTHING RETURNING to_jsonb(l) - 'tenant_id' AS kept
+""")

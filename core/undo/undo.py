@@ -1,0 +1,361 @@
+"""Undoes a change.
+
+An undo is a change like others: it leaves versions, has an id of its own, and can be undone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core.errors import Conflict, Invalid, NotFound, Problem
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
+from core.inference.embedders import Embedder
+from core.memory import announcements, memories, retention, updates, verdicts, versions, writer
+from core.memory.changes import Add, Owner, Vector
+from core.memory.identity import statement_key
+from core.storage import tables
+from core.storage.db import Database, Tx
+from core.types import Candidate, Json, Status, Trust
+from core.undo import dispute_trust, field_reversal, provenance
+from core.undo.field_reversal import Step
+from core.undo.provenance import Grounds
+
+KEEPABLE = frozenset({"confirm", "merge"})
+"""Verdicts that took a statement in, which can be kept as a memory of its own when they are undone."""
+
+WORDED = frozenset({"content", "occurred_at"})
+"""Fields that the search index holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What becomes of one memory: the version it was read at, and the fields that go back.
+
+    `created`: the change had made it. `overtaken`: it had set fields, and others have set all of them since.
+    `words`: what the index must hold anew; None: it holds it.
+    `withdrawn` and `returned`: what an undo had taken from it and given back to it, where that is what is undone.
+    """
+
+    row: Any
+    fields: Json
+    created: bool
+    overtaken: bool
+    words: str | None
+    withdrawn: Grounds
+    returned: Grounds
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What undoing a change takes, read from the database; nothing is written yet.
+
+    `chain`: the change and, where that is an undo itself, what it has undone, back to the first.
+    `keeper`: the memory that took another statement in, where that is undone. `kept`: what becomes a memory of its own.
+    """
+
+    tenant_id: str
+    change_id: UUID
+    word: str
+    owner: Owner
+    moves: Sequence[Move]
+    chain: Sequence[UUID]
+    keeper: UUID | None
+    kept: Candidate | None
+
+    @property
+    def texts(self) -> list[str]:
+        """What has to be embedded for `write`, in the order in which it expects the vectors."""
+        return [*(m.words for m in self.moves if m.words is not None), *([self.kept.content] if self.kept else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did: its own change, and the memories it touched."""
+
+    change_id: UUID
+    undoes: UUID
+    memory_ids: Sequence[UUID]
+
+
+def carry_out(
+    db: Database,
+    embedder: Embedder,
+    tenant_id: str,
+    change_id: UUID,
+    author: Author,
+    *,
+    reason: str = "",
+    keep: bool = False,
+) -> Undone:
+    """Undo a change: `plan`, embed, `write`, with no transaction open between."""
+    planned = plan(db, tenant_id, change_id, keep=keep)
+    vectors = embedder.embed(planned.texts) if planned.texts else np.empty((0, 0), dtype=np.float32)
+    with db.tenant(tenant_id) as tx:
+        return write(tx, planned, vectors, author, reason)
+
+
+def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -> Plan:
+    """What undoing a change takes.
+
+    `keep`: what a confirmation or merge took in is kept as a memory of its own. NotFound: there is no such change.
+    Conflict: it was undone already, or changed again. Invalid: nothing can be kept of it.
+    """
+    with db.tenant(tenant_id) as tx:
+        verdict = verdicts.find_one(tx, change_id)
+        steps = _steps(tx, change_id)
+        ids = _touched(tx, change_id, verdict, steps)
+        _refuse_undone(tx, change_id, verdict, ids)
+        rows = _rows(tx, ids)
+        indexed = set(tx.execute(_INDEXED, {"refs": [str(one) for one in ids]}).scalars())
+        moves = [_move(row, steps.get(row.id, ()), change_id, indexed) for row in rows]
+        chain = _chain(tx, change_id, verdict)
+        moves = _trusted(tx, chain, moves)
+    return Plan(
+        tenant_id,
+        change_id,
+        _word(verdict, steps, change_id),
+        Owner(verdict.user_id, verdict.group_id) if verdict else Owner(rows[0].user_id, rows[0].group_id),
+        moves,
+        chain,
+        verdict.memory_id if verdict and verdict.kind in KEEPABLE else None,
+        _kept(verdict, keep=keep),
+    )
+
+
+def write(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reason: str = "") -> Undone:
+    """Carry a plan out; `vectors`: of its texts. Conflict: a memory was changed meanwhile, or its place is taken."""
+    change_id, said = uuid7(), f"Undo of {plan.word}: {reason}" if reason else f"Undo of {plan.word}."
+    for user in sorted({plan.owner.user_id, *(m.row.user_id or "" for m in plan.moves)}):
+        writer.lock(tx, plan.tenant_id, user)
+    verdicts.mark_undone(tx, plan.chain, change_id)
+    rows = [_written(tx, move) for move in plan.moves]
+    taken, given = _grounds(tx, plan)
+    if not (taken or given or plan.kept or any(m.fields for m in plan.moves)) and any(m.overtaken for m in plan.moves):
+        raise Conflict("All that this change did has been changed again since; nothing of it is left to undo.")
+    updates.refuse_taken(tx, [r.id for r, m in zip(rows, plan.moves, strict=True) if _claims(r, m)])
+    steps = [versions.Step(_shown(row, taken, given), "undo", said, change_id) for row in rows]
+    versions.record(tx, steps, author)
+    _index(tx, plan, rows, vectors)
+    retention.plan(tx, plan.tenant_id, {*(row.id for row in rows), *taken.ends(), *given.ends()})
+    publishing.publish(tx, plan.tenant_id, author, [_said(r, m, said) for r, m in zip(rows, plan.moves, strict=True)])
+    added = _keep(tx, plan, vectors, author, said, change_id)
+    undone = Undone(change_id, plan.change_id, [*(row.id for row in rows), *added])
+    verdicts.record_undo(tx, plan.tenant_id, _verdict(plan, undone, said), author)
+    return undone
+
+
+def last_of(tx: Tx, memory_id: UUID, version: int | None = None) -> UUID:
+    """The latest change of a memory that stands, passing over undos; or that which made a version.
+
+    Conflict: there is none. Invalid: the memory has no such version.
+    """
+    memories.get(tx, memory_id)
+    history = memories.history(tx, memory_id)
+    if version is not None:
+        found = next((one for one in history if one.version == version), None)
+        if found is None:
+            raise Invalid([Problem("/version", f"Between 1 and {history[-1].version}; see the memory's /history.")])
+        history = [found]
+    undone = set() if version else verdicts.undone_of(tx, [v.change_id for v in history if v.change == "undo"])
+    for step in reversed(history):
+        if step.change_id and step.change_id not in undone and (version or step.change != "undo"):
+            return step.change_id
+    raise Conflict("No change of this memory is left to undo.")
+
+
+def _steps(tx: Tx, change_id: UUID) -> dict[UUID, list[Step]]:
+    """For each memory that a change has written a version of, its versions from the one before on."""
+    found: defaultdict[UUID, list[Step]] = defaultdict(list)
+    for row in tx.execute(_STEPS, {"id": change_id}):
+        found[row.memory_id].append(Step(row.version, row.change, row.change_id, row.snapshot))
+    return found
+
+
+def _touched(tx: Tx, change_id: UUID, verdict: Any, steps: Mapping[UUID, Sequence[Step]]) -> list[UUID]:
+    about = (verdict.memory_id, verdict.other_id if verdict.kind == "contradict" else None) if verdict else ()
+    ids = {*steps, *(one for one in about if one)}
+    if not ids and verdict is None:
+        ids = {end for row in tx.execute(_LINKED, {"id": change_id}) for end in row}
+        if not ids:
+            raise NotFound(f"There is no change {change_id} in this tenant.")
+    return sorted(ids)
+
+
+def _refuse_undone(tx: Tx, change_id: UUID, verdict: Any, ids: Sequence[UUID]) -> None:
+    by = verdict.undone_by if verdict else verdicts.undo_of(tx, change_id, ids)
+    if by is not None:
+        raise Conflict(f"This was undone already, by change {by}. Undo that to have it back.")
+
+
+def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
+    found = memories.of_ids(tx, ids)
+    if len(found) < len(ids) or any(row.status == Status.ERASED for row in found.values()):
+        raise Conflict("A memory that this change touched has been erased since; what is erased does not come back.")
+    return [found[one] for one in ids]
+
+
+def _move(row: Any, steps: Sequence[Step], change_id: UUID, indexed: set[str]) -> Move:
+    fields = field_reversal.fields(row, steps, change_id)
+    comes_back = fields.get("status") == Status.ACTIVE
+    expires = fields.get("expires_at", row.expires_at)
+    if comes_back and expires is not None and expires <= memories.now():
+        fields["expires_at"] = None
+    anew = bool(WORDED & fields.keys()) or (comes_back and str(row.id) not in indexed)
+    mine = [step.snapshot for step in steps if step.change_id == change_id]
+    return Move(
+        row,
+        fields,
+        field_reversal.created(steps, change_id),
+        not fields and field_reversal.said_something(steps, change_id),
+        str(fields.get("content", row.content)) if anew else None,
+        Grounds.of(mine, "withdrawn"),
+        Grounds.of(mine, "returned"),
+    )
+
+
+def _trusted(tx: Tx, chain: Sequence[UUID], moves: Sequence[Move]) -> list[Move]:
+    known = dispute_trust.read(tx, [m.row.id for m in moves], chain)
+    given = provenance.together(m.withdrawn for m in moves)
+    return [replace(m, fields=dispute_trust.trusted(m.row, m.fields, known, given)) for m in moves]
+
+
+def _chain(tx: Tx, change_id: UUID, verdict: Any) -> list[UUID]:
+    chain = [change_id]
+    while verdict is not None and verdict.kind == "undo":
+        chain.append(UUID(verdict.candidate["undoes"]))
+        verdict = verdicts.find_one(tx, chain[-1])
+    return chain
+
+
+def _word(verdict: Any, steps: Mapping[UUID, Sequence[Step]], change_id: UUID) -> str:
+    """What is undone, for the reason of the undo."""
+    made = (step.change for several in steps.values() for step in several if step.change_id == change_id)
+    return str(verdict.kind) if verdict else next(made, "link")
+
+
+def _kept(verdict: Any, *, keep: bool) -> Candidate | None:
+    """What becomes a memory of its own because someone says so."""
+    kind = verdict.kind if verdict else None
+    if keep and kind not in KEEPABLE:
+        raise Invalid([Problem("/keep", "Only what a confirmation or a merge took in can be kept.")])
+    if kind != "ignore" and (not keep or verdict.other_id is not None):
+        return None
+    if not verdict.candidate.get("content"):
+        raise Conflict("What was said here was not kept, so it cannot be added.")
+    candidate = verdicts.candidate_of(verdict.candidate)
+    if candidate.trust is Trust.QUARANTINED:
+        raise Conflict("What was said here was set apart before; review the memory that stands for it.")
+    return replace(candidate, trust=Trust.CONFIRMED)
+
+
+def _written(tx: Tx, move: Move) -> Any:
+    """The memory's row with what goes back. Conflict: it is not as it was read."""
+    now, table, old = memories.now(), tables.memories, move.row
+    values: Json = {**move.fields, "version": old.version + 1, "updated_at": now}
+    if {"subject", "content"} & move.fields.keys():
+        words = [str(move.fields.get(name, getattr(old, name))) for name in ("subject", "content")]
+        values["statement_key"] = statement_key(*words)
+    if move.fields.get("status", old.status) != Status.ACTIVE:
+        values["fade_at"] = None
+    elif "status" in move.fields:
+        values["last_used_at"] = now  # Else it would have faded already, and go at the next sweep.
+    as_read = (table.c.id == old.id) & (table.c.version == old.version)
+    row = tx.execute(table.update().where(as_read).values(**values).returning(*table.c)).one_or_none()
+    if row is None:
+        raise Conflict(f"Memory {old.id} has been changed meanwhile. Try again.")
+    return row
+
+
+def _grounds(tx: Tx, plan: Plan) -> tuple[Grounds, Grounds]:
+    """Take the evidence and relations that the change gave, give back what it took; what that was."""
+    ids = [m.row.id for m in plan.moves]
+    resting = [m.row.id for m in plan.moves if not m.created]
+    returned = provenance.together(m.returned for m in plan.moves)
+    withdrawn = provenance.together(m.withdrawn for m in plan.moves)
+    taken = provenance.withdraw(tx, plan.chain, ids, resting, returned)
+    return taken, provenance.give_back(tx, plan.tenant_id, withdrawn)
+
+
+def _claims(row: Any, move: Move) -> bool:
+    """Whether a memory comes to say what another may have come to say meanwhile."""
+    return row.status == Status.ACTIVE and bool(updates.CLAIMING & move.fields.keys())
+
+
+def _shown(row: Any, taken: Grounds, given: Grounds) -> Any:
+    """The row for its version, with what an undo of this undo will need."""
+    extra = {"withdrawn": taken.of_memory(row.id), "returned": given.of_memory(row.id)}
+    return SimpleNamespace(_mapping={**row._mapping, **{name: one for name, one in extra.items() if one}})
+
+
+def _index(tx: Tx, plan: Plan, rows: Sequence[Any], vectors: NDArray[np.float32]) -> None:
+    made = iter(vectors)
+    for row, move in zip(rows, plan.moves, strict=True):
+        if move.words is not None:
+            updates.index_anew(tx, plan.tenant_id, row, next(made))
+
+
+def _keep(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reason: str, change_id: UUID) -> list[UUID]:
+    """Add what is to be a memory of its own. Conflict: one that says the same, or fills its slot, stands."""
+    if plan.kept is None:
+        return []
+    vector: Vector = vectors[-1]
+    add = Add(plan.kept, reason, vector, change_id=change_id)
+    try:
+        writer.apply(tx, plan.tenant_id, plan.owner, [add], author)
+    except Conflict:
+        raise Conflict("Another active memory makes its statement or fills its slot; change that one first.") from None
+    return [add.id]
+
+
+def _said(row: Any, move: Move, reason: str) -> Emission:
+    now_active, was_active = row.status == Status.ACTIVE, move.row.status == Status.ACTIVE
+    if now_active and not was_active:
+        return announcements.about(row.id, "memory.restored", announcements.changed(row, reason, new=row))
+    if was_active and row.status == Status.ARCHIVED:
+        return announcements.about(row.id, "memory.archived", announcements.changed(row, reason, old=move.row))
+    payload = announcements.changed(row, reason, old=move.row, new=row)
+    return announcements.about(row.id, "memory.updated", payload | {"change": "undo"})
+
+
+def _verdict(plan: Plan, undone: Undone, reason: str) -> Json:
+    """The undo itself among the verdicts. `apart`: memories that the sweep shall not take for one with the first."""
+    first = plan.keeper or undone.memory_ids[0]
+    others = [one for one in undone.memory_ids if one != first]
+    apart = [str(one) for one in others] if plan.keeper else []
+    return {
+        "id": undone.change_id,
+        "user_id": plan.owner.user_id,
+        "group_id": plan.owner.group_id,
+        "kind": "undo",
+        "reason": reason,
+        "candidate": {"undoes": str(plan.change_id), "apart": apart},
+        "memory_id": first,
+        "other_id": others[0] if others else None,
+    }
+
+
+_STEPS = text("""
+    WITH mine AS (
+        SELECT memory_id, min(version) AS first FROM memory_versions WHERE change_id = :id GROUP BY memory_id
+    )
+    SELECT v.memory_id, v.version, v.change, v.change_id, v.snapshot FROM mine
+    JOIN memory_versions v ON v.memory_id = mine.memory_id AND v.version >= mine.first - 1
+    ORDER BY v.memory_id, v.version
+""")
+
+_LINKED = text("SELECT from_id, to_id FROM relations WHERE change_id = :id")
+"""A relation that was made by itself has no version that would lead to it."""
+
+_INDEXED = text("SELECT ref FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs)")

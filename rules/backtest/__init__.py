@@ -1,0 +1,1 @@
+"""Rules against the past: backtest, replay, rebuild, estimates."""

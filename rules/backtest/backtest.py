@@ -1,0 +1,363 @@
+"""A draft of a rule over the stored log: what it would have done there. Nothing is written.
+
+Events are decided on in the order of the log, each at its own time; flow control runs on the latest time seen so far,
+for events may come late, and begins with nothing remembered. Memory does not grow with the log. What would have
+followed from the draft's own actions is not in the log, and so not looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import text
+
+from core.errors import Invalid
+from core.events.log import COLUMNS, event_of
+from core.storage.db import Database, Tx
+from core.types import Event, Json
+from rules.backtest import estimate, log_window
+from rules.backtest.counters import Act, Comparison, Ends, Shift, Side, Tally
+from rules.backtest.log_window import Met, Numbered
+from rules.document.schema import Rule, parse
+from rules.document.targets import TARGETS
+from rules.engine import lookups
+from rules.engine.ruleset import Ruleset, Verdict, flow_key
+from rules.engine.similarity import Meanings
+from rules.expressions import templates
+from rules.expressions.facts import Lookup
+from rules.flow.simulation import Outcome, Simulation
+from rules.flow.stages import STAGES
+from rules.registry import store
+
+REPORTED: Final = 5_000
+"""Events between two reports of progress."""
+
+SHOWN_EVENTS: Final = 20
+"""Ids of events that a sample lists at the most: the last of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A checked draft, and the stretch of event time to try it on.
+
+    It goes from `since` (None: from the first event) to before `until`. Of `samples` acts each, the first and the last
+    are shown with their events. `characters`: how many the actions of all samples may have as JSON.
+    """
+
+    draft: Rule
+    since: datetime | None
+    until: datetime
+    samples: int = 5
+    characters: int = 2 * 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """So many events of all are behind; so often the draft would have acted."""
+
+    events: int
+    of: int
+    fired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer, as JSON."""
+
+    document: Json
+
+
+class _Match(NamedTuple):
+    """What is remembered of an event that a rule has met, until something has come of it."""
+
+    event_id: str
+    key: str
+    user_id: str | None
+    tick: Event | None
+
+
+@dataclass(slots=True)
+class _Actor:
+    """A rule whose acts are simulated. `alone` decides on it, `among` on it and all rules that have a say with it."""
+
+    rule: Rule
+    alone: Ruleset
+    among: Ruleset
+    flow: Simulation
+    tally: Tally
+    version: int
+    ends_waits: bool
+    waiting: dict[int, _Match] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, numbered: Numbered, others: Sequence[Numbered], samples: int) -> _Actor:
+        rule, version = numbered
+        flow = Simulation(rule.flow.model_copy(update={"concurrency": None}))
+        ends_waits = rule.flow.debounce is not None and bool(rule.flow.debounce.flush_on)
+        among = Ruleset([numbered, *others])
+        return cls(rule, Ruleset([numbered]), among, flow, Tally(Ends(samples)), version, ends_waits)
+
+    def meet(self, event: Event, verdict: Verdict, at: datetime) -> list[int]:
+        """One match; answers the last places of what acts now."""
+        self.tally.matched += 1
+        if not verdict.fired:
+            self.tally.held[verdict.held_by or ""] += 1
+            return []
+        tick = event if event.seq < 0 else None
+        self.waiting[event.seq] = _Match(event.id, _shown_key(verdict, event), event.user_id, tick)
+        return self.tell(self.flow.push(event.seq, verdict.keys, at))
+
+    def end_waits(self, event: Event, at: datetime) -> list[int]:
+        """Let go what the event ends the wait of; answers the last places of what acts now."""
+        return [seq for one in self.alone.flushed_by(event) for seq in self.tell(self.flow.flush(one.key, at))]
+
+    def tell(self, outcomes: Iterable[Outcome]) -> list[int]:
+        """Count what came of matches; answers the last places of what acts."""
+        acted = []
+        for outcome in outcomes:
+            met = [self.waiting.pop(seq) for seq in outcome.seqs]
+            if outcome.held_by is not None:
+                self.tally.held[outcome.held_by] += len(met)
+            else:
+                ids, last = tuple(one.event_id for one in met[-SHOWN_EVENTS:]), met[-1]
+                self.tally.add(Act(outcome.at, outcome.seqs[-1], ids, last.key, last.user_id, last.tick))
+                acted.append(outcome.seqs[-1])
+        return acted
+
+
+class Backtest:
+    """One backtest, ready to run."""
+
+    def __init__(self, db: Database, tenant_id: str, asked: Asked, meanings: Meanings, *, max_hops: int) -> None:
+        """Count what there is to go through. Invalid: the range is none, or a schedule is due too often in it.
+
+        `max_hops`: an event so far down its chain sets nothing off.
+        """
+        self._began = time.perf_counter()
+        self._db, self._tenant_id, self._meanings, self._max_hops = db, tenant_id, meanings, max_hops
+        with log_window.reading(db, tenant_id) as tx:
+            in_force = _in_force(tx)
+        draft = asked.draft.model_copy(update={"action_mode": "auto"}) if _is_shadow(asked.draft) else asked.draft
+        old = next((numbered for numbered in in_force if numbered[0].name == draft.name), None)
+        others = _with_a_say(in_force, draft, old)
+        rules: dict[Side, Numbered] = {"draft": (draft, old[1] + 1 if old else 1)}
+        if old is not None:
+            rules["in_force"] = old
+        self._actors = {side: _Actor.of(numbered, others, asked.samples) for side, numbered in rules.items()}
+        self._draft, self._old = self._actors["draft"], self._actors.get("in_force")
+        self._before = self._old.among if self._old else Ruleset(others)
+        self._has_others = bool(others)
+        self._characters = asked.characters
+        self._stretch = log_window.opened(db, tenant_id, asked.since, asked.until, rules)
+        self._clock = self._stretch.since
+        self._comparison = Comparison()
+        self._displaced, self._released = Shift(asked.samples), Shift(asked.samples)
+
+    def run(self) -> Iterator[Progress | Result]:
+        """Go through it all, with a word every so many events; the last is the result.
+
+        No transaction is open while the caller has its turn, so that it may come back late, or never.
+        """
+        done = reported = 0
+        yield Progress(0, self._stretch.total, 0)
+        for page in self._stretch.pages():
+            self._take(page)
+            done += len(page)
+            if done - reported >= REPORTED:
+                reported = done
+                yield Progress(done, self._stretch.total, self._draft.tally.fired)
+        self._close()
+        yield Result(self._report(done))
+
+    def _take(self, page: Sequence[Met]) -> None:
+        met = self._decide(page)
+        ends_waits = any(actor.ends_waits for actor in self._actors.values())
+        for event, _ in page:
+            self._clock = max(self._clock, event.time)
+            verdicts = met.get(event.seq)
+            if verdicts or ends_waits:
+                self._step(event, verdicts or {})
+
+    def _decide(self, page: Sequence[Met]) -> dict[int, dict[Side, Verdict]]:
+        """Which side meets which event, by its place: for itself first, then among the other rules."""
+        answers: dict[tuple[str, int], dict[str, Any]] = {}
+        self._learn(answers, [event for event, _ in page], [actor.alone for actor in self._actors.values()])
+        met: dict[int, dict[Side, Verdict]] = {}
+        for event, sides in page:
+            lookup = lookups.lookup_of(answers, event)
+            for side in sides:
+                for verdict in self._verdicts(self._actors[side].alone, event, lookup):
+                    met.setdefault(event.seq, {})[side] = verdict
+        if met and self._has_others:
+            events = [event for event, _ in page if event.seq in met]
+            self._learn(answers, events, [self._draft.among, self._before])
+            for event in events:
+                self._weigh(event, met[event.seq], lookups.lookup_of(answers, event))
+        return met
+
+    def _weigh(self, event: Event, met: dict[Side, Verdict], lookup: Lookup) -> None:
+        """Put in what the other rules do to the two, and they to the others."""
+        name = self._draft.rule.name
+        after = {verdict.name: verdict for verdict in self._verdicts(self._draft.among, event, lookup)}
+        before = {verdict.name: verdict for verdict in self._verdicts(self._before, event, lookup)}
+        for side, verdicts in (("draft", after), ("in_force", before)):
+            if side in met:
+                met[side] = verdicts[name]
+        fired_after, fired_before = (
+            {other for other, verdict in verdicts.items() if verdict.fired and other != name}
+            for verdicts in (after, before)
+        )
+        self._displaced.add(sorted(fired_before - fired_after), event.id)
+        self._released.add(sorted(fired_after - fired_before), event.id)
+
+    def _verdicts(self, rules: Ruleset, event: Event, lookup: Lookup) -> list[Verdict]:
+        found = rules.decide(event, lookup, similarity=self._meanings.similarity)
+        if event.hop < self._max_hops:
+            return found
+        return [verdict._replace(fired=False, held_by="hop") for verdict in found]
+
+    def _learn(
+        self,
+        answers: dict[tuple[str, int], dict[str, Any]],
+        events: Sequence[Event],
+        rulesets: Sequence[Ruleset],
+    ) -> None:
+        """Look up what the rules may ask on these events and is not known yet; embed what they compare by meaning."""
+        comparing = [rules for rules in rulesets if rules.compares_meanings]
+        texts = {compared for rules in comparing for event in events for compared in rules.texts(event)}
+        if texts:
+            self._meanings.warm(texts)
+        asked = []
+        for event in events:
+            names = frozenset().union(*(rules.asks(event) for rules in rulesets))
+            if names and not names <= answers.get((event.tenant_id, event.seq), {}).keys():
+                asked.append((event, names))
+        if asked:
+            with log_window.reading(self._db, self._tenant_id) as tx:
+                for place, found in lookups.ask(tx, asked).items():
+                    answers.setdefault(place, {}).update(found)
+
+    def _step(self, event: Event, verdicts: Mapping[Side, Verdict]) -> None:
+        """One event on both sides, after everything that was due before it."""
+        for side, actor in self._actors.items():
+            acted = actor.tell(actor.flow.advance(self._clock))
+            if side in verdicts:
+                acted += actor.meet(event, verdicts[side], self._clock)
+            acted += actor.end_waits(event, self._clock)
+            if self._old is not None:
+                self._comparison.add(side, acted)
+        self._comparison.settle(self._tails)
+
+    def _tails(self, side: Side) -> set[int]:
+        return self._actors[side].flow.tails()
+
+    def _close(self) -> None:
+        """What is due before the end of the range still acts."""
+        for side, actor in self._actors.items():
+            self._comparison.add(side, actor.tell(actor.flow.advance(self._stretch.until - log_window.MOMENT)))
+        self._comparison.close()
+
+    def _report(self, events: int) -> Json:
+        rule, tally, flow = self._draft.rule, self._draft.tally, self._draft.flow
+        with log_window.reading(self._db, self._tenant_id) as tx:
+            samples = _samples(tx, rule, tally.samples.all(), self._characters)
+            costs = estimate.of(tx, rule, tally.fired)
+        return {
+            "rule": rule.name,
+            "from": _utc(self._stretch.since),
+            "to": _utc(self._stretch.until),
+            "events": events,
+            "matched": tally.matched,
+            "fired": tally.fired,
+            "held": dict(tally.held.most_common()),
+            "gathered": flow.gathered,
+            "open": flow.open,
+            "by_day": [{"day": day.isoformat(), "fired": tally.days[day]} for day in sorted(tally.days)],
+            "keys": len(tally.keys),
+            "users": len(tally.users),
+            "samples": samples,
+            "displaces": self._displaced.as_json(),
+            "releases": self._released.as_json(),
+            "compared": self._compared(),
+            "estimate": costs,
+            "not_simulated": ["concurrency"] if rule.flow.concurrency else [],
+            "took_ms": round(1000 * (time.perf_counter() - self._began)),
+        }
+
+    def _compared(self) -> Json | None:
+        if self._old is None:
+            return None
+        return {
+            "version": self._old.version,
+            "both": self._comparison.both,
+            "only_draft": self._comparison.alone["draft"],
+            "only_in_force": self._comparison.alone["in_force"],
+        }
+
+
+def _in_force(tx: Tx) -> list[Numbered]:
+    """The rules in force that this version of the service can read; the others are not in force in its routers."""
+    found = []
+    for stored in store.in_force(tx):
+        with suppress(Invalid):
+            found.append((parse(stored.document, TARGETS), stored.version))
+    return found
+
+
+def _is_shadow(rule: Rule) -> bool:
+    return rule.action_mode == "shadow"
+
+
+def _with_a_say(in_force: Sequence[Numbered], draft: Rule, old: Numbered | None) -> list[Numbered]:
+    """The other rules that the draft, or what it replaces, may hold back, or that may hold it back."""
+    mine = [draft] if old is None else [draft, old[0]]
+    others = [numbered for numbered in in_force if numbered[0].name != draft.name]
+    if any(_may_hold_back(rule) for rule in mine):
+        return others
+    return [numbered for numbered in others if _may_hold_back(numbered[0])]
+
+
+def _may_hold_back(rule: Rule) -> bool:
+    return rule.stop or rule.group is not None
+
+
+def _shown_key(verdict: Verdict, event: Event) -> str:
+    """What the rule keeps apart first, or else what it would keep apart."""
+    return next((verdict.keys[stage] for stage in STAGES if stage in verdict.keys), None) or flow_key(None, event)
+
+
+def _samples(tx: Tx, rule: Rule, acts: Sequence[Act], characters: int) -> list[Json]:
+    """Acts as they are shown, with what the rule's actions would have said, as far as `characters` reach."""
+    rows = tx.execute(_EVENTS, {"seqs": sorted({act.last_seq for act in acts})}).all()
+    last = {row[0]: event_of(row) for row in rows}
+    actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
+    shown = []
+    for act in acts:
+        event = act.tick or last[act.last_seq]
+        filled_in = [_filled_in(action, event, characters) for action in actions]
+        characters -= len(json.dumps(filled_in, ensure_ascii=False))
+        sample = {"at": _utc(act.at), "events": list(act.events), "key": act.key, "user_id": act.user_id}
+        shown.append({**sample, "actions": filled_in})
+    return shown
+
+
+def _filled_in(action: Json, event: Event, limit: int) -> Json:
+    """An action with its templates filled in; where the answer would grow too long, its type and why it is left out."""
+    try:
+        filled_in: Json = templates.render(action, event, limit)
+    except Invalid as error:
+        return {"action_type": action["action_type"], "omitted": error.problems[0].detail}
+    return filled_in
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+_EVENTS = text(f"SELECT {COLUMNS} FROM events e WHERE seq = ANY(:seqs)")

@@ -1,0 +1,100 @@
+"""What acting so often would cost, judged by what the same work has cost so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import text
+
+from core.storage.db import Tx
+from core.types import Json
+from rules.document.schema import Action, Rule, RunAgent
+
+RECENT_DONE: Final = 200
+"""The mean is that of so many dispatches that were done last."""
+
+LOOKED_THROUGH: Final = 20_000
+"""They are looked for among so many of the latest dispatches of all kinds: an estimate must not read a whole table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """What one dispatch of an action has taken on average; None where none was done."""
+
+    done: int
+    seconds: float | None
+    tokens: float | None
+    cost: float | None
+
+
+def of(tx: Tx, rule: Rule, times: int) -> Json:
+    """What a rule's actions would take if it acted so often: seconds of work, tokens and money of models.
+
+    A figure for which an action has no history is null, and `notes` says why. Only agents ask models.
+    """
+    found = [(action, _mean(tx, action)) for action in rule.actions]
+    return {
+        "dispatches": times * len(found),
+        "seconds": _total(times, [mean.seconds for _, mean in found]),
+        "tokens": _total(times, [mean.tokens for _, mean in found]),
+        "cost": _total(times, [mean.cost for _, mean in found]),
+        "actions": [_row(action, mean, times) for action, mean in found],
+        "notes": [note for action, mean in found for note in _notes(action, mean)],
+    }
+
+
+def _mean(tx: Tx, action: Action) -> Mean:
+    target = action.target if isinstance(action, RunAgent) else None
+    limits = {"recent": RECENT_DONE, "through": LOOKED_THROUGH}
+    row = tx.execute(_HISTORY, {"type": action.action_type, "target": target, **limits}).one()
+    if target is None:
+        return Mean(row.done, row.seconds, 0, 0)
+    return Mean(row.done, row.seconds, row.tokens, row.cost)
+
+
+def _total(times: int, means: Sequence[float | None]) -> float | None:
+    known = [mean for mean in means if mean is not None]
+    return round(times * sum(known), 6) if len(known) == len(means) else None
+
+
+def _row(action: Action, mean: Mean, times: int) -> Json:
+    return {
+        "action_type": action.action_type,
+        "target": _target(action),
+        "times": times,
+        "history": mean.done,
+        "seconds": _total(times, [mean.seconds]),
+        "tokens": _total(times, [mean.tokens]),
+        "cost": _total(times, [mean.cost]),
+    }
+
+
+def _notes(action: Action, mean: Mean) -> list[str]:
+    if mean.done:
+        return []
+    return [f"nothing is known of what `{_target(action)}` takes: it has not been done in this tenant lately"]
+
+
+def _target(action: Action) -> str:
+    return action.target if isinstance(action, RunAgent) else action.action_type
+
+
+_HISTORY = text("""
+    SELECT count(*) AS done,
+           cast(avg(extract(epoch FROM ended_at - started_at)) AS float8) AS seconds,
+           CASE WHEN count(*) > 0 THEN cast(coalesce(sum(tokens), 0) AS float8) / count(*) END AS tokens,
+           CASE WHEN count(*) > 0 THEN coalesce(sum(cost), 0) / count(*) END AS cost
+    FROM (
+        SELECT id, started_at, ended_at
+        FROM (SELECT * FROM dispatches ORDER BY id DESC LIMIT :through) AS latest
+        WHERE status = 'done' AND action_type = :type AND target = coalesce(:target, target)
+        ORDER BY id DESC LIMIT :recent
+    ) AS d
+    LEFT JOIN LATERAL (
+        SELECT sum(input_tokens::bigint + output_tokens) AS tokens, sum(cost) AS cost
+        FROM model_calls WHERE dispatch_id = d.id
+    ) AS c ON true
+""")
+"""An emitted event's dispatch has no time of its own worth mentioning, and is measured like any other."""

@@ -1,0 +1,243 @@
+"""A stretch of the past as rules would have met it: the events of the log, and between them the due times of schedules.
+
+Reading only: every transaction says so, and is over before what it has read is handed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import count, groupby, islice
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import text
+
+from core.errors import Invalid, Problem
+from core.events.log import SOURCE, event_of
+from core.storage.db import Database, Tx
+from core.types import Event
+from rules.backtest.counters import Side
+from rules.document.schema import Rule, Schedule
+from rules.flow import schedules
+from rules.flow.schedules import Scheduled
+
+PAGE: Final = 500
+"""Events read at once: as many as a router takes, so that what fits there fits here."""
+
+MAX_TICKS: Final = 1_000_000
+"""Due times, times users, that schedules may have in one stretch."""
+
+FIRST_TICK: Final = -(2**40)
+"""The place of the first due time: they rise, and none comes near those of the log."""
+
+MOMENT: Final = timedelta(microseconds=1)
+
+Sides = Sequence[Side]
+
+Met = tuple[Event, Sides]
+"""An event, and who meets it: a rule with a schedule meets its due times, any other what is in the log."""
+
+
+Numbered = tuple[Rule, int]
+"""A rule with its version."""
+
+
+class Tick(NamedTuple):
+    """A due time, whether every user has it or the tenant once, and whose time table it stands in."""
+
+    due: datetime
+    for_users: bool
+    sides: Sides
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """All that happened from `since` to before `until`, in event time, and may concern the rules of either side.
+
+    `total` says how many events that are; `first_seq` and `last_seq` are the places of those in the log,
+    when they were counted.
+    """
+
+    db: Database
+    tenant_id: str
+    since: datetime
+    until: datetime
+    rules: Mapping[Side, Numbered]
+    ticks: Sequence[Tick]
+    total: int
+    first_seq: int
+    last_seq: int
+
+    def pages(self) -> Iterator[list[Met]]:
+        """All of it a page at a time, in the order in which the rules meet it: that of the log."""
+        merged = self._merged()
+        while page := list(islice(merged, PAGE)):
+            yield page
+
+    def _merged(self) -> Iterator[Met]:
+        """A due time comes before the first event that is not earlier; late events do not set the clock back."""
+        ticks, on_log = self._ticks(), [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
+        tick, clock = next(ticks, None), self.since
+        for event in self._log():
+            clock = max(clock, event.time)
+            while tick is not None and tick[0].time <= clock:
+                yield tick
+                tick = next(ticks, None)
+            yield event, on_log
+        if tick is not None:
+            yield tick
+            yield from ticks
+
+    def _log(self) -> Iterator[Event]:
+        types, after = _types(rule for rule, _ in self.rules.values()), self.first_seq - 1
+        if types is None:
+            return
+        values = {**types, "since": self.since, "until": self.until, "last": self.last_seq, "page": PAGE}
+        while True:
+            with reading(self.db, self.tenant_id) as tx:
+                rows = tx.execute(_PAGE, {**values, "after": after}).all()
+            yield from map(event_of, rows)
+            if len(rows) < PAGE:
+                return
+            after = rows[-1].seq
+
+    def _ticks(self) -> Iterator[Met]:
+        """The due times as events; their places lie before the log, so that they are nobody else's."""
+        seqs = count(FIRST_TICK)
+        for tick in self.ticks:
+            scheduled = self._scheduled(tick.sides[0])
+            users: Iterable[str | None] = _users(self.db, self.tenant_id) if tick.for_users else (None,)
+            for user in users:
+                yield _tick(next(seqs), scheduled, tick.due, user), tick.sides
+
+    def _scheduled(self, side: Side) -> Scheduled:
+        rule, version = self.rules[side]
+        if rule.schedule is None:
+            raise ValueError(side)
+        return Scheduled(self.tenant_id, rule, version, rule.schedule)
+
+
+def opened(
+    db: Database, tenant_id: str, since: datetime | None, until: datetime, rules: Mapping[Side, Numbered]
+) -> Stretch:
+    """The stretch up to a moment, without `since` from the tenant's first event on. Invalid: there is no such."""
+    if since is not None and since >= until:
+        raise Invalid([Problem("/to", f"must come after `from`, which is {since.isoformat()}")])
+    with reading(db, tenant_id) as tx:
+        begin = since or min(tx.execute(_BEGIN).scalar_one() or until, until)
+        types = _types(rule for rule, _ in rules.values())
+        found = tx.execute(_EXTENT, {**types, "since": begin, "until": until}).one() if types else None
+    ticks = _time_table(rules, begin, until)
+    total = _count_ticks(db, tenant_id, ticks) + (found.total if found else 0)
+    first, last = (found.first, found.last) if found and found.total else (1, 0)
+    return Stretch(db, tenant_id, begin, until, rules, ticks, total, first, last)
+
+
+@contextmanager
+def reading(db: Database, tenant_id: str) -> Iterator[Tx]:
+    """One transaction of the tenant in which the database refuses every write."""
+    with db.tenant(tenant_id) as tx:
+        tx.execute(_READ_ONLY)
+        yield tx
+
+
+def _types(rules: Iterable[Rule]) -> dict[str, Any] | None:
+    """Which events the rules may answer or end a wait on, as parameters of the queries; None: no event of the log."""
+    patterns = {pattern for rule in rules for pattern in _patterns(rule)}
+    if not patterns:
+        return None
+    return {
+        "every": "*" in patterns,
+        "exact": sorted(pattern for pattern in patterns if "*" not in pattern),
+        "like": [re.sub(r"([\\%_])", r"\\\1", one).replace("*", "%") for one in sorted(patterns) if "*" in one],
+    }
+
+
+def _patterns(rule: Rule) -> Collection[str]:
+    answered = rule.event_types if rule.schedule is None else ()
+    return {*answered, *(rule.flow.debounce.flush_on if rule.flow.debounce else ())}
+
+
+def _time_table(rules: Mapping[Side, Numbered], since: datetime, until: datetime) -> list[Tick]:
+    """The due times of the sides that have a schedule; one that both have is one."""
+    found = sorted(
+        (due, rule.schedule.for_each == "user", side)
+        for side, (rule, _) in rules.items()
+        if rule.schedule is not None
+        for due in _due(rule, rule.schedule, since, until)
+    )
+    return [Tick(due, for_users, [side for *_, side in same]) for (due, for_users), same in groupby(found, _of_tick)]
+
+
+def _of_tick(row: tuple[datetime, bool, Side]) -> tuple[datetime, bool]:
+    return row[0], row[1]
+
+
+def _due(rule: Rule, schedule: Schedule, since: datetime, until: datetime) -> list[datetime]:
+    """As the clock has it: none outside of the rule's own span of time."""
+    begin = max(since, rule.starts_at) if rule.starts_at else since
+    end = min(until, rule.ends_at) if rule.ends_at else until
+    return schedules.due_times(schedule, begin - MOMENT, end - MOMENT, MAX_TICKS + 1)
+
+
+def _count_ticks(db: Database, tenant_id: str, ticks: Sequence[Tick]) -> int:
+    for_users = sum(tick.for_users for tick in ticks)
+    users = sum(1 for _ in _users(db, tenant_id)) if for_users else 0
+    total = len(ticks) + for_users * (users - 1)
+    if total > MAX_TICKS:
+        detail = (
+            f"the schedule is due more than {MAX_TICKS:,} times in this range (once a user counts each); shorten it"
+        )
+        raise Invalid([Problem("/from", detail)])
+    return total
+
+
+def _users(db: Database, tenant_id: str) -> Iterator[str]:
+    """All users of the tenant, a page at a time."""
+    after = None
+    while True:
+        with reading(db, tenant_id) as tx:
+            page = schedules.users(tx, tenant_id, after, PAGE)
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1]
+
+
+def _tick(seq: int, scheduled: Scheduled, due: datetime, user_id: str | None) -> Event:
+    """The event that the clock would fire."""
+    told = schedules.tick(scheduled, due, user_id)
+    return Event(
+        seq=seq,
+        tenant_id=scheduled.tenant_id,
+        id=told.id,
+        source=SOURCE,
+        event_type=told.event_type,
+        subject=told.subject,
+        time=told.time,
+        payload=told.payload,
+        user_id=user_id,
+    )
+
+
+_READ_ONLY = text("SET TRANSACTION READ ONLY")
+
+_BEGIN = text("SELECT min(time) FROM events")
+
+_WITHIN = """
+    time >= :since AND time < :until
+    AND (cast(:every AS bool) OR event_type = ANY(cast(:exact AS text[])) OR event_type LIKE ANY(cast(:like AS text[])))
+"""
+
+_EXTENT = text(f"SELECT count(*) AS total, min(seq) AS first, max(seq) AS last FROM events WHERE {_WITHIN}")
+
+_PAGE = text(f"""
+    SELECT seq, tenant_id, id, source, event_type, subject, time, payload, session_id, user_id, '', NULL, hop, 0,
+           coalesce(lineage, '{{}}')
+    FROM events WHERE seq > :after AND seq <= :last AND {_WITHIN}
+    ORDER BY seq LIMIT :page
+""")
+"""In the order of Event's fields; those of its chain that no rule reads are left out."""

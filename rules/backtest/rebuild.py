@@ -1,0 +1,195 @@
+"""A user's memories made anew from the log, under other rules, another extractor or another embedding model.
+
+They are made in a tenant of their own (`core.memory.shadow`), compared with those that stand, and taken over in one
+transaction, or dropped.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.consolidation import dedup_sweep, pipeline
+from core.consolidation.pipeline import Gateway
+from core.errors import Conflict, Never
+from core.events.publishing import Author
+from core.extraction import requests
+from core.extraction import session as extraction
+from core.extraction.session import Extract
+from core.memory import shadow, versions, writer
+from core.memory.changes import Add, Archive, Change, Edit, Owner, Vector
+from core.memory.shadow import Difference, Stand
+from core.memory.versions import Citation
+from core.sessions import sessions
+from core.storage.db import Database, Tx
+from core.types import Json, Message
+from rules.backtest import replay
+from rules.backtest.replay import Reading, Stated
+from rules.document.schema import Rule
+from rules.engine.similarity import Meanings
+
+AUTHOR: Final = "memory_rebuilder"
+
+READ: Final = 200
+"""Messages that one extraction reads at the most."""
+
+TAKEN: Final = ("content", "value", "attribute", "category", "kind", "topic", "structured", "occurred_at", "valid_from")
+"""Fields that a changed memory takes from the one that was made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose memories, by which rules, up to when."""
+
+    user_id: str
+    rules: Sequence[tuple[Rule, int]]
+    until: datetime
+
+
+def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Extract, meanings: Meanings) -> Json:
+    """Make a user's memories anew in the shadow; how many sessions were read and what that made of how many messages.
+
+    What an earlier attempt has left there goes first.
+    """
+    shadow.drop(gate.db, shadow_id)
+    shadow.open_beside(gate.db, tenant_id, shadow_id)
+    read: defaultdict[str, int] = defaultdict(int)
+    counts = {"readings": 0, "messages": 0, "requests": 0}
+    for step in replay.read(gate.db, tenant_id, asked.user_id, asked.rules, asked.until, meanings):
+        if isinstance(step, Stated):
+            counts["requests"] += _keep_request(gate, shadow_id, asked.user_id, step)
+            continue
+        counts["readings"] += 1
+        for messages in _unread(gate.db, tenant_id, step, read, asked.until):
+            counts["messages"] += len(messages)
+            _extract(gate, shadow_id, asked.user_id, messages, extract, link=step.link)
+    _merge_all(gate, shadow_id, asked.user_id)
+    return {**counts}
+
+
+def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
+    """What stands now against what was made anew."""
+    with db.tenant(tenant_id) as tx:
+        old, away = shadow.standing(tx, user_id, replay.READERS), shadow.put_away(tx, user_id)
+    with db.tenant(shadow_id) as tx:
+        new = shadow.standing(tx, user_id)
+    return shadow.difference(old, new, away)
+
+
+def take_over(
+    gate: Gateway, tenant_id: str, shadow_id: str, rebuild_id: UUID, user_id: str, seen: Json, author: Author
+) -> Json:
+    """Put the new set in the place of the old, in one transaction, undone by one change: the rebuild's id.
+
+    `seen`: the difference that was looked at. Conflict: it is another one by now.
+    """
+    found = compare(gate.db, tenant_id, shadow_id, user_id)
+    if found.as_json() != seen:
+        raise Conflict("The memories have changed since the difference was made. Make the rebuild again.")
+    contents = [s.candidate.content for s in (*found.added, *(new for _, new in found.changed))]
+    vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
+    with gate.db.tenant(tenant_id) as tx:
+        if tx.execute(_APPLIED, {"id": rebuild_id}).rowcount == 0:
+            raise Conflict("The rebuild was applied or dropped meanwhile.")
+        counts = _apply(tx, tenant_id, user_id, rebuild_id, found, vectors, author)
+    shadow.drop(gate.db, shadow_id)
+    return counts
+
+
+def _apply(
+    tx: Tx,
+    tenant_id: str,
+    user_id: str,
+    change_id: UUID,
+    found: Difference,
+    vectors: dict[str, Vector],
+    author: Author,
+) -> Json:
+    by_group: defaultdict[str | None, list[Change]] = defaultdict(list)
+    for stand in found.gone:
+        by_group[stand.group_id].append(Archive(stand.id, stand.version, "Not in the rebuilt memories.", change_id))
+    for old, new in found.changed:
+        by_group[old.group_id].append(_edit(old, new, change_id, vectors))
+    for stand in found.added:
+        vector = vectors[stand.candidate.content]
+        by_group[stand.group_id].append(Add(stand.candidate, "Rebuilt from the log.", vector, change_id=change_id))
+    counts: defaultdict[str, int] = defaultdict(int)
+    for group, wanted in by_group.items():
+        for name, n in writer.apply(tx, tenant_id, Owner(user_id, group), wanted, author).items():
+            counts[name] += n
+    cited = [Citation(old.id, e, change_id) for old, new in found.changed for e in new.candidate.evidence]
+    versions.cite(tx, tenant_id, cited)
+    return {**counts}
+
+
+def _edit(old: Stand, new: Stand, change_id: UUID, vectors: dict[str, Vector]) -> Edit:
+    fields = {name: getattr(new.candidate, name) for name in TAKEN}
+    vector = vectors[new.candidate.content]
+    return Edit(old.id, old.version, fields, "Rebuilt from the log.", vector, change_id)
+
+
+def _unread(
+    db: Database, tenant_id: str, step: Reading, read: defaultdict[str, int], until: datetime
+) -> Iterator[Sequence[Message]]:
+    """What a session had by then and was not read yet, a page at a time; `read`: how far each session is."""
+    while True:
+        with db.tenant(tenant_id) as tx:
+            values = {"session": step.session_id, "after": read[step.session_id], "upto": step.upto, "until": until}
+            messages = [sessions.message_of(row) for row in tx.execute(_MESSAGES, values | {"limit": READ})]
+        if not messages:
+            return
+        read[step.session_id] = messages[-1].position
+        yield messages
+
+
+def _extract(
+    gate: Gateway, shadow_id: str, user_id: str, messages: Sequence[Message], extract: Extract, *, link: bool
+) -> None:
+    own = {m.id for m in messages if m.user_id == user_id}
+    found = [c for c in extract(messages) if c.evidence[0].message_id in own]
+    for owner, decided in extraction.judged(gate, shadow_id, messages, found, link=link):
+        _write(gate.db, shadow_id, owner, decided)
+
+
+def _keep_request(gate: Gateway, shadow_id: str, user_id: str, step: Stated) -> int:
+    """A request that cannot be kept was refused when it was made, too."""
+    with suppress(Never):
+        owner, candidate = requests.requested(step.event)
+        decided = pipeline.judged(gate, shadow_id, owner, [candidate], explicit=True)
+        if owner.user_id == user_id:
+            _write(gate.db, shadow_id, owner, decided)
+            return 1
+    return 0
+
+
+def _merge_all(gate: Gateway, shadow_id: str, user_id: str) -> None:
+    more = True
+    while more:
+        swept = dedup_sweep.sweep(gate.db, shadow_id, user_id, gate.thresholds)
+        with gate.db.tenant(shadow_id) as tx:
+            swept.write(tx, Author(AUTHOR))
+        more = swept.more
+
+
+def _write(db: Database, shadow_id: str, owner: Owner, decided: Sequence[Change]) -> None:
+    with db.tenant(shadow_id) as tx:
+        writer.apply(tx, shadow_id, owner, decided, Author(AUTHOR))
+
+
+_MESSAGES = text("""
+    SELECT * FROM messages
+    WHERE session_id = :session AND position > :after AND event_seq <= :upto AND occurred_at <= :until
+    ORDER BY position LIMIT :limit
+""")
+
+_APPLIED = text("""
+    UPDATE rebuilds SET status = 'applied', ended_at = clock_timestamp() WHERE id = :id AND status = 'ready'
+""")
+"""Of several who take it over or let it go at once, one does. The set itself goes once this is committed."""

@@ -1,0 +1,146 @@
+"""When rules would have had a user's sessions read, by the log: each reading in its turn, up to a place in the log.
+
+Reading only. Flow control runs on the time of the events, as in a backtest; schedules are not replayed, and of what the
+service itself has said nothing, for that came of the memory as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.events.log import COLUMNS, SOURCE, event_of
+from core.storage.db import Database
+from core.types import Event
+from rules.document.schema import Rule, RunAgent
+from rules.engine import lookups
+from rules.engine.ruleset import Ruleset, Verdict
+from rules.engine.similarity import Meanings
+from rules.flow.simulation import Outcome, Simulation
+
+PAGE: Final = 500
+"""Events read at once."""
+
+READERS: Final = frozenset({"memory_extractor", "memory_consolidator"})
+"""Agents that turn a session into memories."""
+
+ASKED: Final = ("memory.requested", "memory.stated")
+"""Events by which someone asked for a statement to be kept, whatever the rules are."""
+
+END: Final = timedelta(days=365)
+"""After the last event every wait comes to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A session is read, up to a place in the log; `link`: by the agent that also relates what it finds."""
+
+    session_id: str
+    upto: int
+    link: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Someone asked for this to be kept."""
+
+    event: Event
+
+
+@dataclass(slots=True)
+class _Actor:
+    """A rule that has sessions read, and what its flow control remembers."""
+
+    rule: Rule
+    flow: Simulation
+    sessions: dict[int, str] = field(default_factory=dict)
+
+    def told(self, outcomes: Sequence[Outcome], upto: int) -> Iterator[Reading]:
+        for outcome in outcomes:
+            met = [self.sessions.pop(seq) for seq in outcome.seqs]
+            if outcome.held_by is None:
+                links = any(a.target == "memory_consolidator" for a in _readers(self.rule))
+                yield Reading(met[-1], upto, links)
+
+
+def read(
+    db: Database, tenant_id: str, user_id: str, rules: Sequence[tuple[Rule, int]], until: datetime, meanings: Meanings
+) -> Iterator[Reading | Stated]:
+    """What the rules would have had read of a user's sessions, in the order of the log, up to a time."""
+    known = Ruleset(list(rules))
+    actors = {rule.name: _actor(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
+    clock = seq = None
+    for page in _pages(db, tenant_id, user_id, until):
+        met = _decided(db, tenant_id, known, page, meanings)
+        for event in page:
+            clock = max(clock or event.time, event.time)
+            yield from _step(known, actors, event, met.get(event.seq, ()), clock)
+            seq = event.seq
+    if clock is not None and seq is not None:
+        for actor in actors.values():
+            yield from actor.told(actor.flow.advance(clock + END), seq)
+
+
+def _actor(rule: Rule) -> _Actor:
+    return _Actor(rule, Simulation(rule.flow.model_copy(update={"concurrency": None})))
+
+
+def _readers(rule: Rule) -> list[RunAgent]:
+    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in READERS]
+
+
+def _step(
+    known: Ruleset, actors: dict[str, _Actor], event: Event, verdicts: Sequence[Verdict], clock: datetime
+) -> Iterator[Reading | Stated]:
+    """One event, after everything that was due before it."""
+    for actor in actors.values():
+        yield from actor.told(actor.flow.advance(clock), event.seq - 1)
+    if event.event_type in ASKED:
+        yield Stated(event)
+    for verdict in verdicts:
+        if verdict.fired and verdict.name in actors and event.session_id is not None:
+            actor = actors[verdict.name]
+            actor.sessions[event.seq] = event.session_id
+            yield from actor.told(actor.flow.push(event.seq, verdict.keys, clock), event.seq)
+    for flush in known.flushed_by(event):
+        if flush.name in actors:
+            actor = actors[flush.name]
+            yield from actor.told(actor.flow.flush(flush.key, clock), event.seq)
+
+
+def _decided(
+    db: Database, tenant_id: str, known: Ruleset, page: Sequence[Event], meanings: Meanings
+) -> dict[int, list[Verdict]]:
+    """What the rules make of each event of a page; what they look up and compare is fetched for all at once."""
+    if known.compares_meanings:
+        meanings.warm({compared for event in page for compared in known.texts(event)})
+    asked = [(event, names) for event in page if (names := known.asks(event))]
+    with db.tenant(tenant_id) as tx:
+        answers = lookups.ask(tx, asked) if asked else {}
+    decide = known.decide
+    return {e.seq: decide(e, lookups.lookup_of(answers, e), similarity=meanings.similarity) for e in page}
+
+
+def _pages(db: Database, tenant_id: str, user_id: str, until: datetime) -> Iterator[list[Event]]:
+    values: dict[str, Any] = {"user": user_id, "until": until, "own": SOURCE, "asked": list(ASKED), "page": PAGE}
+    after = 0
+    while True:
+        with db.tenant(tenant_id) as tx:
+            page = [event_of(row) for row in tx.execute(_EVENTS, values | {"after": after})]
+        if not page:
+            return
+        yield page
+        after = page[-1].seq
+
+
+_EVENTS = text(f"""
+    SELECT {COLUMNS} FROM events e
+    WHERE e.seq > :after AND e.time <= :until AND (e.source <> :own OR e.event_type = ANY(:asked))
+      AND (e.user_id = :user OR e.session_id IN (SELECT DISTINCT session_id FROM messages WHERE user_id = :user))
+    ORDER BY e.seq LIMIT :page
+""")
+"""What happened to a user and in the sessions in which the user spoke; what others said there counts for the rules."""

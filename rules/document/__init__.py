@@ -1,0 +1,1 @@
+"""The rule document: schema, fields, actions, formatting."""

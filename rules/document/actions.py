@@ -1,0 +1,253 @@
+"""The models of what a rule does."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    HttpUrl,
+    JsonValue,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from core.settings import secret_names
+from rules import problems
+from rules.document.fields import MAX_TEXT, Model, Zone, concrete_type, refuse
+from rules.expressions import templates
+
+
+def _well_formed(value: JsonValue) -> JsonValue:
+    fault = templates.fault(value)
+    if fault:
+        raise refuse(fault.detail, fault.pointer)
+    return value
+
+
+CLOCK: Final = r"^([01]\d|2[0-3]):[0-5]\d$"
+"""A time of day, to the minute."""
+
+Params = Annotated[
+    dict[str, JsonValue],
+    AfterValidator(_well_formed),
+    Field(
+        description="Values may hold {{payload.user_id}}; a missing field gives null, or nothing within a text",
+        examples=[{"user_id": "{{payload.user_id}}", "reason": "said at {{time}}"}],
+    ),
+]
+TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_formed)]
+
+
+NOTIFIER: Final = "notifier"
+"""The agent that carries out `notify`, when a rule runs it by its name."""
+
+
+class RunAgent(Model):
+    """Runs one of Imprint's agents."""
+
+    action_type: Literal["run_agent"]
+    target: Annotated[
+        str, Field(description="The agent; `docs/events.md` lists them", examples=["memory_consolidator"])
+    ]
+    params: Params = Field(default_factory=dict)
+
+    @field_validator("target")
+    @classmethod
+    def _exists(cls, target: str, info: ValidationInfo) -> str:
+        agents = (info.context or {}).get("agents")
+        if agents is not None and target not in agents:
+            raise refuse(problems.unknown("agent", target, sorted(agents)))
+        return target
+
+    @model_validator(mode="after")
+    def _can_tell(self) -> Self:
+        """What the notifier is given must be what `notify` takes: it is the same agent, under its own name."""
+        if self.target != NOTIFIER:
+            return self
+        try:
+            self.as_notice()
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = "/".join(map(str, first["loc"]))
+            detail = str(first.get("ctx", {}).get("detail") or first["msg"])
+            raise refuse(f"the notifier takes what `notify` takes: {place}: {detail}", f"params/{place}") from None
+        return self
+
+    def as_notice(self) -> Notify | None:
+        """What the notifier is to tell; None: another agent is run."""
+        if self.target != NOTIFIER:
+            return None
+        return Notify.model_validate({"action_type": "notify", **self.params})
+
+
+class Emit(Model):
+    """Publishes an event, which rules may answer."""
+
+    action_type: Literal["emit"]
+    event_type: Annotated[
+        str,
+        AfterValidator(concrete_type),
+        Field(description="Its type: one, not a wildcard", examples=["policy.matched"]),
+    ]
+    payload: Params = Field(default_factory=dict)
+
+
+class Quiet(Model):
+    """Hours of the day at which nobody is told anything; what falls into them is told together when they end."""
+
+    from_: Annotated[str, Field(alias="from", pattern=CLOCK, description="When they begin", examples=["22:00"])]
+    to: Annotated[str, Field(pattern=CLOCK, description="When they end, maybe the next day", examples=["07:00"])]
+    timezone: Annotated[Zone, Field(description="IANA time zone", examples=["Europe/Lisbon"])] = "UTC"
+
+    @model_validator(mode="after")
+    def _have_a_length(self) -> Self:
+        if self.from_ == self.to:
+            raise refuse("`from` and `to` are the same: give hours that begin and end, or leave `quiet` out")
+        return self
+
+
+class Digest(Model):
+    """Tells all of a time together: every so many seconds, or once a day."""
+
+    every_seconds: Annotated[
+        int | None, Field(ge=60, le=7 * 86_400, description="Or: every so many seconds", examples=[3600])
+    ] = None
+    at: Annotated[str | None, Field(pattern=CLOCK, description="The time of day", examples=["08:00"])] = None
+    timezone: Annotated[Zone, Field(description="IANA time zone", examples=["Europe/Lisbon"])] = "UTC"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.every_seconds is None) == (self.at is None):
+            raise refuse("give either `every_seconds` or `at`")
+        return self
+
+
+class Notify(Model):
+    """Tells people."""
+
+    action_type: Literal["notify"]
+    channel: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=200,
+            description="`log`, or a channel that the settings name",
+            examples=["log", "ops"],
+        ),
+    ]
+    template: Annotated[
+        TemplatedText,
+        Field(
+            min_length=1,
+            description="The text; {{payload.user_id}} stands for that field of the event",
+            examples=["Important about {{payload.user_id}}: {{payload.content}}"],
+        ),
+    ]
+    subject: Annotated[
+        TemplatedText | None, Field(description="Of an e-mail; default: the first line", examples=["Stock"])
+    ] = None
+    quiet: Annotated[
+        Quiet | None,
+        Field(description="When nobody is told anything", examples=[{"from": "22:00", "to": "07:00"}]),
+    ] = None
+    digest: Annotated[Digest | None, Field(description="Tells it together", examples=[{"at": "08:00"}])] = None
+
+
+class SecretName(Model):
+    """Stands for a secret of the tenant, whose value is put in when the request is sent, and written down nowhere."""
+
+    secret: Annotated[
+        str,
+        Field(
+            pattern=secret_names.NAME,
+            description="Its name, as `imprint tenant secrets list` shows it",
+            examples=["crm-token"],
+        ),
+    ]
+
+
+def _kind(value: object) -> str:
+    return "<secret>" if isinstance(value, dict | SecretName) else "<text>"
+
+
+HeaderValue = Annotated[
+    Annotated[TemplatedText, Tag("<text>")] | Annotated[SecretName, Tag("<secret>")], Discriminator(_kind)
+]
+
+
+class Webhook(Model):
+    """Posts JSON to an allowed host."""
+
+    action_type: Literal["webhook"]
+    url: Annotated[
+        str,
+        Field(
+            max_length=2_000,
+            description="https, or http where the tenant allows it; `imprint tenant webhooks` lists the allowed hosts",
+            examples=["https://hooks.example.com/imprint"],
+        ),
+    ]
+    headers: Annotated[
+        dict[str, HeaderValue],
+        Field(
+            max_length=50,
+            description="More headers of the request; a credential is given as the name of a secret",
+            examples=[{"x-user": "{{payload.user_id}}", "Authorization": {"secret": "crm-token"}}],
+        ),
+    ] = Field(default_factory=dict)
+    payload: Annotated[Params | None, Field(description="What is posted; default: the event")] = None
+
+    @field_validator("url")
+    @classmethod
+    def _reachable(cls, url: str) -> str:
+        if "{{" in url:
+            raise refuse("a template cannot choose where to post; write the address itself")
+        if not _SPELLING.fullmatch(url):
+            raise refuse(
+                "write an http or https address in ASCII, without a user name in it; other signs of a path as %XX, "
+                "other letters of a host as its xn-- form"
+            )
+        try:
+            _URL.validate_python(url, strict=False)
+        except ValidationError as error:
+            raise refuse("write an http or https address") from error
+        return url
+
+
+_URL: Final = TypeAdapter(HttpUrl)
+
+_SPELLING: Final = re.compile(r"(?i:https?)://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?")
+"""Addresses in which every parser finds the same host: the one who checks it is not the one who calls it."""
+
+
+class CeleryTask(Model):
+    """Sends a task to another service's Celery workers."""
+
+    action_type: Literal["celery"]
+    task: Annotated[
+        str,
+        Field(min_length=1, max_length=300, description="Its name as registered", examples=["billing.tasks.recount"]),
+    ]
+    queue: Annotated[
+        str,
+        Field(min_length=1, max_length=200, description="A queue that the settings allow", examples=["billing"]),
+    ]
+    kwargs: Params = Field(default_factory=dict)
+
+    @field_validator("task")
+    @classmethod
+    def _is_named(cls, task: str) -> str:
+        if "{{" in task:
+            raise refuse("a template cannot choose which task runs; write its name itself")
+        return task
+
+
+Action = Annotated[RunAgent | Emit | Notify | Webhook | CeleryTask, Discriminator("action_type")]

@@ -1,0 +1,313 @@
+"""The rule document: its model, its JSON Schema, and the problems of a document that is no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
+
+from core.errors import Invalid, Problem
+from core.types import Json
+from rules import problems
+from rules.document import repair
+from rules.document.actions import Action, CeleryTask, Emit, Notify, RunAgent, SecretName, Webhook
+from rules.document.condition_tree import MAX_LEAVES, Condition, Group, Leaf, Reference
+from rules.document.fields import MAX_TEXT, Model, Moment, TypePattern, refuse
+from rules.document.timing import Concurrency, Cooldown, Count, Debounce, Flow, Sample, Schedule, Throttle
+from rules.expressions import paths
+
+__all__ = [
+    "Action",
+    "CeleryTask",
+    "Concurrency",
+    "Cooldown",
+    "Count",
+    "Debounce",
+    "Emit",
+    "Flow",
+    "Group",
+    "Leaf",
+    "Notify",
+    "Reference",
+    "Rule",
+    "RunAgent",
+    "Sample",
+    "Schedule",
+    "Throttle",
+    "Webhook",
+    "document",
+    "parse",
+]
+
+RESERVED: Final = frozenset({"schema", "export", "validate", "test", "backtest", "import"})
+"""Names that stand where a rule's name stands in `/v1/rules/{name}`."""
+
+MAX_DEPTH = 8
+MAX_ACTIONS = 20
+MAX_NODES = 20_000
+MAX_NESTING = 32
+
+ROUNDS: Final = 4
+"""How often a document is read: again without its faulty parts, as some checks only follow when others have passed."""
+
+
+def _shape_of_types(value: object) -> str:
+    return "<many>" if isinstance(value, list) else "<one>"
+
+
+EventTypes = Annotated[
+    Annotated[TypePattern, Tag("<one>")]
+    | Annotated[Annotated[list[TypePattern], Field(min_length=1, max_length=50)], Tag("<many>")],
+    Discriminator(_shape_of_types),
+]
+
+VERBATIM: Final[Json] = {
+    "name": "consolidate_on_session_end",
+    "event_type": "session.ended",
+    "conditions": {"all": [{"field": "payload.message_count", "op": ">=", "value": 3}]},
+    "action_mode": "auto",
+    "actions": [{"action_type": "run_agent", "target": "memory_consolidator"}],
+    "risk_level": "low",
+}
+
+ANY_TOOL: Final[Json] = {
+    "any": [
+        {"field": "payload.importance", "op": ">", "value": 0.7},
+        {
+            "field": "payload.tool_calls",
+            "op": "any_of",
+            "value": {"field": "item.name", "op": "in", "value": ["search", "browse"]},
+        },
+    ]
+}
+
+
+class Rule(Model):
+    """When (an event type, or a schedule), if (conditions), how often (flow), then (actions)."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [VERBATIM]})
+
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z0-9_.-]{1,100}$",
+            description="Unique in its tenant; stays the same from version to version",
+            examples=["consolidate_on_session_end", "ops.alert-on-refund"],
+        ),
+    ]
+    description: Annotated[
+        str,
+        Field(
+            max_length=MAX_TEXT,
+            description="Why this rule exists, for those who come after you",
+            examples=["Consolidates a conversation of three messages or more as soon as it has ended."],
+        ),
+    ] = ""
+    tags: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=100)]],
+        Field(max_length=50, description="To find rules by", examples=[["extraction", "nightly"]]),
+    ] = Field(default_factory=list)
+    event_type: Annotated[
+        EventTypes | None,
+        Field(
+            description="One type, a wildcard in which * stands for any run of characters, or a list of them",
+            examples=["session.ended", "memory.*", ["skill.succeeded", "task.completed"]],
+        ),
+    ] = None
+    schedule: Annotated[
+        Schedule | None,
+        Field(
+            description="Instead of `event_type`: when the clock says so",
+            examples=[{"cron": "0 3 * * *", "timezone": "Europe/Lisbon"}, {"every_seconds": 3600, "for_each": "user"}],
+        ),
+    ] = None
+    conditions: Annotated[
+        Condition | None,
+        Field(
+            description="What must hold of the event: one comparison, or `all`, `any` and `none` of several. "
+            "Left out: always",
+            examples=[VERBATIM["conditions"], ANY_TOOL],
+        ),
+    ] = None
+    flow: Annotated[
+        Flow,
+        Field(
+            description="How often it acts on what it matches. Left out: every time",
+            examples=[{"debounce": {"seconds": 30, "max_events": 10}}, {"cooldown": {"seconds": 3600}}],
+        ),
+    ] = Flow()
+    actions: Annotated[
+        list[Action],
+        Field(
+            min_length=1,
+            max_length=MAX_ACTIONS,
+            description="What is done, in this order: each begins when the one before it is done",
+            examples=[VERBATIM["actions"]],
+        ),
+    ]
+    action_mode: Annotated[
+        Literal["auto", "approve", "shadow"],
+        Field(description="Who has a say in whether the actions are carried out"),
+    ] = "auto"
+    risk_level: Annotated[
+        Literal["low", "medium", "high"],
+        Field(description="How much harm a mistake would do"),
+    ] = "low"
+    priority: Annotated[
+        int,
+        Field(ge=-1_000_000, le=1_000_000, description="Higher first; rules of one priority go by name", examples=[10]),
+    ] = 0
+    stop: Annotated[bool, Field(description="When this rule fires, the rules after it are held back")] = False
+    group: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=100,
+            description="Of the rules in a group only the first that an event meets fires",
+            examples=["extraction"],
+        ),
+    ] = None
+    enabled: Annotated[bool, Field(description="A rule that is not enabled is held back")] = True
+    repeat: Annotated[
+        bool,
+        Field(description="May act again on what followed from its own action; the chain still ends at the hop limit"),
+    ] = False
+    starts_at: Annotated[
+        Moment | None, Field(description="Held back before this time", examples=["2026-11-21T00:00:00Z"])
+    ] = None
+    ends_at: Annotated[
+        Moment | None, Field(description="Held back from this time on", examples=["2026-12-24T18:00:00+01:00"])
+    ] = None
+
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in RESERVED or not name.strip("."):
+            raise refuse(f"`{name}` has a meaning of its own in addresses; take another name")
+        return name
+
+    @model_validator(mode="after")
+    def _has_one_occasion(self) -> Self:
+        if (self.event_type is None) == (self.schedule is None):
+            raise refuse("give either `event_type` or `schedule`", "event_type")
+        if self.starts_at and self.ends_at and self.starts_at >= self.ends_at:
+            raise refuse("the end must come after `starts_at`", "ends_at")
+        return self
+
+    @property
+    def event_types(self) -> tuple[str, ...]:
+        """The types and wildcards it answers; a scheduled rule answers `clock.ticked`."""
+        if self.event_type is None:
+            return ("clock.ticked",)
+        return (self.event_type,) if isinstance(self.event_type, str) else tuple(self.event_type)
+
+
+def parse(document: object, agents: Collection[str] | None = None) -> Rule:
+    """The rule that a JSON document describes; raises Invalid with a pointer for each problem.
+
+    `agents` are the targets that exist; None takes any.
+    """
+    rule, found = examined(document, agents)
+    if found or rule is None:
+        raise Invalid(found)
+    return rule
+
+
+def examined(document: object, agents: Collection[str] | None = None) -> tuple[Rule | None, list[Problem]]:
+    """The rule that a document describes, and all problems of it.
+
+    Where there are problems, the rule is what can be read beside them, for whoever looks further; None: nothing can.
+    """
+    found = list(problems.oversized(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
+    if found:
+        return None, found
+    part: object = document
+    for _ in range(ROUNDS):
+        try:
+            rule = Rule.model_validate(part, context={"agents": agents})
+        except ValidationError as error:
+            more = problems.translated(error, part, FIELDS)
+            found += more
+            part = repair.repaired(part, more)
+            if part is None:
+                return None, found
+        else:
+            return rule, [*found, *_beyond_limits(rule)]
+    return None, found
+
+
+_PARTS: Final[dict[str, type[Model]]] = {
+    "": Rule,
+    "schedule": Schedule,
+    "flow": Flow,
+    "debounce": Debounce,
+    "count": Count,
+    "cooldown": Cooldown,
+    "throttle": Throttle,
+    "sample": Sample,
+    "concurrency": Concurrency,
+    "<leaf>": Leaf,
+    "<group>": Group,
+    "<reference>": Reference,
+    "run_agent": RunAgent,
+    "emit": Emit,
+    "notify": Notify,
+    "webhook": Webhook,
+    "<secret>": SecretName,
+    "celery": CeleryTask,
+}
+FIELDS: Final = {name: tuple(model.model_fields) for name, model in _PARTS.items()}
+
+
+def _beyond_limits(rule: Rule) -> Iterator[Problem]:
+    if rule.conditions is None:
+        return
+    leaves = 0
+    for pointer, node, depth, in_item in _nodes(rule.conditions, "/conditions", 1, in_item=False):
+        if depth == MAX_DEPTH + 1:
+            yield Problem(pointer, f"conditions may be {MAX_DEPTH} deep; split the rule in two")
+        if isinstance(node, Leaf):
+            leaves += 1
+            yield from _misplaced(pointer, node, in_item=in_item)
+    if leaves > MAX_LEAVES:
+        yield Problem("/conditions", f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
+
+
+Placed = tuple[str, Leaf | Group, int, bool]
+
+
+def _nodes(node: Leaf | Group, pointer: str, depth: int, *, in_item: bool) -> Iterator[Placed]:
+    yield pointer, node, depth, in_item
+    if isinstance(node, Group):
+        for word, children in node.members():
+            for place, child in enumerate(children):
+                yield from _nodes(child, f"{pointer}/{word}/{place}", depth + 1, in_item=in_item)
+    elif isinstance(node.value, Leaf | Group):
+        yield from _nodes(node.value, f"{pointer}/value", depth + 1, in_item=True)
+
+
+_SCANS: Final = frozenset({"in", "not_in", "contains_any", "contains_all", "iequals"})
+
+
+def _misplaced(pointer: str, leaf: Leaf, *, in_item: bool) -> Iterator[Problem]:
+    """Fields at the wrong side of a quantifier; within it the work must stay in proportion to the event's size."""
+    root = paths.parse_path(leaf.field).root
+    if (root == "item") is not in_item:
+        yield Problem(f"{pointer}/field", _INSIDE if in_item else _OUTSIDE)
+    if isinstance(leaf.value, Reference):
+        is_item = paths.parse_path(leaf.value.field).root == "item"
+        if is_item and not in_item:
+            yield Problem(f"{pointer}/value/field", _OUTSIDE)
+        elif in_item and not is_item and leaf.op in _SCANS:
+            detail = f"within `any_of` and `all_of`, `{leaf.op}` compares with a literal or another part of `item`"
+            yield Problem(f"{pointer}/value/field", detail)
+
+
+_OUTSIDE: Final = "`item` exists only in the condition of `any_of` or `all_of`; did you mean `payload.…`?"
+_INSIDE: Final = "within `any_of` and `all_of` a field starts with `item`; put what concerns the event beside them"
+
+
+def document(rule: Rule) -> Json:
+    """The JSON document of a rule, with what was said and nothing more."""
+    return rule.model_dump(mode="json", exclude_unset=True)

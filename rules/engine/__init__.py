@@ -1,0 +1,1 @@
+"""Deciding what an event sets off: conditions, index, lookups, cost."""

@@ -1,0 +1,203 @@
+"""What a rule costs at worst, known before it is in force: what one event can make it do, in comparisons.
+
+One unit is one cheap comparison, such as `payload.n < 3`. The bound is for an event of 4 KiB that is made to be as
+expensive as possible; for a larger one it grows in proportion, to 64 times as much for the largest event by default.
+
+    python -m bench.cost
+
+measures the hostile cases: a unit took at most 0.25 microseconds (0.06 to 0.2 for most), so that a rule at the default
+limit of 100,000 units takes 25 ms for a 4 KiB event at worst. Usual rules are a thousand times below that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import re2
+
+from core.types import Json
+from rules.document.condition_tree import Group, Leaf, Reference
+from rules.document.schema import Rule
+from rules.engine.conditions import MAX_MEANT, Node, names_looked_up
+from rules.expressions.paths import parse_path
+from rules.expressions.times import as_time
+
+EVENT_BYTES: Final = 4_096
+"""The event that the bound is for: several times the usual one."""
+
+ITEMS: Final = EVENT_BYTES // 2
+"""Items of all lists in it, however deep: the shortest is one digit and a comma."""
+
+LOOKUP: Final = 1_000
+"""A looked-up name: one question to the database, shared by a batch."""
+
+MEANING: Final = 500
+"""A text to embed. It takes longer than that, but no transaction waits for it, and equal texts are embedded once."""
+
+TEMPLATE: Final = 400
+"""A template may copy the whole event into an action: through JSON and into the database."""
+
+KEY: Final = 50
+"""A field of a flow's key may be the whole event, as JSON."""
+
+SCAN: Final = 350
+"""Looking for a text in all of the event's text."""
+
+FOLD: Final = 450
+"""Bringing all of the event's text to one case."""
+
+SPREAD: Final = 4_000
+"""Making all values of the event comparable, as `contains` does with the items of a list."""
+
+SMALL: Final = 16
+"""Instructions of an expression whose automaton has few states, whatever the text; a larger one may have to be
+followed instruction by instruction for every character."""
+
+STEPS: Final = 200
+"""One instruction of an expression, followed over all of the event's text."""
+
+DEAREST: Final = 3
+"""How many of the dearest parts are named where a rule is refused."""
+
+_LITERAL = re.compile(r"(?:\(\?i\))?(?:[^\\\[.*+?{]|\\[^dDwWsSpPCxQ0-9]|\(\?:)*")
+"""Expressions of words and alternatives alone: their automata are as small as they are."""
+
+
+class Part(NamedTuple):
+    """What one comparison costs: `each` time it is made, and `once` an event for all of the text or values it reads."""
+
+    pointer: str
+    op: str
+    each: int
+    once: int
+    meanings: int = 0
+
+    @property
+    def units(self) -> int:
+        return self.each + self.once
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The most that one event can cost: `units` is the sum; `parts` are the comparisons, the dearest first."""
+
+    comparisons: int
+    lookups: int
+    meanings: int
+    units: int
+    parts: tuple[Part, ...]
+
+    def as_json(self, limit: int) -> Json:
+        """What a person is shown."""
+        return {
+            "units": self.units,
+            "limit": limit,
+            "comparisons": self.comparisons,
+            "lookups": self.lookups,
+            "meanings": self.meanings,
+        }
+
+    def dearest(self) -> str:
+        """The dearest comparisons with their places, for a person."""
+        return ", ".join(f"{part.pointer} (`{part.op}`) {part.units:,}" for part in self.parts[:DEAREST])
+
+
+def bound(rule: Rule) -> Cost:
+    """What the rule costs at worst for one event of 4 KiB, its flows and actions with it."""
+    tree = rule.conditions
+    parts = [] if tree is None else list(_parts(tree, "/conditions"))
+    lookups = 0 if tree is None else len(names_looked_up(tree))
+    meanings = sum(part.meanings for part in parts)
+    comparisons = sum(part.units for part in parts) + _flow(rule) + _templates(rule)
+    units = comparisons + LOOKUP * lookups + MEANING * meanings
+    dearest = sorted(parts, key=lambda part: -(part.units + MEANING * part.meanings))
+    return Cost(comparisons, lookups, meanings, units, tuple(dearest))
+
+
+def _flow(rule: Rule) -> int:
+    return sum(KEY * len(part.key or ["session"]) for part in rule.flow.parts().values())
+
+
+def _templates(rule: Rule) -> int:
+    return TEMPLATE * sum(_templates_in(action.model_dump()) for action in rule.actions)
+
+
+def _templates_in(value: Any) -> int:
+    if isinstance(value, str):
+        return value.count("{{")
+    if isinstance(value, dict | list):
+        return sum(map(_templates_in, value.values() if isinstance(value, dict) else value))
+    return 0
+
+
+def _parts(node: Node, pointer: str) -> Iterator[Part]:
+    if isinstance(node, Leaf):
+        yield _quantified(node, pointer) if isinstance(node.value, Leaf | Group) else _compared(node, pointer)
+        return
+    for word, children in node.members():
+        for place, child in enumerate(children):
+            yield from _parts(child, f"{pointer}/{word}/{place}")
+
+
+def _quantified(leaf: Leaf, pointer: str) -> Part:
+    """A condition for each item; however lists stand in lists, all of their items together fit into the event."""
+    inner = list(_parts(leaf.value, f"{pointer}/value")) if isinstance(leaf.value, Leaf | Group) else []
+    every = 1 + sum(part.each for part in inner)
+    meanings = min(1, sum(part.meanings for part in inner)) * MAX_MEANT
+    return Part(pointer, leaf.op, 1, ITEMS * every + sum(part.once for part in inner), meanings)
+
+
+def _compared(leaf: Leaf, pointer: str) -> Part:
+    each, once = _read_from_event(leaf) if isinstance(leaf.value, Reference) else _literal(leaf.op, leaf.value)
+    steps = len(parse_path(leaf.field).steps)
+    return Part(pointer, leaf.op, each + steps // 4, once, int(leaf.op == "means"))
+
+
+def _read_from_event(leaf: Leaf) -> tuple[int, int]:
+    """Both sides come with the event, so the other one is prepared for each event anew."""
+    if leaf.op in {"==", "!=", "in", "not_in", "contains", "not_contains", "contains_any", "contains_all"}:
+        return 10, 2 * SPREAD
+    return (10, FOLD) if leaf.op == "iequals" else (10, 0)
+
+
+def _literal(op: str, value: Any) -> tuple[int, int]:
+    """What comparing with a literal costs each time, and once for all that it reads."""
+    size = len(value) if isinstance(value, list) else 1
+    each = _EACH.get(op, 6 if _has_time(value) else 3)
+    if op in {"==", "!=", "contains_any", "contains_all"}:
+        each += size
+    return each, _once(op, value, size)
+
+
+_EACH: Final = {
+    **dict.fromkeys(("==", "!=", "contains", "not_contains", "contains_any", "contains_all", "iequals"), 5),
+    **dict.fromkeys(("older_than", "newer_than", "between", "matches", "wildcard"), 8),
+}
+
+
+def _once(op: str, value: Any, size: int) -> int:
+    if op in {"contains", "not_contains"}:
+        return SPREAD
+    if op in {"contains_any", "contains_all"}:
+        return SPREAD + SCAN * size
+    if op in {"matches", "wildcard"}:
+        return _search(str(value), _program(str(value)) if op == "matches" else 4 * len(str(value)))
+    return FOLD if op == "iequals" else 0
+
+
+def _has_time(value: Any) -> bool:
+    return any(as_time(one) is not None for one in (value if isinstance(value, list) else [value]))
+
+
+def _search(pattern: str, program: int) -> int:
+    small = program <= SMALL or _LITERAL.fullmatch(pattern) is not None
+    return SCAN if small else STEPS * program
+
+
+def _program(pattern: str) -> int:
+    options = re2.Options()
+    options.log_errors = False
+    return int(re2.compile(pattern, options).programsize)

@@ -1,0 +1,93 @@
+"""What a rule makes of one event, told in full: every node of its conditions with its value, as a router would find it.
+
+In two steps, for no transaction may be open while texts are embedded: `look_up` asks the database, `facts` embeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from core.errors import Invalid, Problem
+from core.storage.db import Tx
+from core.types import Event, Json
+from rules.document import masking
+from rules.document.schema import Rule
+from rules.engine import lookups
+from rules.engine.conditions import explain, names_looked_up, texts_compared
+from rules.engine.ruleset import Ruleset
+from rules.engine.similarity import Meanings
+from rules.expressions import templates
+from rules.expressions.facts import Facts, Lookup
+
+
+def look_up(tx: Tx, event: Event, rules: Iterable[Rule]) -> Lookup:
+    """The answers to every name that any of the rules may ask for, as of the event."""
+    trees = [rule.conditions for rule in rules if rule.conditions is not None]
+    names = frozenset[str]().union(*map(names_looked_up, trees))
+    return lookups.lookup_of(lookups.ask(tx, [(event, names)]), event)
+
+
+def facts(event: Event, lookup: Lookup, rules: Sequence[Rule], meanings: Meanings) -> Facts:
+    """All that the conditions of the rules may ask about the event. Embeds the texts that they compare."""
+    known = Facts(event, lookup)
+    trees = [rule.conditions for rule in rules if rule.conditions is not None]
+    meanings.warm({text for tree in trees for text in texts_compared(tree, known)})
+    return Facts(event, lookup, similarity=meanings.similarity)
+
+
+def tree(rule: Rule, known: Facts) -> Json | None:
+    """The conditions with results and actual values; None: it has no conditions."""
+    return None if rule.conditions is None else explain(rule.conditions, known)
+
+
+def all_told(rules: Sequence[tuple[Rule, int]], known: Facts, meanings: Meanings, limit: int) -> list[Json]:
+    """What each rule would make of the event, by `told`.
+
+    Invalid: an action, or the whole answer, would have more than `limit` characters.
+    """
+    answer, left = [], limit
+    for rule, version in rules:
+        one = {"rule": rule.name, **told(rule, version, known, meanings, limit)}
+        left -= _characters(one, left)
+        if left < 0:
+            detail = f"the answer would have more than {limit:,} characters; try fewer rules, or on a smaller event"
+            raise Invalid([Problem("/event", detail)])
+        answer.append(one)
+    return answer
+
+
+_PLAIN_CHARACTERS: Final = 8
+"""About what a number, or the punctuation around a value, takes."""
+
+
+def _characters(value: Any, most: int) -> int:
+    """About how long a value is as JSON; counting stops above `most`, however often it holds one long text."""
+    if isinstance(value, str):
+        return len(value) + _PLAIN_CHARACTERS
+    parts: Iterable[Any] = value if isinstance(value, list | tuple) else ()
+    if isinstance(value, Mapping):
+        parts = (part for item in value.items() for part in item)
+    characters = _PLAIN_CHARACTERS
+    for part in parts:
+        characters += _characters(part, most - characters)
+        if characters > most:
+            break
+    return characters
+
+
+def told(rule: Rule, version: int, known: Facts, meanings: Meanings, limit: int) -> Json:
+    """Whether the rule would meet the event, what would hold it back, and its actions with their templates filled in.
+
+    Beside no other rules, and before any stage of its flow: what those remember is not looked at. `keys` is what
+    each flow would keep apart. Invalid: an action would have more than `limit` characters.
+    """
+    verdicts = Ruleset([(rule, version)]).decide(known.event, known.lookup, similarity=meanings.similarity)
+    actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
+    return {
+        "matched": bool(verdicts),
+        "held_by": verdicts[0].held_by if verdicts else None,
+        "tree": tree(rule, known),
+        "keys": dict(verdicts[0].keys) if verdicts else {},
+        "actions": [masking.action(templates.render(one, known.event, limit)) for one in actions] if verdicts else [],
+    }

@@ -1,0 +1,425 @@
+"""The rules in force, compiled: which of them an event meets, and what holds a rule back.
+
+Pure: whether a waiting, counting or limiting flow lets a rule act is for the caller to say, by `Verdict.keys`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeVar
+
+from core.types import Event
+from rules.document.condition_tree import Group, Leaf
+from rules.document.schema import Rule
+from rules.document.timing import Flow
+from rules.engine.conditions import Node, Predicate, compile_conditions, has_meaning, names_looked_up, texts_compared
+from rules.engine.predicate_index import Index, conjuncts, family
+from rules.expressions.facts import MISSING, Facts, Lookup, OnMismatch, Similarity, nothing
+from rules.expressions.paths import event_getter, parse_path
+
+MAX_CACHED_TYPES = 4_096
+MAX_KEY = 200
+KeyOf = Callable[[Event], str]
+_Item = TypeVar("_Item")
+_Shape = tuple[tuple[str, tuple[str, ...] | None], ...]
+_NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class Verdict(NamedTuple):
+    """A rule that an event met. `held_by` says what kept it from firing: disabled, window, repeat, stop, group, sample.
+
+    `keys` has, for each flow of the rule, what the flow keeps apart, such as `session:s1` or `["ada"]`.
+    """
+
+    name: str
+    version: int
+    rule: Rule
+    fired: bool
+    held_by: str | None
+    keys: Mapping[str, str]
+
+    @property
+    def flow(self) -> Flow:
+        """The flow control that the caller has to apply."""
+        return self.rule.flow
+
+
+class Flush(NamedTuple):
+    """A debounce that an event ends at once, for one key."""
+
+    name: str
+    version: int
+    key: str
+
+
+def matches_type(pattern: str, event_type: str) -> bool:
+    """Whether an event type fits a rule's type; `*` stands for any run of characters, dots too."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), event_type, re.DOTALL) is not None
+
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+
+
+def flow_key(fields: Sequence[str] | None, event: Event) -> str:
+    """What a flow keeps apart: the fields' values as JSON, null where missing; by default the session, else the user.
+
+    An event of neither belongs to the key of the whole tenant, the empty text. Long keys become their hash.
+    """
+    if fields is None:
+        return _own_key(event)
+    return _key_of([event_getter(parse_path(name)) for name in fields], event)
+
+
+def _key_of(getters: Iterable[Callable[[Event], Any]], event: Event) -> str:
+    text = _encode([_shown(get(event)) for get in getters])
+    return text if len(text) <= MAX_KEY else f"blake2b:{_digest(text).hexdigest()}"
+
+
+def _own_key(event: Event) -> str:
+    if event.session_id is not None:
+        return f"session:{event.session_id}"
+    return "" if event.user_id is None else f"user:{event.user_id}"
+
+
+def _shown(value: Any) -> Any:
+    if value is MISSING:
+        return None
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _digest(text: str) -> Any:
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=8)
+
+
+def sampled(name: str, key: str, ratio: float) -> bool:
+    """Whether a key belongs to a rule's sample: always the same answer, near `ratio` of all keys, apart by rule."""
+    return int.from_bytes(_digest(f"{name}\0{key}").digest(), "big") < ratio * 2**64
+
+
+class _Keys:
+    """What the flows of a rule keep apart. Rules that keep the same apart share one, so an event fills it in once."""
+
+    def __init__(self, shape: _Shape) -> None:
+        self._parts = [(name, _key_reader(fields)) for name, fields in shape]
+
+    def of(self, event: Event) -> Mapping[str, str]:
+        return MappingProxyType({name: read(event) for name, read in self._parts})
+
+
+def _key_reader(fields: tuple[str, ...] | None) -> KeyOf:
+    if fields is None:
+        return _own_key
+    getters = [event_getter(parse_path(name)) for name in fields]
+    return lambda event: _key_of(getters, event)
+
+
+def _shape_of(rule: Rule) -> _Shape:
+    return tuple((name, None if part.key is None else tuple(part.key)) for name, part in rule.flow.parts().items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A rule, compiled. `test` is what the index leaves to decide, `eager` what of it asks and compares no meaning.
+
+    `meant` are the nodes that compare meanings; `verdict` is the beginning of its verdict where it fires.
+    """
+
+    rule: Rule
+    version: int
+    test: Predicate | None
+    eager: Predicate | None
+    asks: frozenset[str]
+    meant: tuple[Node, ...]
+    keys: _Keys | None
+    is_guarded: bool
+    verdict: tuple[str, int, Rule, bool, None]
+    indexed: tuple[Leaf, ...]
+
+
+def _compiled(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _Entry:
+    nodes = conjuncts(rule.conditions)
+    if rule.schedule is not None:
+        nodes = [Leaf(field="payload.rule", op="==", value=rule.name), *nodes]
+    indexed = [node for node in nodes if isinstance(node, Leaf) and family(node) is not None]
+    rest = [node for node in nodes if family(node) is None] if len(indexed) < len(nodes) else []
+    late = [node for node in rest if names_looked_up(node) or has_meaning(node)]
+    shape = _shape_of(rule)
+    return _Entry(
+        rule=rule,
+        version=version,
+        test=_conjunction(rest),
+        eager=_conjunction([node for node in rest if node not in late]) if late else None,
+        asks=frozenset().union(*map(names_looked_up, late)),
+        meant=tuple(node for node in late if has_meaning(node)),
+        keys=known.setdefault(shape, _Keys(shape)) if shape else None,
+        is_guarded=_may_be_held(rule),
+        verdict=(rule.name, version, rule, True, None),
+        indexed=tuple(indexed),
+    )
+
+
+def _conjunction(nodes: list[Node]) -> Predicate | None:
+    return compile_conditions(Group(all=nodes)) if nodes else None
+
+
+def _may_be_held(rule: Rule) -> bool:
+    limits = (rule.stop, rule.group, rule.starts_at, rule.ends_at, rule.flow.sample)
+    return not rule.enabled or any(limits)
+
+
+class _Course:
+    """What has happened so far while one event is decided: whether a rule stopped it, which groups have fired."""
+
+    __slots__ = ("groups", "keys", "stopped")
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.groups: set[str] = set()
+        self.keys: dict[_Keys | None, Mapping[str, str]] = {}
+
+    def keys_of(self, entry: _Entry, event: Event) -> Mapping[str, str]:
+        """The keys of a rule's flows."""
+        shared = entry.keys
+        if shared is None:
+            return _NO_KEYS
+        found = self.keys.get(shared)
+        if found is None:
+            found = self.keys[shared] = shared.of(event)
+        return found
+
+    def holds(self, entry: _Entry, facts: Facts, keys: Mapping[str, str]) -> str | None:
+        rule = entry.rule
+        idle = _idle(rule, facts)
+        if idle is not None:
+            return idle
+        if self.stopped:
+            return "stop"
+        if rule.group in self.groups:
+            return "group"
+        sample = rule.flow.sample
+        if sample and not sampled(rule.name, keys["sample"] or facts.event.id, sample.ratio):
+            return "sample"
+        return None
+
+    def note(self, rule: Rule) -> None:
+        """Records that a rule fires; one that only shadows displaces nothing."""
+        if rule.action_mode == "shadow":
+            return
+        self.stopped = self.stopped or rule.stop
+        if rule.group is not None:
+            self.groups.add(rule.group)
+
+
+def _idle(rule: Rule, facts: Facts) -> str | None:
+    """What holds a rule back whatever the others do.
+
+    What counts for `repeat` is descent, `lineage`, and not the chain that the events share: one `session.ended` may
+    create 20 memories, each of which has to be deduplicated by the same rule.
+    """
+    if not rule.enabled:
+        return "disabled"
+    if (rule.starts_at and facts.now < rule.starts_at) or (rule.ends_at and facts.now >= rule.ends_at):
+        return "window"
+    return "repeat" if not rule.repeat and rule.name in facts.event.lineage else None
+
+
+class _Table:
+    """The rules of one event type in the order of evaluation, behind their index.
+
+    `unsettled` are those on which the index leaves anything to decide; the others, if it lets them pass, have `fired`.
+    """
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self.entries = entries
+        self._index = Index([entry.indexed for entry in entries])
+        self.candidates = self._index.candidates
+        self._may_stop = any(entry.rule.stop for entry in entries)
+        self.fired = [Verdict(*entry.verdict, _NO_KEYS) for entry in entries]
+        self._once = frozenset(entry.rule.name for entry in entries if not entry.rule.repeat)
+        self.unsettled = self._mask(lambda entry: self._may_stop or _is_open(entry))
+        self.asking = self._mask(lambda entry: bool(entry.asks))
+        self.meaning = self._mask(lambda entry: bool(entry.meant))
+
+    def _mask(self, chosen: Callable[[_Entry], bool]) -> int:
+        return sum(1 << place for place, entry in enumerate(self.entries) if chosen(entry))
+
+    def repeats(self, event: Event) -> bool:
+        """Whether a rule that must not act twice on one chain may be about to."""
+        return not self._once.isdisjoint(event.lineage)
+
+    def decide(self, facts: Facts, candidates: int, *, repeats: bool) -> list[Verdict]:
+        course, event = _Course(), facts.event
+        is_weighed, known = repeats or self._may_stop, course.keys
+        verdicts: list[Verdict] = []
+        for entry in _chosen(self.entries, candidates):
+            if entry.test is not None and not entry.test(facts):
+                continue
+            if is_weighed or entry.is_guarded:
+                verdicts.append(_weighed(entry, facts, course))
+            else:
+                keys = known.get(entry.keys) or course.keys_of(entry, event)
+                verdicts.append(_new(Verdict, (*entry.verdict, keys)))
+        return verdicts
+
+    def waiting(self, event: Event, chosen: int, now: datetime | None) -> tuple[Facts, list[_Entry]]:
+        """Those of the chosen rules that still wait for an answer: nothing that costs little has ruled them out."""
+        facts = Facts(event, now=now)
+        entries = _chosen(self.entries, self.candidates(event) & chosen)
+        return facts, [entry for entry in entries if entry.eager is None or entry.eager(facts)]
+
+
+_new: Final = tuple.__new__
+"""Makes a named tuple in a third of the time that its own constructor takes."""
+
+
+def _is_open(entry: _Entry) -> bool:
+    """Whether a rule that the index lets pass has anything left to decide."""
+    return entry.is_guarded or entry.keys is not None or entry.test is not None
+
+
+def _weighed(entry: _Entry, facts: Facts, course: _Course) -> Verdict:
+    keys = course.keys_of(entry, facts.event)
+    held_by = course.holds(entry, facts, keys)
+    if held_by is None:
+        course.note(entry.rule)
+    return Verdict(entry.rule.name, entry.version, entry.rule, held_by is None, held_by, keys)
+
+
+_FEW: Final = 1 << 64
+_PLACES: Final = [tuple(place for place in range(8) if byte >> place & 1) for byte in range(256)]
+"""The bits that are set in each byte."""
+
+
+def _chosen(items: Sequence[_Item], mask: int) -> list[_Item]:
+    """The items whose bits are set, in their order."""
+    found: list[_Item] = []
+    if mask < _FEW:
+        while mask:
+            lowest = mask & -mask
+            found.append(items[lowest.bit_length() - 1])
+            mask ^= lowest
+        return found
+    first, add = 0, found.append
+    for byte in mask.to_bytes((mask.bit_length() + 7) >> 3, "little"):
+        if byte:
+            for place in _PLACES[byte]:
+                add(items[first + place])
+        first += 8
+    return found
+
+
+class Ruleset:
+    """An immutable set of rules with their versions. Share it between threads; replace it whole on an edit."""
+
+    def __init__(self, rules: Sequence[tuple[Rule, int]]) -> None:
+        ordered = sorted(rules, key=lambda item: (-item[0].priority, item[0].name))
+        shapes: dict[_Shape, _Keys] = {}
+        self._entries = [_compiled(rule, version, shapes) for rule, version in ordered]
+        self._by_name = {rule.name: (rule, version) for rule, version in ordered}
+        self._tables: dict[tuple[int, ...], _Table] = {}
+        self._by_type: dict[str, _Table] = {}
+        self._flushes: dict[str, list[_Entry]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def rules(self) -> tuple[tuple[Rule, int], ...]:
+        """The rules with their versions, in the order of evaluation."""
+        return tuple((entry.rule, entry.version) for entry in self._entries)
+
+    def get(self, name: str) -> tuple[Rule, int] | None:
+        """The rule of that name with its version."""
+        return self._by_name.get(name)
+
+    def decide(
+        self,
+        event: Event,
+        lookup: Lookup = nothing,
+        *,
+        now: datetime | None = None,
+        similarity: Similarity | None = None,
+        on_mismatch: OnMismatch | None = None,
+    ) -> list[Verdict]:
+        """The rules that the event meets, in the order of evaluation; rules that it does not meet are not listed.
+
+        The arguments are those of `Facts`. `lookup` is asked only for what a rule that may still match needs.
+        """
+        table = self._by_type.get(event.event_type) or self._remember_table(event.event_type)
+        candidates = table.candidates(event, on_mismatch)
+        if not candidates:
+            return []
+        repeats = bool(event.lineage) and table.repeats(event)
+        if not repeats and not candidates & table.unsettled:
+            return _chosen(table.fired, candidates)
+        facts = Facts(event, lookup, now=now, similarity=similarity, on_mismatch=on_mismatch)
+        return table.decide(facts, candidates, repeats=repeats)
+
+    def asks(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
+        """The looked-up names that deciding on the event may need, so that a batch can ask for all of its at once."""
+        table = self._table(event.event_type)
+        if not table.asking:
+            return frozenset()
+        _, entries = table.waiting(event, table.asking, now)
+        return frozenset().union(*(entry.asks for entry in entries))
+
+    def texts(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
+        """The texts whose meaning deciding on the event may compare, so that a batch is embedded at once.
+
+        Those of the event and those of the rules: at most two for each comparison, of which a quantifier makes no more
+        than `MAX_MEANT`.
+        """
+        table = self._table(event.event_type)
+        if not table.meaning:
+            return frozenset()
+        facts, entries = table.waiting(event, table.meaning, now)
+        return frozenset(text for entry in entries for node in entry.meant for text in texts_compared(node, facts))
+
+    @property
+    def compares_meanings(self) -> bool:
+        """Whether any rule has a `means`, so that texts have to be embedded before it is decided."""
+        return any(entry.meant for entry in self._entries)
+
+    def flushed_by(self, event: Event) -> list[Flush]:
+        """The debounces that end at once because of the event, each for the event's key."""
+        entries = self._flushes.get(event.event_type)
+        if entries is None:
+            entries = self._remember_flushes(event.event_type)
+        return [
+            Flush(entry.rule.name, entry.version, flow_key(entry.rule.flow.debounce.key, event))
+            for entry in entries
+            if entry.rule.flow.debounce is not None
+        ]
+
+    def _remember_flushes(self, event_type: str) -> list[_Entry]:
+        if len(self._flushes) >= MAX_CACHED_TYPES:
+            self._flushes.clear()
+        self._flushes[event_type] = found = [
+            entry
+            for entry in self._entries
+            if (wait := entry.rule.flow.debounce) and any(matches_type(kind, event_type) for kind in wait.flush_on)
+        ]
+        return found
+
+    def _table(self, event_type: str) -> _Table:
+        return self._by_type.get(event_type) or self._remember_table(event_type)
+
+    def _remember_table(self, event_type: str) -> _Table:
+        places = tuple(place for place, entry in enumerate(self._entries) if _answers(entry.rule, event_type))
+        table = self._tables.get(places)
+        if table is None:
+            table = self._tables[places] = _Table([self._entries[place] for place in places])
+        if len(self._by_type) >= MAX_CACHED_TYPES:
+            self._by_type.clear()
+        self._by_type[event_type] = table
+        return table
+
+
+def _answers(rule: Rule, event_type: str) -> bool:
+    return any(matches_type(pattern, event_type) for pattern in rule.event_types)

@@ -1,0 +1,64 @@
+"""What `means` compares: vectors of texts, embedded a batch at once and remembered without the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.memoize import Kept, digest
+
+MEANT_CHARACTERS: Final = 2_000
+"""Of a longer text only so many from its beginning are compared: the local model reads 256 tokens, some 1,000
+characters, and what an embedder would read beyond must not make a hostile text expensive."""
+
+CAPACITY: Final = 20_000
+"""Vectors remembered: 30 MB at 384 dimensions."""
+
+Vector = NDArray[np.float32]
+
+
+class Unknown(LookupError):
+    """A text was compared that nobody had embedded: pass what `Ruleset.texts` names to `Meanings.warm` before."""
+
+
+class Vectorizer(Protocol):
+    """What makes vectors: one row of length 1 for each text, in the order given."""
+
+    def embed(self, texts: Sequence[str]) -> Vector: ...
+
+
+class Meanings:
+    """The nearness of texts. Embeds in `warm` alone, so that nothing waits for a model while a transaction is open.
+
+    Safe to share between threads as long as they do not warm more than `capacity` texts at a time.
+    """
+
+    def __init__(self, embedder: Vectorizer, capacity: int = CAPACITY) -> None:
+        """`capacity` is the number of vectors kept; what one call of `warm` brings is kept in any case."""
+        self._embedder = embedder
+        self._kept = Kept[Vector](capacity)
+
+    def warm(self, texts: Iterable[str]) -> None:
+        """Embed those of the texts that are not remembered, in one call. Raises what the embedder raises."""
+        wanted = {digest(read): read for read in map(_read, texts)}
+        lacking = [key for key in wanted if self._kept.get(key, None) is None]
+        if not lacking:
+            return
+        rows = self._embedder.embed([wanted[key].decode() for key in lacking])
+        for key, row in zip(lacking, rows, strict=True):
+            self._kept.put(key, np.copy(row), len(wanted))
+
+    def similarity(self, text: str, meaning: str) -> float:
+        """The cosine of two texts, -1 to 1. Raises Unknown for one that was not warmed."""
+        one, other = (self._kept.get(digest(_read(said)), None) for said in (text, meaning))
+        if one is None or other is None:
+            raise Unknown(Unknown.__doc__)
+        return float(one @ other)
+
+
+def _read(text: str) -> bytes:
+    """What is read of a text. Half a surrogate pair becomes a question mark: no model takes it."""
+    return text[:MEANT_CHARACTERS].encode(errors="replace")

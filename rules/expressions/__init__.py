@@ -1,0 +1,1 @@
+"""Operators, paths, facts, templates and time expressions of conditions."""

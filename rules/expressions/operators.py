@@ -1,0 +1,492 @@
+"""The operators of a condition: one table, each with its sentence and its meaning.
+
+An operator is bound to the value a rule compares with, which gives a test of an actual value. A test answers
+True, False, or None where the types do not fit; the leaf is then false and counted. No test raises.
+
+Kinds: null, bool, number, string, list, object, time. Booleans are not numbers. A string that is an RFC 3339
+date-time is a time wherever it meets a time. Null equals only null, and asking whether it does always fits.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+import unicodedata
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from types import NoneType
+from typing import Any, Final, Literal
+
+import re2
+
+from rules.expressions.facts import Facts
+from rules.expressions.times import as_time, parse_duration, parse_time
+
+Test = Callable[[Any, Facts], bool | None]
+Takes = Literal["value", "nothing", "condition", "meaning"]
+
+MAX_PATTERN = 1_000
+MAX_PATTERN_MEMORY = 1 << 20  # bytes a compiled expression may take; RE2 falls back to slower matching
+MAX_MARKS = 30  # combining marks in a row: the Stream-Safe Text Format of UAX #15, which no script needs to exceed
+MAX_SCANNED = 100_000_000  # characters that one `contains_any` or `contains_all` reads at the most: a twentieth second
+MAX_DEPTH = 50
+HASH_WRAPS = sys.hash_info.modulus
+LONGEST_AGE = 10_000 * 366 * 86_400  # seconds; all of the calendar
+_KINDS: Final = {
+    NoneType: "null",
+    bool: "bool",
+    int: "number",
+    float: "number",
+    str: "string",
+    list: "list",
+    dict: "object",
+    datetime: "time",
+}
+DEFAULT_THRESHOLD: Final = 0.5
+_SIZED: Final = (str, list, dict)
+
+
+class Unfit(ValueError):
+    """The value does not suit the operator; the message says what does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator by its name: a sentence, its meaning, and the JSON Schema of the literals it takes.
+
+    `bind` raises Unfit for a value it cannot work with. `referable`: the value may be `{"field": "…"}`.
+    """
+
+    name: str
+    doc: str
+    bind: Callable[[Any], Test]
+    schema: dict[str, Any]
+    referable: bool = True
+    takes: Takes = "value"
+
+
+def is_finite(number: Any) -> bool:
+    """Whether a number is neither infinite nor NaN."""
+    return isinstance(number, int) or math.isfinite(number)
+
+
+def kind(value: object) -> str:
+    """The kind of a value, as rules see it."""
+    return _KINDS.get(type(value)) or _kind_of_stranger(value)
+
+
+def _kind_of_stranger(value: object) -> str:
+    """A Decimal is a number unless it is NaN, which Python refuses to compare."""
+    return "number" if type(value) is Decimal and not value.is_nan() else "other"
+
+
+def key(value: object, depth: int = 0) -> Hashable:
+    """What is the same for two values exactly where rules call them equal; nothing deeper than 50 levels is."""
+    if isinstance(value, str):
+        moment = parse_time(value)
+        return value if moment is None else ("time", moment)
+    if value is None:
+        return value
+    if kind(value) == "number":
+        return _key_of_number(value)
+    if isinstance(value, datetime):
+        return ("time", as_time(value))
+    if isinstance(value, bool):
+        return ("bool", value)
+    return _key_of_many(value, depth + 1) if depth < MAX_DEPTH else object()
+
+
+def _key_of_number(number: Any) -> int | float | Decimal | tuple[str, str]:
+    """The number, or a text where it is so large that Python's hash wraps: an event could hold 10,000 of one hash."""
+    if -HASH_WRAPS < number < HASH_WRAPS or not is_finite(number) or number != int(number):
+        return number  # type: ignore[no-any-return]
+    return ("number", hex(int(number)))
+
+
+def _key_of_many(value: object, depth: int) -> Hashable:
+    if isinstance(value, list):
+        return ("list", *(key(item, depth) for item in value))
+    if isinstance(value, dict):
+        return ("object", frozenset((name, key(item, depth)) for name, item in value.items()))
+    return object()
+
+
+def same(left: object, right: object) -> bool | None:
+    """Whether two values are equal; None where their kinds cannot be."""
+    if left is None or right is None:
+        return left is right
+    kinds = {kind(left), kind(right)}
+    if len(kinds) == 1:
+        return not _differ_in_size(left, right) and key(left) == key(right)
+    if kinds == {"string", "time"}:
+        moments = as_time(left), as_time(right)
+        return None if None in moments else moments[0] == moments[1]
+    return None
+
+
+def _differ_in_size(left: object, right: object) -> bool:
+    return isinstance(left, list | dict) and isinstance(right, list | dict) and len(left) != len(right)
+
+
+def _equal(expected: Any) -> Test:
+    if type(expected) is not str or parse_time(expected) is not None:
+        return lambda actual, _: same(actual, expected)
+    return lambda actual, _: actual == expected if type(actual) is str else same(actual, expected)
+
+
+def _negated(bind: Callable[[Any], Test]) -> Callable[[Any], Test]:
+    def bound(expected: Any) -> Test:
+        test = bind(expected)
+
+        def negation(actual: Any, facts: Facts) -> bool | None:
+            answer = test(actual, facts)
+            return None if answer is None else not answer
+
+        return negation
+
+    return bound
+
+
+Compare = Callable[[Any, Any], bool]
+
+
+def _ordered(compare: Compare) -> Callable[[Any], Test]:
+    def bound(expected: Any) -> Test:
+        if kind(expected) == "number":
+            return _compare_numbers(compare, expected)
+        moment = as_time(expected)
+        if moment is not None:
+            return _compare_times(compare, moment)
+        if isinstance(expected, str):
+            return _compare_strings(compare, expected)
+        raise Unfit("compare with a number, a string or an RFC 3339 time such as `2026-11-21T10:00:00Z`")
+
+    return bound
+
+
+def _compare_numbers(compare: Compare, expected: Any) -> Test:
+    if not is_finite(expected):
+        raise Unfit("compare with a finite number")
+    return lambda actual, _: compare(actual, expected) if kind(actual) == "number" else None
+
+
+def _compare_times(compare: Compare, expected: datetime) -> Test:
+    def test(actual: Any, _: Facts) -> bool | None:
+        moment = as_time(actual)
+        return None if moment is None else compare(moment, expected)
+
+    return test
+
+
+def _compare_strings(compare: Compare, expected: str) -> Test:
+    def test(actual: Any, _: Facts) -> bool | None:
+        if type(actual) is not str or parse_time(actual) is not None:
+            return None
+        return compare(actual, expected)
+
+    return test
+
+
+def _between(expected: Any) -> Test:
+    if not isinstance(expected, list) or len(expected) != 2:  # noqa: PLR2004
+        raise Unfit("give the lowest and the highest value: `[1, 10]`; both count as between")
+    low, high = expected
+    above, below = _ordered(operator.ge)(low), _ordered(operator.le)(high)
+    if _family(low) != _family(high):
+        raise Unfit("both ends must be of one kind: numbers, times or strings")
+    if not _ordered_pair(low, high):
+        raise Unfit("the lowest value comes first; nothing lies between these two")
+
+    def test(actual: Any, facts: Facts) -> bool | None:
+        enough = above(actual, facts)
+        return enough and below(actual, facts)
+
+    return test
+
+
+def _ordered_pair(low: Any, high: Any) -> bool:
+    moments = as_time(low), as_time(high)
+    if moments[0] is not None and moments[1] is not None:
+        return moments[0] <= moments[1]
+    return bool(low <= high)
+
+
+def _family(value: object) -> str:
+    return "time" if as_time(value) is not None else kind(value)
+
+
+def _in(expected: Any) -> Test:
+    if not isinstance(expected, list):
+        raise Unfit('give a list: `["user", "assistant"]`')
+    keys = frozenset(key(item) for item in expected)
+    if all(type(item) is str for item in keys):
+        return _in_strings(frozenset(keys))
+    kinds = {kind(item) for item in expected} | {_family(item) for item in expected}
+    fits_any = not kinds or "null" in kinds
+
+    def test(actual: Any, _: Facts) -> bool | None:
+        if kind(actual) not in kinds and actual is not None and not fits_any:
+            return None
+        return key(actual) in keys
+
+    return test
+
+
+def _in_strings(strings: frozenset[Hashable]) -> Test:
+    def test(actual: Any, _: Facts) -> bool | None:
+        if type(actual) is str:
+            return actual in strings
+        return None if strings and actual is not None else False
+
+    return test
+
+
+def _contains(expected: Any) -> Test:
+    wanted = key(expected)
+
+    def test(actual: Any, _: Facts) -> bool | None:
+        if type(actual) is str:
+            return expected in actual if type(expected) is str else None
+        if type(actual) is list:
+            return any(key(item) == wanted for item in actual)
+        return None
+
+    return test
+
+
+def _contains_many(every: bool) -> Callable[[Any], Test]:
+    quantify = all if every else any
+
+    def bound(expected: Any) -> Test:
+        if not isinstance(expected, list):
+            raise Unfit('give a list: `["urgent", "blocked"]`')
+        wanted = {key(item) for item in expected}
+        textual = all(type(item) is str for item in expected)
+
+        def test(actual: Any, _: Facts) -> bool | None:
+            if type(actual) is str:
+                affordable = len(expected) * len(actual) <= MAX_SCANNED
+                return quantify(item in actual for item in expected) if textual and affordable else None
+            if type(actual) is list:
+                present = {key(item) for item in actual}
+                return wanted <= present if every else not wanted.isdisjoint(present)
+            return None
+
+        return test
+
+    return bound
+
+
+def _textual(compare: Callable[[str, str], bool]) -> Callable[[Any], Test]:
+    def bound(expected: Any) -> Test:
+        if not isinstance(expected, str):
+            raise Unfit("give a string")
+        text = expected
+        return lambda actual, _: compare(actual, text) if type(actual) is str else None
+
+    return bound
+
+
+def _is_piled_up(text: str) -> bool:
+    """Whether more combining marks stand in a row than any script needs."""
+    if text.isascii():
+        return False
+    run = 0
+    for sign in text:
+        run = run + 1 if unicodedata.combining(sign) else 0
+        if run > MAX_MARKS:
+            return True
+    return False
+
+
+def caseless(text: str) -> str:
+    """The form in which texts that differ only in case are equal (Unicode 3.13, D145: canonical caseless match)."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
+
+
+def _iequals(expected: Any) -> Test:
+    """Case aside; None where a run of combining marks is longer than any script's: sorting it takes its square."""
+    if not isinstance(expected, str):
+        raise Unfit("give a string")
+    if _is_piled_up(expected):
+        raise Unfit(f"more than {MAX_MARKS} combining marks in a row are no text")
+    wanted = caseless(expected)
+
+    def test(actual: Any, _: Facts) -> bool | None:
+        if type(actual) is not str:
+            return None
+        if len(actual) > len(wanted):  # Neither decomposing nor folding makes a text shorter.
+            return False
+        return None if _is_piled_up(actual) else caseless(actual) == wanted
+
+    return test
+
+
+def _limits() -> re2.Options:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = MAX_PATTERN_MEMORY
+    return options
+
+
+def _searched(pattern: str) -> Test:
+    try:
+        compiled = re2.compile(pattern, _limits())
+    except re2.error as error:
+        reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
+        raise Unfit(f"not an expression that RE2 knows (no look-around, no back-references): {reason}") from error
+    except UnicodeEncodeError as error:
+        raise Unfit("the pattern holds half a surrogate pair, which is no text") from error
+
+    def test(actual: Any, _: Facts) -> bool | None:
+        if type(actual) is not str:
+            return None
+        try:
+            return compiled.search(actual.encode()) is not None
+        except UnicodeEncodeError:
+            return None
+
+    return test
+
+
+def _matches(expected: Any) -> Test:
+    if not isinstance(expected, str) or len(expected) > MAX_PATTERN:
+        raise Unfit(f"give a regular expression of at most {MAX_PATTERN} characters, e.g. `^(yes|no)$`")
+    return _searched(expected)
+
+
+def _wildcard(expected: Any) -> Test:
+    if not isinstance(expected, str) or len(expected) > MAX_PATTERN:
+        raise Unfit(f"give a pattern of at most {MAX_PATTERN} characters, e.g. `bot-*`")
+    signs = {"*": ".*", "?": "."}
+    return _searched("(?s)^" + "".join(signs.get(sign) or re2.escape(sign) for sign in expected) + r"\z")
+
+
+def _length(compare: Compare) -> Callable[[Any], Test]:
+    def bound(expected: Any) -> Test:
+        if type(expected) is not int or expected < 0:
+            raise Unfit("give a whole number, 0 or more")
+        return lambda actual, _: compare(len(actual), expected) if type(actual) in _SIZED else None
+
+    return bound
+
+
+def _age(compare: Compare) -> Callable[[Any], Test]:
+    def bound(expected: Any) -> Test:
+        seconds: Any = parse_duration(expected) if isinstance(expected, str) else expected
+        if kind(seconds) != "number" or not 0 <= seconds <= LONGEST_AGE:
+            raise Unfit("give seconds (`3600`) or a duration (`90s`, `15m`, `1h30m`, `7d`, `2w`)")
+
+        def test(actual: Any, facts: Facts) -> bool | None:
+            moment = as_time(actual)
+            return None if moment is None else compare((facts.now - moment).total_seconds(), float(seconds))
+
+        return test
+
+    return bound
+
+
+def _present(expected: Callable[[Any], bool]) -> Callable[[Any], Test]:
+    return lambda _: lambda actual, _facts: expected(actual)
+
+
+def _condition(_: Any) -> Test:
+    raise Unfit('give a condition on `item`: `{"field": "item.name", "op": "==", "value": "search"}`')
+
+
+def similar(meaning: Any, threshold: float = DEFAULT_THRESHOLD) -> Test:
+    """A test whether a text is at least as near to `meaning` as `threshold` (cosine, -1 to 1)."""
+    if not isinstance(meaning, str) or not meaning.strip():
+        raise Unfit("give a text that says what is meant, e.g. `wants to cancel the contract`")
+
+    def test(actual: Any, facts: Facts) -> bool | None:
+        nearness = facts.similarity(actual, meaning) if type(actual) is str else None
+        return None if nearness is None else nearness >= threshold
+
+    return test
+
+
+_NUMBER: Final = {"type": "number"}
+_STRING: Final = {"type": "string"}
+_SCALAR: Final = {"type": ["string", "number", "boolean", "null"]}
+_LIST: Final = {"type": "array", "items": _SCALAR, "minItems": 1}
+_COMPARABLE: Final = {"type": ["string", "number"]}
+_PAIR: Final = {"type": "array", "items": _COMPARABLE, "minItems": 2, "maxItems": 2}
+_COUNT: Final = {"type": "integer", "minimum": 0}
+_EITHER: Final = {"type": ["array", *_SCALAR["type"]]}
+
+_TABLE: Final = (
+    Operator("==", "equal; only null is null", _equal, _EITHER),
+    Operator("!=", "not equal, both being of one kind (null differs from everything else)", _negated(_equal), _EITHER),
+    Operator(">", "a number above, a later time, a string further on", _ordered(operator.gt), _COMPARABLE),
+    Operator(">=", "a number not below, a time not earlier", _ordered(operator.ge), _COMPARABLE),
+    Operator("<", "a number below, an earlier time", _ordered(operator.lt), _COMPARABLE),
+    Operator("<=", "a number not above, a time not later", _ordered(operator.le), _COMPARABLE),
+    Operator("between", "from the first value to the second, both included", _between, _PAIR),
+    Operator("in", "one of the values in the list", _in, _LIST),
+    Operator(
+        "not_in",
+        "none of the values in the list, yet of their kind (of any, where null is in it)",
+        _negated(_in),
+        _LIST,
+    ),
+    Operator("contains", "a list with this item, or a text with this piece", _contains, _SCALAR),
+    Operator("not_contains", "a list or text without it", _negated(_contains), _SCALAR),
+    Operator("contains_any", "a list or text with at least one of these", _contains_many(every=False), _LIST),
+    Operator("contains_all", "a list or text with all of these", _contains_many(every=True), _LIST),
+    Operator("starts_with", "a text that begins so", _textual(str.startswith), _STRING),
+    Operator("ends_with", "a text that ends so", _textual(str.endswith), _STRING),
+    Operator("iequals", "an equal text, upper and lower case apart (Unicode case folding)", _iequals, _STRING),
+    Operator(
+        "matches",
+        "a text in which the RE2 expression is found anywhere; anchor it with ^ and $",
+        _matches,
+        {"type": "string", "maxLength": MAX_PATTERN},
+        referable=False,
+    ),
+    Operator(
+        "wildcard",
+        "a text that fits as a whole: * stands for any run of characters, ? for one",
+        _wildcard,
+        {"type": "string", "maxLength": MAX_PATTERN},
+        referable=False,
+    ),
+    Operator(
+        "exists", "the field is there, be it null", _present(lambda _: True), {}, referable=False, takes="nothing"
+    ),
+    Operator("missing", "the field is not there", _present(lambda _: False), {}, referable=False, takes="nothing"),
+    Operator("is_null", "the field is null", _present(lambda a: a is None), {}, referable=False, takes="nothing"),
+    Operator("length_==", "a text, list or object of this many characters or entries", _length(operator.eq), _COUNT),
+    Operator("length_>", "one of more", _length(operator.gt), _COUNT),
+    Operator("length_<", "one of fewer", _length(operator.lt), _COUNT),
+    Operator("older_than", "a time longer ago than these seconds or this duration", _age(operator.gt), _COMPARABLE),
+    Operator("newer_than", "a time less long ago, or yet to come", _age(operator.lt), _COMPARABLE),
+    Operator(
+        "any_of",
+        "a list of which at least one `item` meets the condition in `value`",
+        _condition,
+        {"type": "object"},
+        referable=False,
+        takes="condition",
+    ),
+    Operator(
+        "all_of",
+        "a list, not empty, of which every `item` meets the condition in `value`",
+        _condition,
+        {"type": "object"},
+        referable=False,
+        takes="condition",
+    ),
+    Operator(
+        "means",
+        "a text that is near in meaning to `value`: cosine similarity of at least `threshold` (default 0.5)",
+        similar,
+        {"type": "string", "minLength": 1},
+        referable=False,
+        takes="meaning",
+    ),
+)
+OPERATORS: Final[dict[str, Operator]] = {entry.name: entry for entry in _TABLE}

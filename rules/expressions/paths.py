@@ -1,0 +1,139 @@
+"""Where a rule looks: paths into the event, and the names that are looked up only when asked for."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from core.types import Event
+from rules.expressions.facts import MISSING, Facts
+
+LOOKED_UP: Final[dict[str, str]] = {
+    "session.message_count": "messages in the event's session, up to the event",
+    "session.token_count": "tokens in the event's session, up to the event",
+    "session.idle_seconds": "seconds between the event and the message before it in its session",
+    "user.memory_count": "active memories of the event's user when the event was decided",
+    "memory.importance": "importance (0 to 1) of the memory in the event's subject",
+    "budget.tokens_today": "model tokens the tenant had spent since midnight UTC when the event was decided",
+    "budget.cost_today": "money the tenant had spent on models since midnight UTC when the event was decided",
+}
+EVENT_FIELDS: Final = ("event_type", "source", "subject", "time")
+MAX_LENGTH = 300
+MAX_STEPS = 16
+
+_STEP = r"(?:\.[^.\[\]{}]+|\[[0-9]{1,6}\])"
+_OPEN_ENDED = re.compile(rf"(payload|item)((?:{_STEP})*)")
+_STEPS = re.compile(r"\.([^.\[\]{}]+)|\[([0-9]{1,6})\]")
+PATTERN: Final = (
+    rf"^(?:(?:payload|item){_STEP}*|" + "|".join(re.escape(name) for name in (*EVENT_FIELDS, *LOOKED_UP)) + ")$"
+)
+
+Root = Literal["payload", "item", "event", "lookup"]
+Getter = Callable[[Facts], Any]
+
+
+class BadPath(ValueError):
+    """The text is no path; the message says the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A parsed path: `root` says where it starts, `steps` are the keys and indexes below it."""
+
+    text: str
+    root: Root
+    steps: tuple[str | int, ...] = ()
+
+    @property
+    def is_looked_up(self) -> bool:
+        """Whether reading it costs a question to the database."""
+        return self.root == "lookup"
+
+
+@lru_cache(maxsize=10_000)
+def parse_path(text: str) -> Path:
+    """The path that `text` writes; raises BadPath with the nearest name where it is none."""
+    if text in LOOKED_UP:
+        return Path(text, "lookup")
+    if text in EVENT_FIELDS:
+        return Path(text, "event")
+    found = _OPEN_ENDED.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if found is None:
+        raise BadPath(_way_out(text))
+    steps = tuple(key or int(index) for key, index in _STEPS.findall(found[2]))
+    if len(steps) > MAX_STEPS:
+        raise BadPath(f"the path has {len(steps)} steps, {MAX_STEPS} are allowed")
+    return Path(text, "payload" if found[1] == "payload" else "item", steps)
+
+
+def _way_out(text: str) -> str:
+    if len(text) > MAX_LENGTH:
+        return f"the path is {len(text)} characters long, {MAX_LENGTH} are allowed"
+    root = re.split(r"[.\[]", text, maxsplit=1)[0]
+    if root in {"payload", "item"}:
+        return f"`{text}` is no path; write `{root}.key`, `{root}.key.deeper` or `{root}.list[0]`"
+    return f"unknown field `{text}`; {_suggestion(text, root)}"
+
+
+def _suggestion(text: str, root: str) -> str:
+    known = (*EVENT_FIELDS, *LOOKED_UP)
+    near = difflib.get_close_matches(text, known, 1, 0.8)
+    if not near and difflib.get_close_matches(root, ["payload"], 1, 0.75):
+        near = [f"payload{text[len(root) :]}"]
+    elif not near and text == root and text not in _LOOKED_UP_ROOTS:
+        near = [f"payload.{text}", *(name for name in LOOKED_UP if name.endswith(f".{text}"))]
+    guess = f"did you mean {' or '.join(f'`{name}`' for name in near)}? " if text and near else ""
+    return f"{guess}Known are: payload.…, {', '.join(known)}"
+
+
+_LOOKED_UP_ROOTS: Final = {name.split(".")[0] for name in LOOKED_UP}
+
+
+def walk(value: Any, steps: Iterable[str | int]) -> Any:
+    """What lies below `value` at the end of `steps`; MISSING where the way breaks off."""
+    for step in steps:
+        if isinstance(step, str):
+            if not isinstance(value, dict) or step not in value:
+                return MISSING
+        elif not isinstance(value, list) or step >= len(value):
+            return MISSING
+        value = value[step]
+    return value
+
+
+def event_getter(path: Path) -> Callable[[Event], Any]:
+    """A function that reads an event path (not a looked-up name, not `item`) from an event."""
+    if path.root == "event":
+        return _attribute(path.text)
+    steps = path.steps
+    if len(steps) == 1 and isinstance(steps[0], str):
+        key = steps[0]
+        return lambda event: event.payload.get(key, MISSING)
+    return lambda event: walk(event.payload, steps)
+
+
+def _attribute(name: str) -> Callable[[Event], Any]:
+    def read(event: Event) -> Any:
+        value = getattr(event, name)
+        return MISSING if value is None else value
+
+    return read
+
+
+def getter(path: Path) -> Getter:
+    """A function that reads the path from the facts of an event; it returns MISSING where there is nothing."""
+    if path.root == "lookup":
+        name = path.text
+        return lambda facts: facts.lookup(name)
+    steps = path.steps
+    if path.root == "item":
+        return lambda facts: walk(facts.item, steps)
+    if path.root == "payload" and len(steps) == 1 and isinstance(steps[0], str):
+        key = steps[0]
+        return lambda facts: facts.payload.get(key, MISSING)
+    read = event_getter(path)
+    return lambda facts: read(facts.event)

@@ -1,0 +1,145 @@
+"""Templates in the values of actions: `{{payload.user_id}}` is replaced by that field of the event.
+
+Substitution is all there is: no expressions, no calls, and what was put in is not looked at again. A value that is
+one template and nothing else takes the field's own type; a missing field gives null there, and an empty text within
+a longer one. Keys of objects stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.errors import Invalid, Problem
+from core.types import Event
+from rules import problems
+from rules.expressions import paths
+from rules.expressions.facts import MISSING
+
+_TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_LEFTOVER = re.compile(r"\{\{|\}\}")
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many characters templates may still insert; counted while they do, so that nothing large is built first."""
+
+    limit: int
+    used: int = 0
+
+    def take(self, characters: int) -> None:
+        self.used += characters
+        if self.used > self.limit:
+            raise _too_large(f"more than {self.limit:,} characters", self.limit)
+
+
+def render(value: Any, event: Event, limit: int) -> Any:
+    """Return the value with every template in it replaced from the event; the given value stays as it is.
+
+    Invalid: as JSON the result would have more than `limit` characters.
+    """
+    rendered = _render(value, event, _Room(limit))
+    characters = len(json.dumps(rendered, ensure_ascii=False))
+    if characters > limit:
+        raise _too_large(f"{characters:,} characters", limit)
+    return rendered
+
+
+def _too_large(size: str, limit: int) -> Invalid:
+    return Invalid([Problem("", f"an action of {size} with its templates filled in; {limit:,} are allowed")])
+
+
+def _render(value: Any, event: Event, room: _Room) -> Any:
+    if isinstance(value, str):
+        return _render_text(value, event, room)
+    if isinstance(value, list):
+        return [_render(item, event, room) for item in value]
+    if isinstance(value, dict):
+        return {name: _render(item, event, room) for name, item in value.items()}
+    return value
+
+
+def _render_text(text: str, event: Event, room: _Room) -> Any:
+    def inserted(found: re.Match[str]) -> str:
+        written = _as_text(_read(found[1], event))
+        room.take(len(written))
+        return written
+
+    whole = _TEMPLATE.fullmatch(text)
+    if whole is None:
+        return _TEMPLATE.sub(inserted, text)
+    value = _read(whole[1], event)
+    room.take(len(_as_text(value)))
+    return None if value is MISSING else _as_json(value)
+
+
+def _read(path: str, event: Event) -> Any:
+    return paths.event_getter(_parsed(path))(event)
+
+
+def _parsed(text: str) -> paths.Path:
+    path = paths.parse_path(text)
+    if path.root in {"lookup", "item"}:
+        raise paths.BadPath(f"`{text}` is no field of the event; use `payload.…`, {', '.join(paths.EVENT_FIELDS)}")
+    return path
+
+
+def _as_json(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _as_text(value: Any) -> str:
+    if value is MISSING or value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """The fields that the templates in a value name, each with its place."""
+    if isinstance(value, str):
+        yield from ((pointer, found[1]) for found in _TEMPLATE.finditer(value))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from fields(item, f"{pointer}/{place}")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from fields(item, f"{pointer}/{problems.escaped(name)}")
+
+
+def fault(value: Any) -> Problem | None:
+    """The first template in a value that cannot be filled in, with its place below the value; None if there is none."""
+    return next(_faults(value, ""), None)
+
+
+def _faults(value: Any, pointer: str) -> Iterator[Problem]:
+    if isinstance(value, str):
+        detail = _fault_of_text(value)
+        if detail:
+            yield Problem(pointer, detail)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _faults(item, f"{pointer}/{place}")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _faults(item, f"{pointer}/{problems.escaped(name)}")
+
+
+def _fault_of_text(text: str) -> str | None:
+    try:
+        rest = _TEMPLATE.sub(lambda found: _nothing_if(_parsed, found[1]), text)
+    except paths.BadPath as error:
+        return f"template: {error}"
+    return "a template reads `{{payload.user_id}}`: two braces, a path, two braces" if _LEFTOVER.search(rest) else None
+
+
+def _nothing_if(check: Callable[[str], object], text: str) -> str:
+    check(text)
+    return ""

@@ -1,0 +1,1 @@
+"""Cooldown, debounce, batching, rate limits and schedules."""

@@ -1,0 +1,288 @@
+"""Schedules: when a rule's time table is due, and the rows by which several clocks fire each due time once.
+
+Due times are a function of the time table alone, so that every clock, whenever it looks, computes the same ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count, groupby, islice, takewhile
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim
+from sqlalchemy import text
+
+from core.events import log
+from core.events.log import Announcement
+from core.storage.db import Tx
+from core.types import Json
+from rules.document.schema import Rule
+from rules.document.timing import Schedule
+from rules.engine.ruleset import Ruleset
+
+CatchUp = Literal["skip", "once", "all"]
+"""What becomes of missed due times: only those of the last minute fire, only the latest of them, or every one."""
+
+GRACE: Final = timedelta(seconds=60)
+"""What is later than this was missed; less is how late a clock may be that was only being replaced."""
+
+AT_ONCE: Final = 1000
+"""Due times of one rule that are caught up in one transaction; the rest follows in the next."""
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MOMENT: Final = timedelta(microseconds=1)
+MINUTE: Final = timedelta(minutes=1)
+
+LONGEST_REPEAT: Final = timedelta(days=1)
+"""No zone has ever set its clocks back by more than this."""
+
+FIRST_LOOK: Final = timedelta(hours=1)
+WIDER: Final = 8
+"""The latest due time is looked for in the last hour, then in eight times as much, until it is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A rule in force that has a time table."""
+
+    tenant_id: str
+    rule: Rule
+    version: int
+    schedule: Schedule
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the row is found by."""
+        return self.tenant_id, self.rule.name
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """What one look at a rule's row came to: how many events were new, and when to look again; None: never."""
+
+    events: int
+    again_at: datetime | None
+
+
+def of_all(sets: Mapping[str, Ruleset]) -> list[Scheduled]:
+    """The rules with a time table, of all tenants."""
+    return [
+        Scheduled(tenant_id, rule, version, rule.schedule)
+        for tenant_id, ruleset in sets.items()
+        for rule, version in ruleset.rules
+        if rule.schedule is not None
+    ]
+
+
+def due_times(schedule: Schedule, after: datetime, until: datetime, limit: int) -> list[datetime]:
+    """The first `limit` due times after one moment and up to another, in UTC, oldest first."""
+    return list(islice(takewhile(lambda due: due <= until, _coming(schedule, after)), limit))
+
+
+def next_due(schedule: Schedule, after: datetime) -> datetime | None:
+    """The first due time after a moment; None: it never comes again."""
+    return next(_coming(schedule, after), None)
+
+
+def last_due(schedule: Schedule, after: datetime, until: datetime) -> datetime | None:
+    """The latest due time after one moment and up to another, however many lie between; None: there is none."""
+    window = FIRST_LOOK
+    while True:
+        since = max(after, until - window)
+        due = takewhile(lambda due: due <= until, _coming(schedule, since))
+        latest = next(iter(deque(due, maxlen=1)), None)
+        if latest is not None or since == after:
+            return latest
+        window *= WIDER
+
+
+def missed(scheduled: Scheduled, fired_to: datetime, now: datetime, catch_up: CatchUp) -> list[datetime]:
+    """The due times that are to fire now, oldest first, at most AT_ONCE: those in the rule's own span of time."""
+    rule, schedule = scheduled.rule, scheduled.schedule
+    since = max(fired_to, rule.starts_at - MOMENT) if rule.starts_at else fired_to
+    until = min(now, rule.ends_at - MOMENT) if rule.ends_at else now
+    if since >= until:
+        return []
+    if catch_up == "once":
+        latest = last_due(schedule, since, until)
+        return [] if latest is None else [latest]
+    if catch_up == "skip":
+        since = max(since, now - GRACE - MOMENT)
+    return due_times(schedule, since, until, AT_ONCE)
+
+
+def fire(tx: Tx, scheduled: Scheduled, now: datetime, catch_up: CatchUp, page: int) -> Fired | None:
+    """Fire what is due of one rule: at most AT_ONCE events, or one page of users; is `again_at` past, there is more.
+
+    A rule seen for the first time, or with another time table than before, begins now: nothing is owed for the past.
+    None: another clock is at it, or the rule has been edited since it was read; look again later.
+    """
+    values = {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name, "version": scheduled.version}
+    row = tx.execute(_LOCK, values).one_or_none()
+    table = _table(scheduled)
+    if row is None:
+        opened = tx.execute(_OPEN, values | {"schedule": json.dumps(table), "now": now}).rowcount
+        return Fired(0, next_due(scheduled.schedule, now)) if opened else None
+    if row.schedule != table or not scheduled.rule.enabled:
+        return _store(tx, scheduled, fired_to=now)
+    if row.due_at is not None:
+        return _fire_page(tx, scheduled, row.due_at, row.page_after, page)
+    coming = next_due(scheduled.schedule, row.fired_to)
+    if coming is None or coming > now:
+        return Fired(0, coming)
+    due = missed(scheduled, row.fired_to, now, catch_up)
+    if due and scheduled.schedule.for_each == "user":
+        return _fire_page(tx, scheduled, due[0], None, page)
+    fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, moment) for moment in due])
+    return _store(tx, scheduled, fired_to=due[-1] if len(due) == AT_ONCE else now, fresh=fresh)
+
+
+def forget_gone(tx: Tx) -> int:
+    """Remove the rows of rules that are gone, or have a time table no longer; how many there were."""
+    return tx.execute(_FORGET).rowcount
+
+
+def users(tx: Tx, tenant_id: str, after: str | None, page: int) -> Sequence[str]:
+    """The users of a tenant that come after one of them, by name, at most `page`."""
+    return tx.execute(_USERS, {"tenant": tenant_id, "after": after, "page": page}).scalars().all()
+
+
+def _fire_page(tx: Tx, scheduled: Scheduled, due: datetime, after: str | None, page: int) -> Fired:
+    """Hand a due time to the next users; the row says how far it has come, should this clock end in between."""
+    reached = users(tx, scheduled.tenant_id, after, page)
+    fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, due, user) for user in reached])
+    if len(reached) < page:
+        return _store(tx, scheduled, fired_to=due, fresh=fresh)
+    tx.execute(_TURN, {**_named(scheduled), "due": due, "after": reached[-1]})
+    return Fired(fresh, due)
+
+
+def _store(tx: Tx, scheduled: Scheduled, *, fired_to: datetime, fresh: int = 0) -> Fired:
+    values = {**_named(scheduled), "schedule": json.dumps(_table(scheduled)), "fired_to": fired_to}
+    tx.execute(_STORE, values)
+    return Fired(fresh, next_due(scheduled.schedule, fired_to))
+
+
+def tick(scheduled: Scheduled, due: datetime, user_id: str | None = None) -> Announcement:
+    """The event that says a due time has come; the id is the same whichever clock fires it."""
+    name = scheduled.rule.name
+    due_at = due.isoformat().replace("+00:00", "Z")
+    payload: Json = {"rule": name, "version": scheduled.version, "due_at": due_at}
+    if scheduled.schedule.cron is not None:
+        payload["timezone"] = scheduled.schedule.timezone
+    if user_id is None:
+        return Announcement(f"{name}@{due_at}", "clock.ticked", due, payload, f"rule:{name}")
+    payload["user_id"] = user_id
+    return Announcement(f"{name}@{due_at}@{user_id}", "clock.ticked", due, payload, f"user:{user_id}")
+
+
+def _named(scheduled: Scheduled) -> dict[str, str]:
+    return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
+
+
+def _table(scheduled: Scheduled) -> Json:
+    """What the row's due times are counted by; to enable a rule again is a new beginning, too."""
+    table: Json = scheduled.schedule.model_dump(mode="json", exclude_defaults=True)
+    return table if scheduled.rule.enabled else table | {"enabled": False}
+
+
+def _coming(schedule: Schedule, after: datetime) -> Iterator[datetime]:
+    """All due times after a moment, in UTC."""
+    if schedule.every_seconds is not None:
+        step = timedelta(seconds=schedule.every_seconds)
+        return (EPOCH + number * step for number in count((after - EPOCH) // step + 1))
+    moments = _moments(schedule.cron or "", ZoneInfo(schedule.timezone), after)
+    return (moment for moment, _ in groupby(moments) if moment > after)
+
+
+def _moments(cron: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
+    """When the wall clock of a zone shows a cron line's times, from a moment on or a little before.
+
+    Daylight saving as Debian's cron has it. A line whose minute and hour are given is due once a day: in a skipped
+    hour right after it, in a repeated hour the first time. One with `*` for either follows the clock on the wall.
+    """
+    minute, hour, *_ = cron.split()
+    is_fixed = not minute.startswith("*") and not hour.startswith("*")
+    repeated: deque[datetime] = deque()
+    for wall in CronSim(cron, _start(zone, after)):
+        first, *second = _instants(wall, zone, is_fixed=is_fixed) or (None,)
+        if first is None:
+            continue
+        while repeated and repeated[0] < first:
+            yield repeated.popleft()
+        yield first
+        repeated.extend(second)
+
+
+def _start(zone: ZoneInfo, after: datetime) -> datetime:
+    """The wall clock's time at a moment; near a change of the clocks earlier, as what it showed may come again."""
+    around = {(after + shift).astimezone(zone).utcoffset() for shift in (-LONGEST_REPEAT, LONGEST_REPEAT)}
+    start = after if len(around) == 1 else after - LONGEST_REPEAT
+    return start.astimezone(zone).replace(tzinfo=None)
+
+
+def _instants(wall: datetime, zone: ZoneInfo, *, is_fixed: bool) -> Sequence[datetime]:
+    """When a wall clock shows a time: once, twice where it is set back, or never where it is set forward."""
+    first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if first == second or (first < second and is_fixed):
+        return (first,)
+    if first < second:
+        return first, second
+    return (_after_gap(wall, zone),) if is_fixed else ()
+
+
+def _after_gap(wall: datetime, zone: ZoneInfo) -> datetime:
+    """The first minute that the wall clock shows again."""
+    minutes: Iterable[datetime] = (wall + number * MINUTE for number in count())
+    return next(found[0] for minute in minutes if (found := _instants(minute, zone, is_fixed=False)))
+
+
+_LOCK = text("""
+    SELECT schedule, fired_to, due_at, page_after FROM schedules s
+    WHERE tenant_id = :tenant AND rule = :rule AND EXISTS (
+        SELECT FROM rules r
+        WHERE r.tenant_id = s.tenant_id AND r.name = s.rule AND r.version = :version AND r.deleted_at IS NULL)
+    FOR UPDATE SKIP LOCKED
+""")
+"""Only the clock that knows the version in force may move the row: one that lags behind would set it back."""
+
+_OPEN = text("""
+    INSERT INTO schedules (tenant_id, rule, schedule, fired_to)
+    SELECT tenant_id, name, cast(:schedule AS jsonb), :now FROM rules
+    WHERE tenant_id = :tenant AND name = :rule AND version = :version AND deleted_at IS NULL
+      AND NOT EXISTS (SELECT FROM schedules WHERE tenant_id = :tenant AND rule = :rule)
+    ON CONFLICT DO NOTHING
+""")
+"""A row that is there is not touched, for the conflict would wait for the clock that holds it."""
+
+_STORE = text("""
+    UPDATE schedules SET schedule = cast(:schedule AS jsonb), fired_to = :fired_to, due_at = NULL, page_after = NULL
+    WHERE tenant_id = :tenant AND rule = :rule
+""")
+
+_TURN = text("UPDATE schedules SET due_at = :due, page_after = :after WHERE tenant_id = :tenant AND rule = :rule")
+
+_FORGET = text("""
+    DELETE FROM schedules s WHERE NOT EXISTS (
+        SELECT FROM rules r WHERE r.tenant_id = s.tenant_id AND r.name = s.rule
+                              AND r.deleted_at IS NULL AND r.document ? 'schedule')
+""")
+
+_USERS = text("""
+    WITH RECURSIVE walk (user_id, place) AS (
+        SELECT coalesce(cast(:after AS text), ''), 0
+        UNION ALL
+        SELECT least((SELECT user_id FROM sessions WHERE tenant_id = :tenant AND user_id > walk.user_id
+                      ORDER BY user_id LIMIT 1),
+                     (SELECT user_id FROM memories WHERE tenant_id = :tenant AND user_id > walk.user_id
+                      ORDER BY user_id LIMIT 1)), place + 1
+        FROM walk WHERE walk.user_id IS NOT NULL AND place < :page
+    )
+    SELECT user_id FROM walk WHERE place > 0 AND user_id IS NOT NULL ORDER BY place
+""")
+"""The next users, each found by a step in the two indexes that begin with the user: no one's rows are read through."""

@@ -1,0 +1,131 @@
+"""The flow control of one rule on a clock that is handed in: what would act, when, on what.
+
+Pure. The stages are those of the router (`rules.flow.stages`); here their states stand in a dictionary, and a debounce
+goes on at the very moment it is due instead of at the next look at a table.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from rules.document.timing import Flow
+from rules.flow.stages import Burst, Passage, State, push, release
+
+PRUNED_FROM: Final = 1_000
+"""Below so many states none is looked at for having expired."""
+
+GATHERING: Final = frozenset({"debounce", "count"})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of matches that came so far together: they act at a moment, or a stage holds them back.
+
+    `seqs` are their places in the log, in its order.
+    """
+
+    at: datetime
+    held_by: str | None
+    seqs: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Simulation:
+    """What the stages of a rule remember. Its moments must not go back; before each one comes `advance` to it.
+
+    `gathered` counts the matches that had to wait.
+    """
+
+    flow: Flow
+    gathered: int = 0
+    _states: dict[tuple[str, str], State | None] = field(default_factory=dict)
+    _keys: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _due: list[tuple[datetime, int, str]] = field(default_factory=list)
+    _queued: set[str] = field(default_factory=set)
+    _prune_at: int = PRUNED_FROM
+
+    def advance(self, to: datetime) -> list[Outcome]:
+        """Let every debounce go on whose time comes up to and with this moment.
+
+        They go in the order of time, those of one moment in the order of the log.
+        """
+        outcomes: list[Outcome] = []
+        while self._due and self._due[0][0] <= to:
+            queued_at, _, key = heapq.heappop(self._due)
+            self._queued.discard(key)
+            state = self._states.get(("debounce", key))
+            if state is None or state.due_at is None:
+                continue
+            if state.due_at > queued_at:
+                self._queue(key, state, state.due_at)
+            else:
+                outcomes += self._release(key, state, state.due_at)
+        return outcomes
+
+    def push(self, seq: int, keys: Mapping[str, str], at: datetime) -> list[Outcome]:
+        """One more match; `keys` says, by stage, what it keeps apart."""
+        passage = push(self.flow, keys, Burst((seq,), seq), at, self._states)
+        self.gathered += passage.outcome == "gathered"
+        wait = keys.get("debounce")
+        if wait is not None:
+            self._follow(wait, keys)
+        self._prune(at)
+        return _told(passage, at)
+
+    def flush(self, key: str, at: datetime) -> list[Outcome]:
+        """End the wait of one debounce now, if there is one."""
+        state = self._states.get(("debounce", key))
+        return [] if state is None else self._release(key, state, at)
+
+    @property
+    def open(self) -> int:
+        """How many matches wait in a debounce or a count."""
+        return sum(len(state.seqs) for state in self._gathering())
+
+    def tails(self) -> set[int]:
+        """The last place of each burst that waits: on no other of the places so far may the rule still act."""
+        return {max(state.seqs) for state in self._gathering()}
+
+    def _gathering(self) -> Iterator[State]:
+        for (stage, _), state in self._states.items():
+            if state is not None and stage in GATHERING:
+                yield state
+
+    def _follow(self, wait: str, keys: Mapping[str, str]) -> None:
+        """After a match has come: what waits goes on with its keys; what was full has gone on."""
+        state = self._states.get(("debounce", wait))
+        if state is None:
+            self._keys.pop(wait, None)
+        else:
+            self._keys[wait] = keys
+            if state.due_at is not None and wait not in self._queued:
+                self._queue(wait, state, state.due_at)
+
+    def _queue(self, key: str, state: State, due_at: datetime) -> None:
+        """One entry a key, looked at again when its time has come: the wait may have become longer, never shorter."""
+        self._queued.add(key)
+        heapq.heappush(self._due, (due_at, state.seqs[0], key))
+
+    def _release(self, key: str, state: State, at: datetime) -> list[Outcome]:
+        self._states["debounce", key] = None
+        burst, keys = release(state), self._keys.pop(key)
+        return _told(push(self.flow, keys, burst, at, self._states, after="debounce"), at)
+
+    def _prune(self, now: datetime) -> None:
+        """Forget what means nothing any more, at a cost in proportion to the matches."""
+        if len(self._states) < self._prune_at:
+            return
+        self._states = {
+            place: state
+            for place, state in self._states.items()
+            if state is not None and (state.expires_at is None or state.expires_at > now)
+        }
+        self._prune_at = max(PRUNED_FROM, 2 * len(self._states))
+
+
+def _told(passage: Passage, at: datetime) -> list[Outcome]:
+    return [] if passage.outcome == "gathered" else [Outcome(at, passage.stage, passage.burst.seqs)]

@@ -1,0 +1,201 @@
+"""Flow control, pure: the stages that a match passes on its way to act, in one order for every rule.
+
+    debounce → count → concurrency → cooldown → throttle → acts
+
+The first two gather: they keep what comes and let all of it go on together. The others let pass or hold back; what is
+held back there is gone. Nothing here knows a clock or a database: `now` and the states come with the call, so that a
+router (rows), a backtest (a dictionary, on event time) and a test do the same. Whoever calls hands on what is due
+(`State.due_at`) before a later match comes; what comes all the same goes along with it. In the memory of a key time
+never goes back: a `now` before what is remembered counts as the moment of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from rules.document.timing import Concurrency, Cooldown, Count, Debounce, Flow, Throttle
+
+STAGES: Final = ("debounce", "count", "concurrency", "cooldown", "throttle")
+"""The order in which a match passes them; `sample` comes before, for it needs no memory."""
+
+MAX_GATHERED: Final = 10_000
+"""A debounce without `max_events` acts at so many: what it gathers is handed to one action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Matches that go on together: their places in the log, and the first event of the chains they belong to."""
+
+    seqs: tuple[int, ...]
+    root_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What one stage of one rule remembers for one key.
+
+    debounce: what it holds, in `times` when the last came, and in `due_at` when all goes on. count: what it holds,
+    each with its time. concurrency: in `open` how many actions of the key are not finished. cooldown, throttle: in
+    `times` when it acted.
+    `expires_at`: from then on there is nothing to remember.
+    """
+
+    opened_at: datetime
+    seqs: tuple[int, ...] = ()
+    times: tuple[datetime, ...] = ()
+    root_seq: int = 0
+    due_at: datetime | None = None
+    expires_at: datetime | None = None
+    open: int = 0
+
+
+States = MutableMapping[tuple[str, str], State | None]
+"""State by (stage, key); None: nothing is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """How far a burst came: it acts, or it was gathered or held back by `stage`, or it has come to `stage` as asked."""
+
+    outcome: Literal["acts", "gathered", "held", "comes"]
+    stage: str | None
+    burst: Burst
+
+
+def push(
+    flow: Flow,
+    keys: Mapping[str, str],
+    burst: Burst,
+    now: datetime,
+    states: States,
+    *,
+    after: str | None = None,
+    before: str | None = None,
+) -> Passage:
+    """Send a burst through the stages of a rule; `states` is brought up to date.
+
+    It begins behind the stage `after`, and comes to rest in front of the stage `before`, or else acts. A cooldown or a
+    throttle notes the action only where every stage lets it pass.
+    """
+    first, end = (
+        0 if after is None else STAGES.index(after) + 1,
+        len(STAGES) if before is None else STAGES.index(before),
+    )
+    for stage in STAGES[first:end]:
+        part = getattr(flow, stage)
+        if part is None:
+            continue
+        place = stage, keys[stage]
+        step = _GATHER.get(stage)
+        if step is not None:
+            states[place], released = step(part, states.get(place), burst, now)
+            if released is None:
+                return Passage("gathered", stage, burst)
+            burst = released
+        elif not _ADMIT[stage](part, states.get(place), now):
+            return Passage("held", stage, burst)
+    if before is not None:
+        return Passage("comes", before, burst)
+    _note(flow, keys, now, states)
+    return Passage("acts", None, burst)
+
+
+def release(state: State) -> Burst:
+    """All that a gathering stage holds, ready to go on, in the order of the log."""
+    return Burst(tuple(sorted(state.seqs)), state.root_seq)
+
+
+def _debounce(part: Debounce, held: State | None, burst: Burst, now: datetime) -> tuple[State | None, Burst | None]:
+    now = _not_before(held, now)
+    state = _added(held, burst, now, (now,))
+    if len(state.seqs) >= (part.max_events or MAX_GATHERED):
+        return None, release(state)
+    if held is not None and held.due_at is not None and held.due_at <= now:
+        return replace(state, due_at=held.due_at), None
+    due_at = now + timedelta(seconds=part.seconds)
+    if part.max_wait_seconds is not None:
+        due_at = min(due_at, state.opened_at + timedelta(seconds=part.max_wait_seconds))
+    return replace(state, due_at=due_at), None
+
+
+def _count(part: Count, held: State | None, burst: Burst, now: datetime) -> tuple[State | None, Burst | None]:
+    now, window = _not_before(held, now), None
+    if part.within_seconds is not None:
+        window = timedelta(seconds=part.within_seconds)
+        held = _recent(held, now - window)
+    times = (held.times if held else ()) + (now,) * len(burst.seqs)
+    state = replace(_added(held, burst, now, times), expires_at=now + window if window else None)
+    return (None, release(state)) if len(state.seqs) >= part.threshold else (state, None)
+
+
+def _recent(held: State | None, since: datetime) -> State | None:
+    """The part of what is held that came after `since`."""
+    if held is None:
+        return None
+    kept = [(seq, time) for seq, time in zip(held.seqs, held.times, strict=True) if time > since]
+    if not kept:
+        return None
+    return replace(
+        held, seqs=tuple(seq for seq, _ in kept), times=tuple(time for _, time in kept), opened_at=kept[0][1]
+    )
+
+
+def _added(held: State | None, burst: Burst, now: datetime, times: tuple[datetime, ...]) -> State:
+    if held is None:
+        return State(now, burst.seqs, times, burst.root_seq)
+    return State(held.opened_at, held.seqs + burst.seqs, times, min(held.root_seq, burst.root_seq))
+
+
+def _not_before(state: State | None, now: datetime) -> datetime:
+    """`now`, but never before what is remembered: routers wait for one another and may come with an older clock."""
+    return max(now, state.times[-1]) if state is not None and state.times else now
+
+
+def _has_room(part: Concurrency, state: State | None, _now: datetime) -> bool:
+    """`queue` and `latest` let everything pass; the ledger makes it wait."""
+    return part.on_conflict != "skip" or state is None or state.open < part.limit
+
+
+def _has_cooled(part: Cooldown, state: State | None, now: datetime) -> bool:
+    return state is None or now >= state.times[-1] + timedelta(seconds=part.seconds)
+
+
+def _may_again(part: Throttle, state: State | None, now: datetime) -> bool:
+    """In no stretch of `per_seconds` are there more than `limit` actions."""
+    since = _not_before(state, now) - timedelta(seconds=part.per_seconds)
+    return state is None or sum(time > since for time in state.times) < part.limit
+
+
+def _note(flow: Flow, keys: Mapping[str, str], now: datetime, states: States) -> None:
+    """Remember that the rule acts now."""
+    if flow.concurrency is not None:
+        place = "concurrency", keys["concurrency"]
+        lane = states.get(place) or State(now)
+        states[place] = replace(lane, open=lane.open + 1)
+    if flow.cooldown is not None:
+        rest = timedelta(seconds=flow.cooldown.seconds)
+        states["cooldown", keys["cooldown"]] = State(now, times=(now,), expires_at=now + rest)
+    if flow.throttle is not None:
+        place = "throttle", keys["throttle"]
+        states[place] = _acted(flow.throttle, states.get(place), now)
+
+
+def _acted(part: Throttle, before: State | None, now: datetime) -> State:
+    now, window = _not_before(before, now), timedelta(seconds=part.per_seconds)
+    times = (*(time for time in (before.times if before else ()) if time > now - window), now)
+    return State(times[0], times=times, expires_at=now + window)
+
+
+_GATHER: Final[Mapping[str, Callable[[Any, State | None, Burst, datetime], tuple[State | None, Burst | None]]]] = {
+    "debounce": _debounce,
+    "count": _count,
+}
+
+_ADMIT: Final[Mapping[str, Callable[[Any, State | None, datetime], bool]]] = {
+    "concurrency": _has_room,
+    "cooldown": _has_cooled,
+    "throttle": _may_again,
+}

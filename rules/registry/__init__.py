@@ -1,0 +1,1 @@
+"""Stored rules: versions, defaults, limits, lint, statistics."""

@@ -1,0 +1,124 @@
+"""What kind of value stands in each known field: of checked payloads, of the service's own events, and looked up.
+
+One table for both sides: what publishers send is read from the models that check it, what the service emits is listed
+in `EMITTED_SHAPES` by the name of the field, as a name means the same in each of its events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from core.events.parsing import PAYLOADS, Payload
+from core.types import Category, Topic
+from rules.document.targets import EMITTED
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Kinds and values that a field may have; the kinds are those of `rules.expressions.operators.kind`.
+
+    `choices` are all the texts that it may be; `low` and `high` bound its numbers.
+    """
+
+    kinds: frozenset[str]
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+TEXT: Final = Shape(frozenset({"string"}))
+LIST: Final = Shape(frozenset({"list"}))
+OBJECT: Final = Shape(frozenset({"object"}))
+COUNT: Final = Shape(frozenset({"number"}), low=0)
+NUMBER: Final = Shape(frozenset({"number"}))
+SHARE: Final = Shape(frozenset({"number"}), low=0, high=1)
+TIME: Final = Shape(frozenset({"time"}))
+
+
+def _one_of(values: Iterable[StrEnum]) -> Shape:
+    return Shape(frozenset({"string"}), choices=tuple(one.value for one in values))
+
+
+EMITTED_SHAPES: Final[Mapping[str, Shape]] = {
+    "category": _one_of(Category),
+    "topic": _one_of(Topic),
+    "importance": SHARE,
+    "absorbed": LIST,
+    "memory_ids": LIST,
+    "filled_in": LIST,
+    "version": COUNT,
+    "searches": COUNT,
+    "passages": COUNT,
+    "message_count": COUNT,
+    "messages": COUNT,
+    "tokens": COUNT,
+    "to_position": COUNT,
+    "params": OBJECT,
+    "may_decide": OBJECT,
+    **dict.fromkeys(
+        (
+            "user_id group_id session_id memory_id message_id document_id rebuild_id dispatch_id decision_id content "
+            "attribute value reason rule target verdict comment author due_at timezone requested_by expires_at file "
+            "address error"
+        ).split(),
+        TEXT,
+    ),
+    "change": TEXT,
+}
+"""Fields of the service's own events. One that is not listed has several kinds, and nothing is said of it."""
+
+OTHER_EVENT_FIELDS: Final[Mapping[str, Shape]] = {
+    "event_type": TEXT,
+    "source": TEXT,
+    "subject": TEXT,
+    "time": TIME,
+    "session.message_count": COUNT,
+    "session.token_count": COUNT,
+    "session.idle_seconds": NUMBER,
+    "user.memory_count": COUNT,
+    "memory.importance": SHARE,
+    "budget.tokens_today": COUNT,
+    "budget.cost_today": Shape(frozenset({"number"}), low=0),
+}
+"""What stands beside the payload, and what is looked up."""
+
+
+def of(event_type: str, field: str) -> Shape | None:
+    """What a field of the payload of a type holds; None: it has no such field, or nothing is known of it."""
+    if event_type in PAYLOADS:
+        found = _DECLARED[event_type].get(field)
+        if found is not None:
+            return found
+    return EMITTED_SHAPES.get(field) if field in EMITTED.get(event_type, ()) else None
+
+
+_KINDS: Final = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "bool",
+    "array": "list",
+    "object": "object",
+    "null": "null",
+}
+
+
+def _of_schema(schema: Mapping[str, Any]) -> Shape | None:
+    branches = schema.get("anyOf", [schema])
+    if any("type" not in branch for branch in branches):
+        return None
+    kinds = frozenset(_KINDS[branch["type"]] for branch in branches)
+    first = branches[0]
+    return Shape(kinds, tuple(first.get("enum", ())), first.get("minimum"), first.get("maximum"))
+
+
+def _declared(model: type[Payload]) -> Mapping[str, Shape]:
+    """The fields of a checked payload, by the JSON Schema of the model that checks it."""
+    found = {name: _of_schema(part) for name, part in model.model_json_schema()["properties"].items()}
+    return {name: shape for name, shape in found.items() if shape is not None}
+
+
+_DECLARED: Final = {event_type: _declared(model) for event_type, model in PAYLOADS.items()}

@@ -1,0 +1,151 @@
+"""A tenant's rules as a folder of JSON files, and such a folder put in force: all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sqlalchemy import text
+
+from core.errors import Conflict, Invalid, Problem
+from core.storage.db import Tx
+from core.types import Json
+from rules.document import formatting, masking
+from rules.document.schema import Rule
+from rules.problems import escaped
+from rules.registry import store
+from rules.registry.limits import Allowed
+from rules.registry.store import Edit, Stored
+
+Does = Literal["create", "change", "keep", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What importing does to one rule: from which version (0: there is none) to which document (None: none).
+
+    `origin` is the pointer to where the document stands; `rule` what it says.
+    """
+
+    name: str
+    does: Does
+    version: int
+    before: Json | None
+    after: Json | None
+    origin: str = ""
+    rule: Rule | None = None
+
+    @property
+    def diff(self) -> str:
+        """What changes, as a unified diff of the canonical texts."""
+        return formatting.diff(self.before, self.after, f"{self.name} v{self.version}", self.name)
+
+
+def export(rules: Iterable[Stored]) -> dict[str, str]:
+    """The canonical text of each rule, by the name of its file; credentials of older rules are masked."""
+    return {f"{stored.name}.json": formatting.formatted(masking.document(stored.document)) for stored in rules}
+
+
+def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = False) -> list[Step]:
+    """What putting these files in force would do, by name; a file holds a rule or a list of them.
+
+    With `prune`, rules that no file has are deleted. Invalid names every fault with its file, a Conflict says that
+    there would be more rules than a tenant may have.
+    """
+    found, problems = _read(files, allowed)
+    problems += _twice(found)
+    if problems:
+        raise Invalid(problems)
+    there = {stored.name: stored for stored in store.in_force(tx)}
+    steps = [_step(origin, document, rule, there.pop(rule.name, None)) for origin, document, rule in found]
+    if prune:
+        steps += [Step(s.name, "delete", s.version, s.document, None) for s in there.values()]
+    _require_room(len(found) + (0 if prune else len(there)), steps, allowed)
+    return sorted(steps, key=lambda step: step.name)
+
+
+def apply(tx: Tx, steps: Sequence[Step], edit: Edit, allowed: Allowed) -> list[Stored]:
+    """Carry a plan out, in the transaction in which it was made; what is in force for each rule it has put there.
+
+    Conflict: somebody has edited one of them meanwhile.
+    """
+    tx.execute(_LOCK, {"names": [step.name for step in steps]})
+    applied = []
+    for step in sorted(steps, key=lambda step: step.does != "delete"):  # First, for they make room for others.
+        author, comment, version = edit.author, edit.comment, step.version
+        if step.after is None:
+            store.delete(tx, edit.tenant_id, step.name, author=author, comment=comment, if_version=version)
+        elif step.does != "keep":
+            saved = store.save(
+                tx,
+                edit.tenant_id,
+                step.after,
+                author=author,
+                comment=comment,
+                if_version=version,
+                allowed=allowed,
+            )
+            applied.append(saved)
+    return applied
+
+
+def require_as_shown(steps: Sequence[Step], expected: Mapping[str, int]) -> None:
+    """Refuse a plan that has other rules or versions than somebody was shown; 0 is a rule that was not there."""
+    moved = [step for step in steps if expected.get(step.name, 0) != step.version]
+    if moved:
+        said = ", ".join(f"{s.name} (version {s.version}, not {expected.get(s.name, 0)})" for s in moved[:5])
+        raise Conflict(f"The rules in force have changed since the plan was shown: {said}. Make the plan again.")
+
+
+def _read(files: Mapping[str, str], allowed: Allowed) -> tuple[list[tuple[str, Json, Rule]], list[Problem]]:
+    found, problems = list[tuple[str, Json, Rule]](), list[Problem]()
+    for name, written in sorted(files.items()):
+        for origin, document in _documents(f"/files/{escaped(name)}", written, problems):
+            try:
+                found.append((origin, document, store.checked(document, allowed)))
+            except Invalid as error:
+                problems += [replace(problem, pointer=origin + problem.pointer) for problem in error.problems]
+    return found, problems
+
+
+def _documents(origin: str, written: str, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    try:
+        found = json.loads(written)
+    except ValueError as error:
+        problems.append(Problem(origin, f"not JSON: {error}"))
+    except RecursionError:
+        problems.append(Problem(origin, "nested too deeply for a rule"))
+    else:
+        many = found if isinstance(found, list) else None
+        yield from [(origin, found)] if many is None else ((f"{origin}/{n}", one) for n, one in enumerate(many))
+
+
+def _twice(found: Sequence[tuple[str, Json, Rule]]) -> list[Problem]:
+    counted = Counter(rule.name for _, _, rule in found)
+    return [
+        Problem(f"{origin}/name", f"the rule `{rule.name}` is in more than one place; keep one of them")
+        for origin, _, rule in found
+        if counted[rule.name] > 1
+    ]
+
+
+def _step(origin: str, document: Json, rule: Rule, stored: Stored | None) -> Step:
+    if stored is None:
+        return Step(rule.name, "create", 0, None, document, origin, rule)
+    does: Does = "keep" if formatting.same(stored.document, document) else "change"
+    return Step(rule.name, does, stored.version, stored.document, document, origin, rule)
+
+
+def _require_room(count: int, steps: Sequence[Step], allowed: Allowed) -> None:
+    if count > allowed.rules and any(step.does == "create" for step in steps):
+        raise Conflict(
+            f"There would be {count} rules in force, and {allowed.rules} are allowed. Leave some out, or raise "
+            f"IMPRINT_RULES_PER_TENANT."
+        )
+
+
+_LOCK = text("SELECT FROM rules WHERE name = ANY (cast(:names AS text[])) ORDER BY name FOR UPDATE")
+"""In one order, so that two folders that are put in force at once wait for each other and never both."""

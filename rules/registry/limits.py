@@ -1,0 +1,130 @@
+"""What an installation and a tenant allow their rules to do: hosts, queues, channels, risk and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final, Self
+
+from core.config import Settings
+from core.errors import Problem
+from core.settings import hosts
+from core.storage.db import Tx
+from core.tenancy import destinations, tenants
+from core.tenancy.destinations import Outlets
+from rules.document import masking, reserved_types
+from rules.document.actions import SecretName
+from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
+from rules.engine import cost as engine_cost
+from rules.problems import escaped
+
+LOG: Final = "log"
+"""The channel that is always there: the log of the service."""
+
+
+NOWHERE: Final = Outlets()
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a rule may reach and spend. Without arguments: what is safe everywhere.
+
+    `outlets`: where the tenant may send something; channels come beside `log`. `cost` is the bound of one rule for one
+    event, in comparisons (`rules.engine.cost`), `total` that of all rules together; `rules` how many may be in force.
+    """
+
+    outlets: Outlets = NOWHERE
+    high_risk: bool = False
+    cost: int = 100_000
+    total: int = 1_000_000
+    rules: int = 1_000
+
+    @classmethod
+    def of(cls, settings: Settings, outlets: Outlets, *, high_risk: bool) -> Self:
+        """What the settings allow a tenant with these outlets, which allows high risk without approval, or does not."""
+        return cls(
+            outlets=outlets,
+            high_risk=high_risk,
+            cost=settings.rule_cost,
+            total=settings.rules_cost,
+            rules=settings.rules_per_tenant,
+        )
+
+    @classmethod
+    def to(cls, tx: Tx, settings: Settings, tenant_id: str) -> Self:
+        """What is allowed to a tenant now."""
+        high_risk = tenants.allows_high_risk(tx, tenant_id)
+        return cls.of(settings, destinations.of(tx, settings, tenant_id), high_risk=high_risk)
+
+
+def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
+    """What a well-formed rule does that is not allowed here, each with the way out."""
+    for place, action in enumerate(rule.actions):
+        notice = action.as_notice() if isinstance(action, RunAgent) else None
+        if notice is not None:
+            yield from _beyond(notice, f"/actions/{place}/params", allowed.outlets)
+        else:
+            yield from _beyond(action, f"/actions/{place}", allowed.outlets)
+    if rule.risk_level == "high" and rule.action_mode == "auto" and not allowed.high_risk:
+        yield Problem(
+            "/risk_level",
+            "a rule of high risk does not run as `auto` in this tenant; make `action_mode` `approve` or `shadow`, or "
+            "let an admin allow it: `imprint rules allow-high-risk on`",
+        )
+    spent = engine_cost.bound(rule)
+    if spent.units > allowed.cost:
+        yield Problem(
+            "/conditions" if spent.parts else "/actions",
+            f"one event may cost {spent.units:,} comparisons, {allowed.cost:,} are allowed{_most(spent)}. Simplify or "
+            f"split the rule; whoever runs the installation raises IMPRINT_RULE_COST",
+        )
+
+
+def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]:
+    if isinstance(action, Webhook):
+        if not hosts.allows(allowed.hosts, action.url):
+            said = f"posts to `{hosts.shown(action.url)}`"
+            yield Problem(f"{pointer}/url", _closed(said, allowed.hosts, _HOSTS))
+        for name, value in action.headers.items():
+            yield from _header(f"{pointer}/headers/{escaped(name)}", name, value, allowed)
+    elif isinstance(action, CeleryTask) and action.queue not in allowed.queues:
+        yield Problem(f"{pointer}/queue", _closed(f"sends to the queue `{action.queue}`", allowed.queues, _QUEUES))
+    elif isinstance(action, Notify) and action.channel not in {LOG, *allowed.channels}:
+        known = [LOG, *allowed.channels]
+        yield Problem(f"{pointer}/channel", _closed(f"has the channel `{action.channel}`", known, _CHANNELS))
+    elif isinstance(action, Emit) and action.event_type in reserved_types.TYPES:
+        yield Problem(f"{pointer}/event_type", reserved_types.refusal(action.event_type))
+
+
+def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) -> Iterator[Problem]:
+    """A credential stands in no rule, for rules are read, exported, versioned and shown to who approves them."""
+    if isinstance(value, SecretName):
+        if value.secret not in allowed.secrets:
+            put = f"store it with `imprint tenant secrets set {value.secret}`"
+            yield Problem(f"{pointer}/secret", f"there is no secret `{value.secret}` in this tenant; {put}")
+    elif masking.is_credential(name, value):
+        yield Problem(
+            pointer,
+            "a credential does not belong into a rule; store it with `imprint tenant secrets set NAME` (or PUT "
+            '/v1/tenant/secrets/NAME) and write {"secret": "NAME"} here',
+        )
+
+
+def _most(spent: engine_cost.Cost) -> str:
+    return f"; the dearest: {spent.dearest()}" if spent.parts else ", most of it for templates in the actions"
+
+
+_HOSTS: Final = (
+    "an admin of the tenant adds it (`imprint tenant webhooks set --host`), from those of IMPRINT_WEBHOOK_HOSTS; http "
+    "and other ports must stand in the entry, as in `http://hooks.local:8080`"
+)
+_QUEUES: Final = "whoever runs the installation gives queues to tenants by IMPRINT_CELERY_QUEUES"
+_CHANNELS: Final = (
+    "an admin of the tenant adds it (`imprint tenant webhooks set --channel`); for the tenant `default` "
+    "IMPRINT_NOTIFY_CHANNELS does"
+)
+
+
+def _closed(what: str, known: Collection[str], way_out: str) -> str:
+    there = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
+    return f"no rule of this tenant {what}; allowed are: {there}; {way_out}"

@@ -1,0 +1,313 @@
+"""What a rule that may be saved will probably not do as meant, said when it is saved.
+
+Loops, risk, types that nobody publishes, fields that nobody sends, comparisons that never hold. A warning is a Problem
+that refuses nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from core.errors import Problem
+from core.events.parsing import PAYLOADS
+from rules.document.condition_tree import Group, Leaf, Reference
+from rules.document.schema import Emit, Rule, RunAgent
+from rules.document.targets import APPROVALS, EMITTED, TARGETS
+from rules.engine.ruleset import matches_type
+from rules.expressions import paths, templates
+from rules.registry import field_kinds, satisfiability
+from rules.registry.field_kinds import Shape
+from rules.registry.payload_fields import Payloads
+
+FARTHEST: Final = 8
+"""Rules in the longest circle that is looked for: as many events as a chain may have by default."""
+
+WIDEST: Final = 500
+"""Types of event that a search for circles follows; beyond that it gives up and warns of nothing."""
+
+
+class Link(NamedTuple):
+    """An event that a rule's actions lead to: its type, the pointer to what leads there, and what that is."""
+
+    event_type: str
+    pointer: str
+    by: str
+
+
+class Neighbours:
+    """The rules in force, by what they answer. One for as many rules as are to be looked at beside them."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._named: defaultdict[str, list[Rule]] = defaultdict(list)
+        self._wild: list[Rule] = []
+        self._answering: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
+        known = list(rules)
+        self.emits = frozenset[str]().union(*map(_emitted_by, known))
+        for rule in known:
+            if not rule.enabled or rule.action_mode == "shadow":
+                continue
+            if any("*" in pattern for pattern in rule.event_types):
+                self._wild.append(rule)
+                continue
+            for pattern in rule.event_types:
+                self._named[pattern].append(rule)
+
+    def answering(self, event_type: str) -> list[tuple[Rule, frozenset[str]]]:
+        """The rules that would act on such an event of the service, each with the types that follow from it."""
+        if event_type not in self._answering:
+            near = (*self._named.get(event_type, ()), *self._wild)
+            found = [rule for rule in near if _answers(rule, event_type)]
+            self._answering[event_type] = [(rule, frozenset(link.event_type for link in links(rule))) for rule in found]
+        return self._answering[event_type]
+
+
+def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
+    """All that should be said about a rule beside the rules in force, with its places."""
+    return [
+        *_loops(rule, neighbours),
+        *_risks(rule),
+        *_unpublished(rule, neighbours, payloads),
+        *_unseen(rule, payloads),
+        *_silent(rule, payloads),
+        *_never(rule, payloads),
+    ]
+
+
+def patterns_of(rule: Rule) -> set[str]:
+    """The types and wildcards whose events a rule is to be held against."""
+    return {*rule.event_types, *(pattern for _, pattern in _patterns(rule))}
+
+
+def links(rule: Rule) -> Iterator[Link]:
+    """The events that follow from a rule's actions where they succeed; a shadow does nothing."""
+    if rule.action_mode == "shadow":
+        return
+    if rule.action_mode == "approve":
+        yield from (Link(kind, "/action_mode", "its approvals") for kind in APPROVALS)
+    for place, action in enumerate(rule.actions):
+        if isinstance(action, RunAgent):
+            found = TARGETS.get(action.target, ())
+            yield from (Link(kind, f"/actions/{place}", f"`{action.target}`") for kind in found)
+        elif isinstance(action, Emit):
+            yield Link(action.event_type, f"/actions/{place}", "`emit`")
+
+
+def _loops(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
+    told = set[str]()
+    for link in links(rule):
+        if link.pointer not in told and _answers(rule, link.event_type):
+            told.add(link.pointer)
+            said = f"{link.by} leads to `{link.event_type}`, which this rule answers: it can trigger itself. "
+            yield Problem(link.pointer, said + _ending([rule]))
+    if not told:
+        yield from _circles(rule, neighbours)
+
+
+def _circles(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
+    """The shortest way, for the first action that has one, from the rule through others back to itself."""
+    reached: dict[str, tuple[Link, list[Rule]]] = {link.event_type: (link, [rule]) for link in links(rule)}
+    waiting, passed = list(reached), {rule.name}
+    for kind in waiting:
+        first, way = reached[kind]
+        if len(way) > FARTHEST or len(waiting) > WIDEST:
+            return
+        for one, leads_to in neighbours.answering(kind):
+            if one.name in passed:
+                continue
+            passed.add(one.name)
+            for event_type in sorted(leads_to - reached.keys()):
+                if _answers(rule, event_type):
+                    yield _circle(first, [*way, one])
+                    return
+                reached[event_type] = first, [*way, one]
+                waiting.append(event_type)
+
+
+def _circle(first: Link, way: Sequence[Rule]) -> Problem:
+    names = " → ".join(f"`{one.name}`" for one in (*way, way[0]))
+    said = f"{first.by} leads to `{first.event_type}`, and so in a circle: {names}. "
+    return Problem(first.pointer, said + _ending(way))
+
+
+def _ending(way: Sequence[Rule]) -> str:
+    if all(one.repeat for one in way):
+        return "With `repeat: true` it goes round until the hop limit ends the chain with a dead letter"
+    return "A rule does not act twice on one chain unless it says `repeat: true`, so that is where it ends"
+
+
+def _answers(rule: Rule, event_type: str) -> bool:
+    """Whether an event of the service of that type may meet a rule, as far as type and source tell."""
+    if rule.schedule is not None or not any(matches_type(pattern, event_type) for pattern in rule.event_types):
+        return False
+    return all(_may_hold(node, event_type) for node in _required(rule.conditions))
+
+
+def _required(tree: Leaf | Group | None) -> Iterator[Leaf]:
+    """The comparisons that must hold for the tree to hold, but for those within `any` and `none`."""
+    if isinstance(tree, Leaf):
+        yield tree
+    elif tree is not None:
+        for node in tree.all or ():
+            yield from _required(node)
+
+
+def _may_hold(leaf: Leaf, event_type: str) -> bool:
+    actual = {"event_type": event_type, "source": "imprint"}.get(leaf.field)
+    if actual is None or leaf.op not in {"==", "!=", "in", "not_in"} or isinstance(leaf.value, Reference):
+        return True
+    among = actual in (leaf.value if isinstance(leaf.value, list) else [leaf.value])
+    return among is (leaf.op in {"==", "in"})
+
+
+def _risks(rule: Rule) -> Iterator[Problem]:
+    if rule.risk_level == "high" and rule.action_mode == "auto":
+        said = "runs without anyone's approval, since this tenant allows it; `approve` would ask somebody first"
+        yield Problem("/action_mode", f"a rule of high risk {said}")
+
+
+def _emitted_by(rule: Rule) -> set[str]:
+    return {action.event_type for action in rule.actions if isinstance(action, Emit)}
+
+
+def _unpublished(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> Iterator[Problem]:
+    """Types of event that neither a publisher of the tenant, nor the service, nor a rule's `emit` has."""
+    if payloads.published is None:
+        return
+    known = {*PAYLOADS, *EMITTED, *payloads.published, *neighbours.emits, *_emitted_by(rule)}
+    for pointer, pattern in _patterns(rule):
+        if any(matches_type(pattern, kind) for kind in known):
+            continue
+        near = difflib.get_close_matches(pattern, known, 1, 0.75)
+        guess = f"; did you mean `{near[0]}`?" if near else ""
+        said = f"nobody has published `{pattern}` in this tenant yet, and the service does not emit it{guess}"
+        yield Problem(pointer, said)
+
+
+def _patterns(rule: Rule) -> Iterator[tuple[str, str]]:
+    """The types and wildcards that a rule waits for, with their places."""
+    if isinstance(rule.event_type, str):
+        yield "/event_type", rule.event_type
+    elif rule.event_type is not None:
+        yield from ((f"/event_type/{place}", pattern) for place, pattern in enumerate(rule.event_type))
+    if rule.flow.debounce is not None:
+        flushing = enumerate(rule.flow.debounce.flush_on)
+        yield from ((f"/flow/debounce/flush_on/{place}", pattern) for place, pattern in flushing)
+
+
+def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
+    """Types of the service in a list of several for which the rule never fires, as they lack a field that it needs."""
+    if not isinstance(rule.event_type, list):
+        return
+    needed = [(leaf.field, paths.parse_path(leaf.field)) for leaf in _required(rule.conditions) if leaf.op != "missing"]
+    for place, kind in enumerate(rule.event_type):
+        there = payloads.of(kind) if kind in EMITTED and kind not in PAYLOADS else None
+        if there is None:
+            continue
+        lacking = [
+            name
+            for name, path in needed
+            if path.root == "payload" and path.steps and path.steps[0] not in {step[0] for step in there}
+        ]
+        if lacking:
+            said = f"has no `{lacking[0]}`, which the conditions require: for this type the rule never fires"
+            yield Problem(f"/event_type/{place}", f"`{kind}` {said}")
+
+
+def _never(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
+    """Comparisons that hold for no value which their field can have."""
+    if rule.conditions is None:
+        return
+    for pointer, leaf in _leaves(rule.conditions, "/conditions"):
+        reason = satisfiability.never(leaf, _shapes(rule, leaf.field, payloads))
+        if reason is not None:
+            yield Problem(f"{pointer}/value", f"`{leaf.field}` {reason}")
+
+
+def _leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
+    """The comparisons of a tree with their places, but for those about the items of a list."""
+    if isinstance(node, Leaf):
+        yield pointer, node
+        return
+    for word, children in node.members():
+        for place, child in enumerate(children):
+            yield from _leaves(child, f"{pointer}/{word}/{place}")
+
+
+def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[Shape]:
+    """What a field may hold in each type of the rule that has it; nothing where one of them is not known."""
+    path = paths.parse_path(field)
+    if path.root in {"event", "lookup"}:
+        return [field_kinds.OTHER_EVENT_FIELDS[field]]
+    if path.root != "payload" or len(path.steps) != 1:
+        return []
+    name, known = str(path.steps[0]), {*PAYLOADS, *EMITTED}
+    kinds = {kind for kind in {*known, *payloads.seen} for pattern in rule.event_types if matches_type(pattern, kind)}
+    if any(not any(matches_type(pattern, kind) for kind in kinds) for pattern in rule.event_types) or kinds - known:
+        return []
+    having = [field_kinds.of(kind, name) for kind in sorted(kinds) if (name,) in payloads.paths_of(kind)]
+    return [] if None in having else [shape for shape in having if shape is not None]
+
+
+def _unseen(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
+    """Fields of the payload that no known payload of the rule's types has."""
+    known = [payloads.of(pattern) for pattern in rule.event_types]
+    there = frozenset[tuple[str, ...]]().union(*(found for found in known if found is not None))
+    if None in known or not there:
+        return
+    for pointer, path in sorted(set(_paths_in(rule))):
+        if path and not _is_known(path, there):
+            yield Problem(pointer, _never_seen(path, there, rule.event_types))
+
+
+def _is_known(path: tuple[str, ...], there: frozenset[tuple[str, ...]]) -> bool:
+    """Whether a path was seen, or may lie within something declared whose inside was never seen."""
+    return path in there or any((*path[:length], "*") in there for length in range(1, len(path)))
+
+
+def _never_seen(path: tuple[str, ...], there: frozenset[tuple[str, ...]], types: Sequence[str]) -> str:
+    written = {_written(one): one for one in there if one[-1] != "*"}
+    near = difflib.get_close_matches(_written(path), written, 1, 0.6)
+    guess = f"; did you mean `{near[0]}`?" if near else ""
+    return f"no known payload of {', '.join(f'`{kind}`' for kind in types[:5])} has `{_written(path)}`{guess}"
+
+
+def _written(path: Sequence[str]) -> str:
+    return "payload" + "".join(step if step == "[]" else f".{step}" for step in path)
+
+
+def _paths_in(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where a rule names a field of the payload, and which."""
+    if rule.conditions is not None:
+        yield from _paths_of_node(rule.conditions, "/conditions", ())
+    for name, part in rule.flow.parts().items():
+        for place, key in enumerate(part.key or ()):
+            yield from _path_of(key, f"/flow/{name}/key/{place}", ())
+    for place, action in enumerate(rule.actions):
+        for pointer, name in templates.fields(action.model_dump(mode="json")):
+            yield from _path_of(name, f"/actions/{place}{pointer}", ())
+
+
+def _paths_of_node(node: Leaf | Group, pointer: str, item: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """`item` is the path of the list whose items the node is about."""
+    if isinstance(node, Group):
+        for word, children in node.members():
+            for place, child in enumerate(children):
+                yield from _paths_of_node(child, f"{pointer}/{word}/{place}", item)
+        return
+    if node.op != "missing":
+        yield from _path_of(node.field, f"{pointer}/field", item)
+    if isinstance(node.value, Reference):
+        yield from _path_of(node.value.field, f"{pointer}/value/field", item)
+    elif isinstance(node.value, Leaf | Group):
+        for _, steps in _path_of(node.field, pointer, item):
+            yield from _paths_of_node(node.value, f"{pointer}/value", (*steps, "[]"))
+
+
+def _path_of(name: str, pointer: str, item: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    path = paths.parse_path(name)
+    if path.root in {"payload", "item"}:
+        steps = tuple("[]" if isinstance(step, int) else step for step in path.steps)
+        yield pointer, (*item, *steps) if path.root == "item" else steps

@@ -1,0 +1,122 @@
+"""The rules in force as one process knows them: read again within a poll of any edit, never half of one."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import structlog
+from sqlalchemy import text
+
+from core.errors import Invalid
+from core.storage.db import Tx
+from core.types import Json
+from rules.document.schema import Rule, parse
+from rules.document.targets import TARGETS
+from rules.engine.ruleset import Ruleset
+from rules.registry import store
+
+log = structlog.get_logger()
+
+NOBODY = Ruleset([])
+"""What decides for a tenant that has no rules."""
+
+
+class Book:
+    """The rule sets of all tenants."""
+
+    def __init__(self, poll_s: float) -> None:
+        self._poll_s = poll_s
+        self._looked_at = float("-inf")
+        self._stand: tuple[int, int] | None = None
+        self._stands: dict[str, tuple[int, int]] = {}
+        self._sets: Mapping[str, Ruleset] = {}
+        self._high_risk: frozenset[str] = frozenset()
+        self._compares_meanings = False
+
+    def of(self, tenant_id: str) -> Ruleset:
+        """The rules in force for a tenant, as of the last refresh."""
+        return self._sets.get(tenant_id, NOBODY)
+
+    @property
+    def sets(self) -> Mapping[str, Ruleset]:
+        """The rules in force of every tenant that has any, as of the last refresh; another mapping after each edit."""
+        return self._sets
+
+    @property
+    def compares_meanings(self) -> bool:
+        """Whether any rule of any tenant has a condition with `means`."""
+        return self._compares_meanings
+
+    def allows_high_risk(self, tenant_id: str) -> bool:
+        """Whether a rule of high risk may run there without anyone's approval, as of the last refresh."""
+        return tenant_id in self._high_risk
+
+    def rule(self, tx: Tx, tenant_id: str, name: str, version: int) -> Rule | None:
+        """A rule as it was in one of its versions; None where it has been deleted or disabled since."""
+        current = self.of(tenant_id).get(name)
+        if current is None or not current[0].enabled:
+            return None
+        if current[1] == version:
+            return current[0]
+        document = store.document_of(tx, tenant_id, name, version)
+        return None if document is None else _readable(document, tenant_id, name)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to look for edits again."""
+        return time.monotonic() - self._looked_at >= self._poll_s
+
+    def refresh(self, tx: Tx) -> None:
+        """Look for edits, at most once a poll, and read the rules of the tenants that have some."""
+        if not self.is_due:
+            return
+        self._looked_at = time.monotonic()
+        # The sums change with every save even where two of them commit in another order than they were numbered.
+        rules, revisions, high_risk = tx.execute(_STAND).one()
+        self._high_risk = frozenset(high_risk)
+        if (rules, revisions) != self._stand:
+            self._read(tx)
+            self._stand = rules, revisions
+
+    def _read(self, tx: Tx) -> None:
+        stands = {row.tenant_id: (row.rules, row.revisions) for row in tx.execute(_STANDS)}
+        edited = sorted(tenant for tenant, stand in stands.items() if self._stands.get(tenant) != stand)
+        self._sets = {**self._sets, **_rulesets(tx, edited)}
+        self._stands = stands
+        self._compares_meanings = any(rules.compares_meanings for rules in self._sets.values())
+        log.info("rules.loaded", tenants=len(edited))
+
+
+def _rulesets(tx: Tx, tenants: Sequence[str]) -> dict[str, Ruleset]:
+    """The rules of these tenants, read in one statement, so in one state."""
+    found: defaultdict[str, list[tuple[Rule, int]]] = defaultdict(list)
+    for row in tx.execute(_IN_FORCE, {"tenants": list(tenants)}):
+        rule = _readable(row.document, row.tenant_id, row.name)
+        if rule is not None:
+            found[row.tenant_id].append((rule, row.version))
+    return {tenant: Ruleset(found[tenant]) for tenant in tenants}
+
+
+def _readable(document: Json, tenant_id: str, name: str) -> Rule | None:
+    """A rule as it was saved; None, which is logged, where another version of the service saved it."""
+    try:
+        return parse(document, TARGETS)
+    except Invalid as error:
+        # The traceback would say less than the pointers do.
+        log.error("rules.unreadable", tenant=tenant_id, rule=name, error=str(error))  # noqa: TRY400
+        return None
+
+
+_STAND = text("""
+    SELECT count(*), coalesce(sum(revision), 0)::bigint, array(SELECT id FROM tenants WHERE allows_high_risk)
+    FROM rules
+""")
+
+_STANDS = text("SELECT tenant_id, count(*) AS rules, sum(revision)::bigint AS revisions FROM rules GROUP BY tenant_id")
+
+_IN_FORCE = text("""
+    SELECT tenant_id, name, version, document FROM rules WHERE deleted_at IS NULL AND tenant_id = ANY(:tenants)
+""")
+"""Of the tenants named; one whose rules were all deleted has none here."""

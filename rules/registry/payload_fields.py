@@ -1,0 +1,101 @@
+"""What payloads are known to hold: by the events of the log, and by what each checked or emitted type declares."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.events.parsing import PAYLOADS
+from core.storage.db import Tx
+from rules.document.targets import EMITTED
+from rules.engine.ruleset import matches_type
+from rules.expressions import paths
+
+LATEST: Final = 20_000
+"""Events of the tenant, from the end of the log, among which those of a rule's types are looked for."""
+
+SAMPLE: Final = 1_000
+"""Events of one type whose payloads are looked at."""
+
+SAMPLE_BYTES: Final = 4_000_000
+"""Payloads that are looked at, in bytes as they are stored."""
+
+ITEMS: Final = 20
+"""Items of a list that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payloads:
+    """Which paths payloads are known to have, by event type; `seen` are the types of the log with all their paths.
+
+    A path is a tuple of keys in which `[]` stands for any item of a list. `published` are the types among the latest
+    events that fit the patterns asked for; None: nobody has looked.
+    """
+
+    seen: Mapping[str, frozenset[tuple[str, ...]]]
+    published: frozenset[str] | None = None
+
+    def of(self, pattern: str) -> frozenset[tuple[str, ...]] | None:
+        """The paths of all types that fit a rule's type; None where no such type is known."""
+        kinds = {kind for kind in (*PAYLOADS, *EMITTED, *self.seen) if matches_type(pattern, kind)}
+        if not kinds:
+            return None
+        return frozenset().union(*map(self.paths_of, kinds))
+
+    def paths_of(self, event_type: str) -> frozenset[tuple[str, ...]]:
+        """The paths of one type, declared and seen."""
+        return _declared(event_type) | self.seen.get(event_type, frozenset())
+
+
+def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
+    """What the tenant's latest events of these types have had in their payloads."""
+    likes = ["".join("%" if sign == "*" else re.sub(r"([\\%_])", r"\\\1", sign) for sign in one) for one in patterns]
+    values = {"likes": likes, "latest": LATEST, "sample": SAMPLE, "bytes": SAMPLE_BYTES}
+    published = frozenset(tx.execute(_PUBLISHED, {"likes": likes, "latest": LATEST}).scalars())
+    seen: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for row in tx.execute(_PAYLOADS, values):
+        seen[row.event_type].update(_paths_of(row.payload))
+    return Payloads({kind: frozenset(found) for kind, found in seen.items()}, published)
+
+
+def _declared(event_type: str) -> frozenset[tuple[str, ...]]:
+    """The fields that a type is known to have; `*` below one whose inside is the sender's own."""
+    model = PAYLOADS.get(event_type)
+    names = {*EMITTED.get(event_type, ()), *(model.model_fields if model else ())}
+    return frozenset({(name,) for name in names} | {(name, "*") for name in names})
+
+
+def _paths_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every path in a payload, as deep as a rule may look."""
+    if len(above) >= paths.MAX_STEPS:
+        return
+    parts = list(value.items()) if isinstance(value, dict) else []
+    parts += [("[]", item) for item in value[:ITEMS]] if isinstance(value, list) else []
+    for step, part in parts:
+        yield (*above, step)
+        yield from _paths_of(part, (*above, step))
+
+
+_PUBLISHED = text("""
+    SELECT DISTINCT event_type FROM (SELECT event_type FROM events ORDER BY seq DESC LIMIT :latest) AS latest
+    WHERE event_type LIKE ANY (cast(:likes AS text[]))
+""")
+
+_PAYLOADS = text("""
+    SELECT event_type, payload FROM (
+        SELECT event_type, payload, sum(pg_column_size(payload)) OVER (ORDER BY place, event_type) AS bytes
+        FROM (
+            SELECT event_type, payload, row_number() OVER (PARTITION BY event_type ORDER BY seq DESC) AS place
+            FROM (SELECT seq, event_type, payload FROM events ORDER BY seq DESC LIMIT :latest) AS latest
+            WHERE event_type LIKE ANY (cast(:likes AS text[]))
+        ) AS numbered
+        WHERE place <= :sample
+    ) AS measured
+    WHERE bytes <= :bytes
+""")
+"""The latest of each type first, until there are enough of a type or of bytes; payloads are read only of those."""

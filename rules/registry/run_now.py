@@ -1,0 +1,87 @@
+"""Running a scheduled rule now: the event that the clock would emit, under an id of its own, with who asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core.errors import Conflict, Invalid, NotFound, Problem
+from core.events import log
+from core.events.log import Announcement
+from core.storage.db import Tx
+from rules.document.schema import parse
+from rules.flow import schedules
+from rules.flow.schedules import Scheduled
+from rules.registry.store import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks at which moment, for one user or, page by page, for those after one of them."""
+
+    by: str
+    at: datetime
+    page: int
+    user_id: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The ids of the events, and the last user that was reached where there may be more."""
+
+    ids: Sequence[str]
+    reached: str | None = None
+
+
+def run(tx: Tx, tenant_id: str, stored: Stored, asked: Asked) -> Ran:
+    """Emit `clock.ticked` for a rule as its time table would, to one page of users where it is for each user.
+
+    Conflict: the rule has no time table, or is not enabled. Invalid: a user is named, and the rule is for the tenant.
+    NotFound: nothing is known of the user, whom the clock would never reach.
+    """
+    scheduled = _scheduled(tenant_id, stored)
+    if scheduled.schedule.for_each == "tenant":
+        if asked.user_id is not None:
+            detail = f"`{stored.name}` runs once for the tenant; leave the user out, or give it `for_each`: `user`"
+            raise Invalid([Problem("/user_id", detail)])
+        return _emit(tx, scheduled, asked, [None])
+    if asked.user_id is not None:
+        if not tx.execute(_IS_KNOWN, {"user": asked.user_id}).scalar_one():
+            raise NotFound(f"There is no user {asked.user_id!r} in this tenant: no session and no memory names one.")
+        return _emit(tx, scheduled, asked, [asked.user_id])
+    reached = schedules.users(tx, tenant_id, asked.after, asked.page)
+    ran = _emit(tx, scheduled, asked, reached)
+    return replace(ran, reached=reached[-1] if len(reached) == asked.page else None)
+
+
+def _scheduled(tenant_id: str, stored: Stored) -> Scheduled:
+    rule = parse(stored.document)
+    if rule.schedule is None:
+        said = f"`{stored.name}` has no schedule: it answers events. Publish one, or try it with `imprint rules test`."
+        raise Conflict(said)
+    if not rule.enabled:
+        raise Conflict(f"`{stored.name}` is not enabled, so that nothing would follow. Enable it first.")
+    return Scheduled(tenant_id, rule, stored.version, rule.schedule)
+
+
+def _emit(tx: Tx, scheduled: Scheduled, asked: Asked, users: Sequence[str | None]) -> Ran:
+    run = f"{scheduled.rule.name}@run@{uuid7()}"
+    ticks = [_tick(scheduled, asked, run, user) for user in users]
+    log.announce(tx, scheduled.tenant_id, ticks)
+    return Ran([tick.id for tick in ticks])
+
+
+def _tick(scheduled: Scheduled, asked: Asked, run: str, user: str | None) -> Announcement:
+    tick = schedules.tick(scheduled, asked.at, user)
+    name = run if user is None else f"{run}@{user}"
+    return replace(tick, id=name, payload={**tick.payload, "requested_by": asked.by})
+
+
+_IS_KNOWN = text("""
+    SELECT EXISTS (SELECT FROM sessions WHERE user_id = :user) OR EXISTS (SELECT FROM memories WHERE user_id = :user)
+""")

@@ -1,0 +1,132 @@
+"""What a rule has done: how often it was met, acted or was held back, what came of that, and at what cost.
+
+Two policies are compared side by side by giving both a `group` and the first of them a `sample`:
+
+    {"name": "extract_a", "group": "extraction", "priority": 1, "flow": {"sample": {"ratio": 0.5,
+     "key": ["payload.user_id"]}}, …}
+    {"name": "extract_b", "group": "extraction", …}
+
+Of a group only the first match fires, so half of the users, always the same ones, get the first policy and the others
+the second. The stats of each then hold those of the other under `beside`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import TextClause, text
+
+from core.storage.db import Tx
+from core.types import Json
+from rules.registry import store
+
+
+def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None = None) -> Json:
+    """The figures of a rule between two moments (`until` excluded), and of the other rules in its group.
+
+    Counted by when a rule decided and when its dispatches were made. NotFound: there is no such rule, nor was there.
+    """
+    rules = {stored.name: stored for stored in store.in_force(tx)}
+    if name not in rules and not store.versions(tx, name, limit=1):
+        store.get(tx, name)
+    group = rules[name].document.get("group") if name in rules else None
+    others = [one.name for one in rules.values() if group and one.document.get("group") == group and one.name != name]
+    figures = _figures(tx, [name, *others], {"since": since, "until": until})
+    return {
+        **figures[name],
+        "from": since,
+        "to": until,
+        "group": group,
+        "beside": [figures[other] for other in others],
+    }
+
+
+def _figures(tx: Tx, names: Sequence[str], between: Mapping[str, datetime | None]) -> dict[str, Json]:
+    def asked(query: TextClause) -> Iterable[Any]:
+        return tx.execute(query, {**between, "names": list(names)})
+
+    figures = {name: _nothing(name) for name in names}
+    for row in asked(_DECISIONS):
+        _count_decisions(figures[row.rule], row)
+    for row in asked(_DISPATCHES):
+        figures[row.rule]["dispatches"].append({"target": row.target, "status": row.status, "count": row.count})
+    for query in (_RUNS, _CALLS, _CHANGES):
+        for row in asked(query):
+            figures[row.rule] |= {field: value for field, value in row._mapping.items() if field != "rule"}
+    return figures
+
+
+def _nothing(name: str) -> Json:
+    return {
+        "rule": name,
+        "matched": 0,
+        "fired": 0,
+        "gathered": 0,
+        "held": {},
+        "dispatches": [],
+        "run_seconds_mean": None,
+        "run_seconds_p95": None,
+        "users": 0,
+        "last_acted_at": None,
+        "model_calls": 0,
+        "tokens": 0,
+        "cost": 0.0,
+        "memories_added": 0,
+        "memories_changed": 0,
+    }
+
+
+def _count_decisions(figures: Json, row: Any) -> None:
+    figures["matched"] += row.count
+    if row.verdict == "held":
+        figures["held"][row.reason or "unknown"] = row.count
+    else:
+        figures[row.verdict] = figures.get(row.verdict, 0) + row.count
+
+
+_BETWEEN: Final = """
+    ({column} >= :since OR cast(:since AS timestamptz) IS NULL)
+    AND ({column} < :until OR cast(:until AS timestamptz) IS NULL)
+"""
+
+_OF_RULE: Final = f"""
+    d.rule = ANY (cast(:names AS text[])) AND {_BETWEEN.format(column="d.created_at")}
+"""
+
+_DECISIONS = text(f"""
+    SELECT rule, verdict, CASE WHEN verdict = 'held' THEN reason END AS reason, count(*) AS count FROM decisions
+    WHERE rule = ANY (cast(:names AS text[])) AND {_BETWEEN.format(column="at")}
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+""")
+
+_DISPATCHES = text(f"""
+    SELECT rule, target, status, count(*) AS count FROM dispatches d WHERE {_OF_RULE} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+""")
+
+_RUNS = text(f"""
+    SELECT d.rule,
+           avg(r.seconds) FILTER (WHERE d.status = 'done') AS run_seconds_mean,
+           percentile_cont(0.95) WITHIN GROUP (ORDER BY r.seconds) FILTER (WHERE d.status = 'done') AS run_seconds_p95,
+           count(DISTINCT e.user_id) FILTER (WHERE d.status NOT IN ('shadow', 'cancelled')) AS users,
+           max(d.created_at) FILTER (WHERE d.status NOT IN ('shadow', 'cancelled')) AS last_acted_at
+    FROM dispatches d
+    LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    CROSS JOIN LATERAL (SELECT cast(extract(epoch FROM d.ended_at - d.started_at) AS float8) AS seconds) AS r
+    WHERE {_OF_RULE} GROUP BY d.rule
+""")
+
+_CALLS = text(f"""
+    SELECT d.rule, count(*) AS model_calls, sum(c.input_tokens::bigint + c.output_tokens)::bigint AS tokens,
+           sum(c.cost) AS cost
+    FROM dispatches d JOIN model_calls c ON c.tenant_id = d.tenant_id AND c.dispatch_id = d.id
+    WHERE {_OF_RULE} GROUP BY d.rule
+""")
+
+_CHANGES = text(f"""
+    SELECT d.rule, count(*) FILTER (WHERE v.version = 1) AS memories_added,
+           count(*) FILTER (WHERE v.version > 1) AS memories_changed
+    FROM dispatches d JOIN memory_versions v ON v.tenant_id = d.tenant_id AND v.dispatch_id = d.id
+    WHERE {_OF_RULE} GROUP BY d.rule
+""")

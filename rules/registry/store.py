@@ -1,0 +1,270 @@
+"""Rules in the database: each save a version, each edit an event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from sqlalchemy import text
+from uuid_utils import uuid7
+
+from core.errors import Conflict, Invalid, NotFound
+from core.events import log
+from core.events.log import Announcement
+from core.storage.db import Tx
+from core.types import Json
+from rules.document import formatting
+from rules.document.schema import Rule, examined
+from rules.document.targets import TARGETS
+from rules.engine import cost
+from rules.registry import defaults, limits
+from rules.registry.limits import Allowed
+
+SAFE: Final = Allowed()
+"""What every installation allows."""
+
+Change = Literal["created", "changed", "deleted", "rolled back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A rule in force: its document as it was given, and which version that is."""
+
+    name: str
+    version: int
+    document: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One saved state of a rule; `document` is None where it was deleted.
+
+    `diff` leads to it from the version before, in the canonical form of `rules.document.formatting`.
+    """
+
+    version: int
+    document: Json | None
+    author: str
+    comment: str | None
+    at: datetime
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Who changes a rule, and why; what becomes its version. `if_version`: only if that is still the one in force."""
+
+    tenant_id: str
+    author: str
+    comment: str | None = None
+    if_version: int | None = None
+
+
+def in_force(tx: Tx) -> list[Stored]:
+    """All rules of the tenant, by name."""
+    rows = tx.execute(text("SELECT name, version, document FROM rules WHERE deleted_at IS NULL ORDER BY name"))
+    return [Stored(row.name, row.version, row.document) for row in rows]
+
+
+def get(tx: Tx, name: str) -> Stored:
+    """One rule in force."""
+    select = text("SELECT name, version, document FROM rules WHERE name = :name AND deleted_at IS NULL")
+    row = tx.execute(select, {"name": name}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no rule {name!r}; `GET /v1/rules` lists those in force.")
+    return Stored(row.name, row.version, row.document)
+
+
+def get_all(tx: Tx, names: Sequence[str]) -> list[Stored]:
+    """The named rules in force, in the order of the names, read in one statement; NotFound names those missing."""
+    select = text("SELECT name, version, document FROM rules WHERE name = ANY(:names) AND deleted_at IS NULL")
+    found = {row.name: Stored(row.name, row.version, row.document) for row in tx.execute(select, {"names": [*names]})}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise NotFound(f"There is no rule {', '.join(map(repr, missing))}; `GET /v1/rules` lists those in force.")
+    return [found[name] for name in names]
+
+
+def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[Version]:
+    """The saved states of a rule, newest first; with `before` only those older than that version."""
+    rows = tx.execute(_VERSIONS, {"name": name, "before": before, "limit": limit})
+    return [Version(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
+
+
+def document_of(tx: Tx, tenant_id: str, name: str, version: int) -> Json | None:
+    """What a rule said in one of its versions; None: that version was its deletion, or never was."""
+    return tx.execute(_DOCUMENT, {"tenant": tenant_id, "name": name, "version": version}).scalar_one_or_none()
+
+
+def save(
+    tx: Tx,
+    tenant_id: str,
+    document: Json,
+    *,
+    author: str,
+    comment: str | None = None,
+    if_version: int | None = None,
+    allowed: Allowed = SAFE,
+) -> Stored:
+    """Check a rule and put it in force; saving what is in force already makes no new version.
+
+    Invalid: the document is no rule, or does what is not allowed. Conflict: `if_version` is not the version in force,
+    or the tenant has as many rules as it may have.
+    """
+    rule = checked(document, allowed)
+    edit = Edit(tenant_id, author, comment, if_version)
+    return _replace(tx, rule, document, edit, allowed, None)
+
+
+def rollback(
+    tx: Tx,
+    tenant_id: str,
+    name: str,
+    version: int,
+    *,
+    author: str,
+    comment: str | None = None,
+    if_version: int | None = None,
+    allowed: Allowed = SAFE,
+) -> Stored:
+    """Put an earlier version in force again, as a new version; also for a rule that was deleted.
+
+    NotFound: there is no such version, or it was a deletion. Invalid and Conflict: as for a save, for what was right
+    when it was saved need not be right today.
+    """
+    document = document_of(tx, tenant_id, name, version)
+    if document is None:
+        raise NotFound(f"Version {version} of {name!r} never was or was its deletion; `/versions` lists those it had.")
+    rule = checked(document, allowed)
+    said = comment or f"back to version {version}"
+    return _replace(tx, rule, document, Edit(tenant_id, author, said, if_version), allowed, "rolled back")
+
+
+def checked(document: object, allowed: Allowed = SAFE) -> Rule:
+    """The rule that a document describes, if it may be put in force; Invalid names all that speaks against it."""
+    rule, problems = examined(document, TARGETS)
+    problems += limits.refusals(rule, allowed) if rule is not None else []
+    if problems or rule is None:
+        raise Invalid(problems)
+    return rule
+
+
+def delete(
+    tx: Tx, tenant_id: str, name: str, *, author: str, comment: str | None = None, if_version: int | None = None
+) -> None:
+    """Take a rule out of force; its versions stay."""
+    tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
+    row = tx.execute(_LOCKED, {"name": name}).one_or_none()
+    version = 0 if row is None or row.deleted_at is not None else row.version
+    if not version:
+        get(tx, name)
+    _require_version(version, if_version)
+    _put(tx, name, None, 0, Edit(tenant_id, author, comment, if_version), "deleted")
+
+
+def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
+    """The default rules that the tenant never had, put in force; a deleted one stays deleted. Their names."""
+    tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
+    had = set(tx.execute(text("SELECT name FROM rules")).scalars())
+    fresh = [document for document in defaults.load() if document["name"] not in had]
+    for document in fresh:
+        rule = checked(document)
+        _put(tx, rule.name, document, cost.bound(rule).units, Edit(tenant_id, "imprint", "default rule"), None)
+    return [str(document["name"]) for document in fresh]
+
+
+def _replace(
+    tx: Tx, rule: Rule, document: Json, edit: Edit, allowed: Allowed, change: Literal["rolled back"] | None
+) -> Stored:
+    name, units = rule.name, cost.bound(rule).units
+    tx.execute(_ONE_AT_A_TIME, {"tenant": edit.tenant_id})
+    row = tx.execute(_LOCKED, {"name": name}).one_or_none()
+    is_there = row is not None and row.deleted_at is None
+    _require_version(row.version if row and is_there else 0, edit.if_version)
+    if row and is_there and formatting.same(row.document, document):
+        return Stored(name, row.version, document)
+    _require_room(tx, name, units, allowed)
+    version = _put(tx, name, document, units, edit, change or ("changed" if is_there else "created"))
+    return Stored(name, version, document)
+
+
+def _require_version(actual: int, wanted: int | None) -> None:
+    if wanted is not None and wanted != actual:
+        raise Conflict(f"You edited version {wanted}, but version {actual} is in force. Read it again.")
+
+
+def _require_room(tx: Tx, name: str, units: int, allowed: Allowed) -> None:
+    """Conflict where the tenant would have more rules, or dearer ones, than it may."""
+    others = tx.execute(_OTHERS, {"name": name}).one()
+    if others.rules >= allowed.rules:
+        raise Conflict(
+            f"This tenant has {others.rules} rules in force, and {allowed.rules} are allowed. Delete one (a list in "
+            f"`event_type`, or `in` with a list, often makes one rule of many), or raise IMPRINT_RULES_PER_TENANT."
+        )
+    total = others.cost + units
+    if total > allowed.total:
+        raise Conflict(
+            f"With this rule one event may cost this tenant {total:,} comparisons, and {allowed.total:,} are allowed. "
+            f"Simplify or delete rules (`POST /v1/rules/validate` shows what each costs), or raise IMPRINT_RULES_COST."
+        )
+
+
+def _put(tx: Tx, name: str, document: Json | None, units: int, edit: Edit, change: Change | None) -> int:
+    encoded = None if document is None else json.dumps(document, ensure_ascii=False)
+    values = {"tenant": edit.tenant_id, "name": name, "document": encoded, "cost": units}
+    version = int(tx.execute(_SAVE, values).scalar_one())
+    tx.execute(_VERSION, values | {"version": version, "author": edit.author, "comment": edit.comment})
+    if change is not None:
+        _announce(tx, name, version, edit, change)
+    return version
+
+
+def _announce(tx: Tx, name: str, version: int, edit: Edit, change: Change) -> None:
+    payload = {"rule": name, "version": version, "author": edit.author, "comment": edit.comment, "change": change}
+    said = Announcement(str(uuid7()), "rule.changed", datetime.now(UTC), payload, subject=f"rule:{name}")
+    log.announce(tx, edit.tenant_id, [said])
+
+
+def _diff(name: str, row: Any) -> str:
+    return formatting.diff(row.previous, row.document, f"{name} v{row.version - 1}", f"{name} v{row.version}")
+
+
+_DOCUMENT = text("SELECT document FROM rule_versions WHERE tenant_id = :tenant AND name = :name AND version = :version")
+
+_VERSIONS = text("""
+    SELECT v.*, p.document AS previous FROM rule_versions v
+    LEFT JOIN rule_versions p ON p.tenant_id = v.tenant_id AND p.name = v.name AND p.version = v.version - 1
+    WHERE v.name = :name AND (cast(:before AS integer) IS NULL OR v.version < :before)
+    ORDER BY v.version DESC LIMIT :limit
+""")
+"""Each saved state with the one before; versions have no gaps."""
+
+_LOCKED = text("SELECT version, document, deleted_at FROM rules WHERE name = :name FOR UPDATE")
+
+_SAVE = text("""
+    INSERT INTO rules AS r (tenant_id, name, version, document, cost, deleted_at)
+    VALUES (:tenant, :name, 1, coalesce(cast(:document AS jsonb), '{}'), :cost,
+            CASE WHEN cast(:document AS text) IS NULL THEN now() END)
+    ON CONFLICT (tenant_id, name) DO UPDATE SET
+        version = r.version + 1, revision = nextval('rule_revision'), deleted_at = excluded.deleted_at,
+        cost = excluded.cost,
+        document = CASE WHEN excluded.deleted_at IS NULL THEN excluded.document ELSE r.document END
+    RETURNING version
+""")
+
+_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('rules/' || :tenant, 0))")
+"""The edits of a tenant, one after the other: what all rules may cost together is counted by each, and two upgrades at
+once install the default rules once."""
+
+_OTHERS = text("""
+    SELECT count(*) AS rules, coalesce(sum(cost), 0)::bigint AS cost FROM rules
+    WHERE deleted_at IS NULL AND name <> :name
+""")
+
+_VERSION = text("""
+    INSERT INTO rule_versions (tenant_id, name, version, document, author, comment)
+    VALUES (:tenant, :name, :version, cast(:document AS jsonb), :author, :comment)
+""")

@@ -1,0 +1,1 @@
+"""Agents: the units of work that actions target."""

@@ -1,0 +1,202 @@
+"""Telling people: at once, in the morning, or all of an hour together; in the log, by e-mail, or in a chat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from zoneinfo import ZoneInfo
+
+import httpx
+import structlog
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core.errors import Misconfigured, Never
+from core.storage.db import Tx
+from core.tenancy import destinations
+from core.types import Json
+from rules.registry.limits import LOG
+from workers.delivery import endpoint_health, mail, notifiers, webhook_client
+from workers.delivery.notifiers import Notice, Notifier
+from workers.delivery.webhook_client import Parcel, as_text
+from workers.dispatch.model import Job, Outcome
+from workers.tools import Tools
+
+log = structlog.get_logger()
+
+NOTICES = 200
+"""Notices in one digest; what is more is counted and not listed."""
+
+
+def notify(tools: Tools, job: Job) -> Outcome:
+    """Tell people now, or keep it for when the rule wants it told, with all that falls due then."""
+    if "due" in job.params:
+        return _send_kept(tools, job)
+    words, now = _said(job.params["template"]), datetime.now(UTC)
+    due = due_at(now, job.params.get("quiet"), job.params.get("digest"))
+    return _keep(tools, job, words, due) if due > now else _send(tools, job, [words])
+
+
+def _said(template: Any) -> str:
+    """The text; of a template that is one field, which the event does not have, nothing."""
+    return "" if template is None else as_text(template)
+
+
+def due_at(now: datetime, quiet: Json | None, digest: Json | None) -> datetime:
+    """When something said at `now` is to be told.
+
+    `quiet` {from, to, timezone}: not within these hours of the day. `digest` {every_seconds} or {at, timezone}:
+    together with all else up to the next full period, or the next such time of day.
+    """
+    due = now
+    if digest and "every_seconds" in digest:
+        every = float(digest["every_seconds"])
+        due = datetime.fromtimestamp((now.timestamp() // every + 1) * every, UTC)
+    elif digest:
+        due = _next(now, digest["at"], digest.get("timezone", "UTC"))
+    return _after(due, quiet) if quiet else due
+
+
+def _after(due: datetime, quiet: Json) -> datetime:
+    zone = quiet.get("timezone", "UTC")
+    clock = due.astimezone(ZoneInfo(zone)).time()
+    begins, ends = time.fromisoformat(quiet["from"]), time.fromisoformat(quiet["to"])
+    within = begins <= clock < ends if begins <= ends else clock >= begins or clock < ends
+    return _next(due, quiet["to"], zone) if within else due
+
+
+def _next(now: datetime, clock: str, zone: str) -> datetime:
+    """The next time after `now` at which clocks of that zone show `clock`."""
+    local = now.astimezone(ZoneInfo(zone))
+    # Of an hour that the clocks show twice, the one that it is now; in UTC, as times of one zone compare by the clock.
+    shown = time.fromisoformat(clock).replace(fold=local.fold)
+    at = datetime.combine(local.date(), shown, local.tzinfo).astimezone(UTC)
+    if at <= now:
+        at = datetime.combine(local.date() + timedelta(days=1), time.fromisoformat(clock), local.tzinfo).astimezone(UTC)
+    return at
+
+
+def _keep(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
+    """Put it with what is due then, and have it sent at that time by an action of its own, which can be called off."""
+    _require_channel(tools, job)
+    kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
+    row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": words, "due": due, "event": job.event.id}
+    sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
+
+    def write(tx: Tx) -> Json:
+        tx.execute(_KEEP, row | {"user": job.event.user_id})
+        return {"channel": kind["channel"], "due_at": due.isoformat()}
+
+    return Outcome(write, [(job.target, sending)], at=due)
+
+
+def _send_kept(tools: Tools, job: Job) -> Outcome:
+    """Send what is due by now of one kind, together. Each of them called for it: the first takes all, for good.
+
+    So a receiver that knows an id has had all that goes with it, and one that fails is not tried once for each notice.
+    """
+    kind = {"channel": job.params["channel"], "mine": f"dispatch:{job.id}"}
+    due = {"digest": job.params["digest"], "due": datetime.fromisoformat(job.params["due"])}
+    with tools.db.tenant(job.tenant_id) as tx:
+        tx.execute(_TAKE, kind | due)
+        rows = tx.execute(_TAKEN, kind).all()
+    if not rows:
+        return Outcome(lambda _tx: {"channel": job.params["channel"], "delivered": 0})
+    sent = _send(tools, job, [row.text for row in rows])
+
+    def write(tx: Tx) -> Json:
+        tx.execute(_SENT, {"ids": [row.id for row in rows]})
+        return sent.write(tx)
+
+    return Outcome(write)
+
+
+def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
+    """Through the channel: the log, a mailbox, another package, or an address that takes `{"text": …}`, as Slack's."""
+    channel, words = job.params["channel"], _together(said)
+    address, signing = _require_channel(tools, job)
+    result: Json = {"channel": channel, "delivered": len(said)}
+    if address is None:
+        log.info("notification", channel=channel, text=words)
+        return Outcome(lambda _tx: result)
+    if address.startswith("mailto:"):
+        to, subject = _mailbox(address, job.params.get("subject"), words)
+
+        def send() -> Json:
+            mail.send(tools.settings, job.id, to, subject, words)
+            return result
+
+        return endpoint_health.reached(tools, job, channel, send)
+    carrier = _carrier(tools, address)
+    if carrier is not None:
+        notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), words)
+
+        def hand_over() -> Json:
+            carrier.send(notice)
+            return result
+
+        return endpoint_health.reached(tools, job, channel, hand_over)
+    content = {"text": words, "channel": channel, "event_id": job.event.id}
+    parcel = Parcel(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
+    return webhook_client.deliver(tools, job, parcel, result)
+
+
+def _carrier(tools: Tools, address: str) -> Notifier | None:
+    """Who of another package carries to `address`; None: nobody need. Never: somebody must, and nobody can."""
+    try:
+        return notifiers.of_address(tools.settings, address)
+    except Misconfigured as error:
+        raise Never(str(error)) from error
+
+
+def _require_channel(tools: Tools, job: Job) -> tuple[str | None, str | None]:
+    """The address of a channel, None for the log, and what signs it. Never: the tenant has no such channel."""
+    name = job.params["channel"]
+    if name == LOG:
+        return None, None
+    with tools.db.tenant(job.tenant_id) as tx:
+        address = destinations.channel(tx, tools.settings, job.tenant_id, name)
+        signing = destinations.signing(tx, tools.settings, job.tenant_id)
+    if address is None:
+        raise Never(
+            f"There is no channel {name!r} in this tenant, or it leads where IMPRINT_WEBHOOK_HOSTS no longer allows. "
+            f"An admin sets it by `PUT /v1/tenant/webhooks`; for the tenant `default` IMPRINT_NOTIFY_CHANNELS does."
+        )
+    return address, signing
+
+
+def _mailbox(address: str, subject: Any, words: str) -> tuple[str, str]:
+    """Who gets it, and its subject: the rule's, whatever its template became, the channel's, or its first line."""
+    parts = urlsplit(address)
+    of_channel = parse_qs(parts.query).get("subject", [None])[0]
+    first = next(iter(words.splitlines()), "")
+    return unquote(parts.path), as_text(subject or "") or of_channel or first
+
+
+def _together(said: Sequence[str]) -> str:
+    if len(said) == 1:
+        return said[0]
+    shown = "\n".join(f"• {words}" for words in said[:NOTICES])
+    more = f"\n… and {len(said) - NOTICES} more" if len(said) > NOTICES else ""
+    return f"{len(said)} notices\n{shown}{more}"
+
+
+_KEEP = text("""
+    INSERT INTO notices (tenant_id, id, channel, digest, text, user_id, event_id, due_at)
+    VALUES (:tenant, :id, :channel, :digest, :text, :user, :event, :due)
+""")
+
+_TAKE = text("""
+    UPDATE notices n SET digest = :mine
+    WHERE n.channel = :channel AND n.digest = :digest AND n.due_at <= :due AND NOT EXISTS (
+        SELECT FROM events e JOIN dispatches d ON d.event_seq = e.seq
+        WHERE e.id = n.event_id AND d.status = 'cancelled' AND d.params ->> 'notice' = n.id::text)
+""")
+"""But what was called off. Who asks for the same at once waits, and finds it taken."""
+
+_TAKEN = text("SELECT id, text FROM notices WHERE channel = :channel AND digest = :mine ORDER BY at, id")
+
+_SENT = text("DELETE FROM notices WHERE id = ANY(:ids)")
+"""What came in while they were being sent waits for the next call, which was made when it was kept."""

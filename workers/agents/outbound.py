@@ -1,0 +1,122 @@
+"""Agents that reach other services: webhooks, and their Celery tasks.
+
+Each may be carried out twice, where a worker dies between the call and its commit; what is sent carries the id of its
+dispatch, by which the other side can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cache, partial
+from typing import Final
+
+import httpx
+from celery import Celery
+
+from core.errors import Later, Never
+from core.events.doorbell import BROKER_ERRORS, broker_url
+from core.settings import hosts
+from core.tenancy import destinations, vault
+from core.tenancy import secrets as tenancy_secrets
+from core.types import Event, Json
+from workers.delivery import webhook_client
+from workers.delivery.webhook_client import Parcel
+from workers.dispatch.model import Job, Outcome
+from workers.tools import Tools
+
+CONNECTION_SECONDS: Final = 5
+"""How long a task waits for a connection to the broker."""
+
+
+def send_webhook(tools: Tools, job: Job) -> Outcome:
+    """Post what the rule says, or the event, to a host that the tenant may post to; 2xx is done."""
+    names = job.params.get("secrets") or {}
+    with tools.db.tenant(job.tenant_id) as tx:
+        allowed = destinations.of(tx, tools.settings, job.tenant_id)
+        signing = destinations.signing(tx, tools.settings, job.tenant_id)
+        key = partial(vault.opened, tools.settings)
+        known = tenancy_secrets.reveal(tx, key, job.tenant_id, "header", list(names.values()))
+    url = _allowed(job.params["url"], allowed.hosts)
+    given = job.params.get("payload")
+    content = _told(job.event, job.params.get("gathered")) if given is None else given
+    address = str(url.copy_with(query=None, fragment=None))
+    headers = job.params.get("headers") or {}
+    secrets = _values(names, known)
+    parcel = Parcel(f"The webhook at {url.host}", address, url, content, headers, signing, secrets)
+    return webhook_client.deliver(tools, job, parcel, {})
+
+
+def _values(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
+    """The values of the headers that name secrets."""
+    missing = sorted(set(names.values()) - known.keys())
+    if missing:
+        raise Never(
+            f"There is no secret {missing[0]!r} in this tenant any more. Store it with `imprint tenant secrets set "
+            f"{missing[0]}`, then replay this dispatch."
+        )
+    return {header: known[name] for header, name in names.items()}
+
+
+def send_task(tools: Tools, job: Job) -> Outcome:
+    """Put a task on the queue of another service; its task id is the id of the dispatch.
+
+    The queue is declared as Celery declares one that nobody configured: a direct exchange of its own name.
+    """
+    settings = tools.settings
+    task, queue = job.params["task"], job.params["queue"]
+    if queue not in destinations.queues(settings, job.tenant_id):
+        raise Never(
+            f"The queue {queue!r} is not allowed in this tenant. Whoever runs this installation gives it one by "
+            f"IMPRINT_CELERY_QUEUES."
+        )
+    own = settings.celery_broker_url
+    app = _celery(own.get_secret_value() if own else broker_url(settings))
+    options = {"queue": queue, "task_id": str(job.id), "root_id": str(job.id), "ignore_result": True, "retry": False}
+    try:
+        with app.producer_pool.acquire(block=True, timeout=CONNECTION_SECONDS) as producer:
+            app.send_task(task, kwargs=job.params["kwargs"], producer=producer, add_to_parent=False, **options)
+    except BROKER_ERRORS as error:
+        raise Later(f"The broker of the queue {queue!r} cannot be reached: {error}") from error
+    return Outcome(lambda _tx: {"task": task, "queue": queue, "task_id": str(job.id)})
+
+
+def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
+    """The address as it will be called; its host is looked at again, for what is allowed may have changed."""
+    try:
+        url = httpx.URL(address)
+    except httpx.InvalidURL as error:
+        raise Never(f"The address of the webhook cannot be read: {error}") from error
+    if not hosts.allows(allowed, str(url)):
+        raise Never(
+            f"`{hosts.shown(str(url))}` is not allowed. An admin of the tenant adds it to `PUT /v1/tenant/webhooks`, "
+            f"from what IMPRINT_WEBHOOK_HOSTS allows; http and other ports must stand in the entry."
+        )
+    return url
+
+
+def _told(event: Event, gathered: object) -> Json:
+    """The event as it could be published elsewhere; `gathered`: the ids of all that a flow has kept for it."""
+    told = {
+        "id": event.id,
+        "event_type": event.event_type,
+        "source": event.source,
+        "subject": event.subject,
+        "time": event.time.isoformat(),
+        "payload": event.payload,
+        "correlation_id": event.correlation_id,
+        "causation_id": event.causation_id,
+    }
+    return told | ({"gathered": gathered} if gathered else {})
+
+
+@cache
+def _celery(url: str) -> Celery:
+    """An application that only sends, on the broker of the other services."""
+    app = Celery("imprint-outside", broker=url, set_as_current=False)
+    options = {} if url.startswith(("redis:", "rediss:")) else {"confirm_publish": True}
+    app.conf.update(
+        task_serializer="json",
+        broker_connection_timeout=CONNECTION_SECONDS,
+        broker_transport_options=options,
+    )
+    return app

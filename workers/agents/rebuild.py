@@ -1,0 +1,129 @@
+"""The agent that makes a user's memories anew beside those that stand."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import Invalid, Never
+from core.events import log
+from core.events.log import Cause, Emission
+from core.extraction.session import Extract
+from core.inference import configured_embedder
+from core.memory import shadow
+from core.storage.db import Tx
+from core.tenancy import tenants
+from core.types import Json
+from rules.backtest import rebuild as backtest_rebuild
+from rules.backtest.rebuild import Asked
+from rules.document.schema import Rule, parse
+from rules.document.targets import TARGETS
+from rules.engine.similarity import Meanings
+from rules.registry import store
+from workers.agents import extraction
+from workers.dispatch.model import Job, Outcome
+from workers.tools import Tools
+
+OPEN = "running"
+"""A rebuild that nobody has dropped meanwhile."""
+
+GONE = Outcome(lambda _tx: {"rebuild": "gone"})
+
+
+def rebuild_memories(tools: Tools, job: Job) -> Outcome:
+    """Carry out the rebuild that the event asks for, up to the difference; a person decides what becomes of it.
+
+    Each attempt makes a set of its own, for one that was called back may still be writing. A set that nobody asks for
+    any more goes: the rebuild was dropped meanwhile, its user erased, or another attempt is at it.
+    """
+    mine = f"{tenants.RESERVED}{job.lease.hex}"
+    rebuild = _begun(tools, job, mine)
+    if rebuild is None:
+        return GONE
+    try:
+        counts, found = _made(tools, job, rebuild, mine)
+    finally:
+        wanted = _wanted(tools, job, rebuild.id, mine)
+        if not wanted:
+            shadow.drop(tools.db, mine)
+    if not wanted:
+        return GONE
+
+    def write(tx: Tx) -> Json:
+        difference = json.dumps(found, ensure_ascii=False)
+        values = {"id": rebuild.id, "difference": difference, "open": OPEN, "shadow": mine}
+        if tx.execute(_READY, values).rowcount:
+            numbers = {name: len(found[name]) for name in ("added", "gone", "changed")}
+            said = Emission("rebuild.ready", {"user_id": rebuild.user_id, "rebuild_id": str(rebuild.id), **numbers})
+            log.emit(tx, job.tenant_id, Cause(job.event, job.id), [said])
+        return counts
+
+    return Outcome(write)
+
+
+def _made(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, Json]:
+    """Make the set; what was read for it, and the difference."""
+    params = rebuild.params
+    asked = Asked(rebuild.user_id, _rules(tools, job, params), datetime.fromisoformat(params["as_of"]))
+    chosen = params.get("embedding")
+    settings = tools.settings.model_copy(update={"embedding": chosen}) if chosen else tools.settings
+    vectors = configured_embedder.embedder(settings) if chosen else tools.embedder
+    gate = Tools(tools.db, vectors, tools.model, settings).gate
+    extract = _extractor(tools, job, params)
+    counts = backtest_rebuild.run(gate, job.tenant_id, mine, asked, extract, Meanings(vectors))
+    return counts, backtest_rebuild.compare(tools.db, job.tenant_id, mine, rebuild.user_id).as_json()
+
+
+def _begun(tools: Tools, job: Job, mine: str) -> Any:
+    """The rebuild, whose set is this attempt's from here on; None: it is not to be made any more."""
+    named = job.params.get("rebuild_id") or job.event.payload.get("rebuild_id")
+    try:
+        rebuild_id = UUID(str(named))
+    except ValueError:
+        raise Never(f"{job.target} needs `rebuild_id`, and not {named!r:.100}.") from None
+    with tools.db.tenant(job.tenant_id) as tx:
+        rebuild = tx.execute(_ASKED, {"id": rebuild_id, "open": OPEN}).one_or_none()
+        if rebuild is not None:
+            tx.execute(_MINE, {"id": rebuild_id, "shadow": mine})
+    if rebuild is not None:
+        shadow.drop(tools.db, rebuild.shadow_id)
+    return rebuild
+
+
+def _wanted(tools: Tools, job: Job, rebuild_id: UUID, mine: str) -> bool:
+    with tools.db.tenant(job.tenant_id) as tx:
+        row = tx.execute(_ASKED, {"id": rebuild_id, "open": OPEN}).one_or_none()
+    return row is not None and row.shadow_id == mine
+
+
+def _rules(tools: Tools, job: Job, params: Json) -> list[tuple[Rule, int]]:
+    """The rules given, checked when the rebuild was asked for; else those in force."""
+    given = params.get("rules")
+    try:
+        if given is not None:
+            return [(parse(document, TARGETS), 1) for document in given]
+        with tools.db.tenant(job.tenant_id) as tx:
+            return [(parse(stored.document, TARGETS), stored.version) for stored in store.in_force(tx)]
+    except Invalid as error:
+        raise Never(f"A rule of the rebuild cannot be read: {error}") from error
+
+
+def _extractor(tools: Tools, job: Job, params: Json) -> Extract:
+    wanted = params.get("extractor")
+    if wanted == "llm" and tools.model is None:
+        raise Never("No model is configured. Set IMPRINT_LLM_BASE_URL, or rebuild with the extractor `offline`.")
+    return extraction.extractor(tools, job, wanted)
+
+
+_ASKED = text("SELECT * FROM rebuilds WHERE id = :id AND status = :open FOR UPDATE")
+
+_MINE = text("UPDATE rebuilds SET shadow_id = :shadow WHERE id = :id")
+
+_READY = text("""
+    UPDATE rebuilds SET status = 'ready', difference = cast(:difference AS jsonb)
+    WHERE id = :id AND status = :open AND shadow_id = :shadow
+""")

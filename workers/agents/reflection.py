@@ -1,0 +1,99 @@
+"""Agents that learn: profiles, episodes, skills, and which of two statements that deny each other holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from uuid import UUID
+
+from core.consolidation import dispute_resolution
+from core.errors import Never, NotFound
+from core.reflection import episodes, profile, skills
+from core.types import Json
+from workers.dispatch.model import Job, Outcome
+from workers.tools import Tools, count_changes, note_call
+
+
+def build_profile(tools: Tools, job: Job) -> Outcome:
+    """Build the profile of the event's user, or of the group that the parameters name; a user's groups follow."""
+    owner = _described(job)
+    built = profile.build(tools.db, job.tenant_id, owner)
+    then: Sequence[tuple[str, Json]] = ()
+    if owner.user_id is not None:
+        with tools.db.tenant(job.tenant_id) as tx:
+            then = [(job.target, {"group_id": group}) for group in profile.groups_behind(tx, owner.user_id)]
+    return Outcome(lambda tx: built.write(tx, job.author), then)
+
+
+def write_episodes(tools: Tools, job: Job) -> Outcome:
+    """Write one episode of the event's session for each who took part, or bring those up to date that there are."""
+    session_id = job.params.get("session_id") or job.event.session_id
+    if not session_id:
+        raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
+    model = tools.model
+    narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.plainly
+    try:
+        found = episodes.session(tools.gate, job.tenant_id, str(session_id), narrate)
+    except NotFound as error:
+        raise Never(f"{job.target} has nothing to read: {error}") from error
+    return Outcome(lambda tx: found.write(tx, job.author), (), count_changes)
+
+
+def learn_skill(tools: Tools, job: Job) -> Outcome:
+    """Learn from an attempt that an event reports; with `chain`, a name, from what rules achieved on the way to it."""
+    name = job.params.get("chain")
+    with tools.db.tenant(job.tenant_id) as tx:
+        tried = skills.attempt(tx, job.event) if name is None else skills.chain(tx, job.event, _name(job, name))
+    if isinstance(tried, str):
+        return Outcome(lambda _tx: {"learnt": False, "reason": tried})
+    learnt = skills.learn(tools.gate, job.tenant_id, tried)
+    if learnt.kept is None:
+        return Outcome(lambda _tx: {"learnt": False, "reason": learnt.reason})
+    kept, said = learnt.kept, {"learnt": True, "skill": tried.name, "reason": learnt.reason}
+    return Outcome(lambda tx: said | kept.write(tx, job.author), (), count_changes)
+
+
+def resolve_conflict(tools: Tools, job: Job) -> Outcome:
+    """Resolve a dispute between two memories: keep the one that `keep` names, else apply `dispute_rules`."""
+    ids = _disputed(job)
+    keep = _uuid(job, "keep", job.params["keep"]) if job.params.get("keep") else None
+    if keep is not None and keep not in ids:
+        raise Never(
+            f"{job.target}: `keep` names {keep}, which is neither of the disputed memories, {ids[0]}, {ids[1]}."
+        )
+    with tools.db.tenant(job.tenant_id) as tx:
+        case = dispute_resolution.find(tx, ids[0], ids[1], keep)
+    if case is None:
+        return Outcome(lambda _tx: {"resolved": False, "reason": "They are not in dispute any more."})
+    return Outcome(lambda tx: case.write(tx, job.tenant_id, job.author), (), count_changes)
+
+
+def _described(job: Job) -> profile.Owner:
+    """Whose profile is asked for: who the parameters name, else who the event is about."""
+    user, group = job.params.get("user_id"), job.params.get("group_id")
+    if not user and not group:
+        user, group = job.event.user_id, job.event.payload.get("group_id")
+    if user:
+        return profile.Owner(user_id=str(user))
+    if group:
+        return profile.Owner(group_id=str(group))
+    raise Never(f"{job.target} needs a user or a group; {job.event.event_type} {job.event.id!r} names neither.")
+
+
+def _name(job: Job, name: object) -> str:
+    if isinstance(name, str) and name.strip():
+        return name.strip()
+    raise Never(f"{job.target}: `chain` is the name of the skill that the chain makes up, and not {name!r:.200}.")
+
+
+def _disputed(job: Job) -> list[UUID]:
+    """The two memories: of the parameters, else of the event."""
+    given = {**job.event.payload, **job.params}
+    return [_uuid(job, name, given.get(name)) for name in ("memory_id", "with")]
+
+
+def _uuid(job: Job, name: str, value: object) -> UUID:
+    try:
+        return UUID(str(value))
+    except ValueError:
+        raise Never(f"{job.target} needs the id of a memory in `{name}`, and not {value!r:.200}.") from None

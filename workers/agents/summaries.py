@@ -1,0 +1,40 @@
+"""Agents that keep long sessions short: rolling summaries, and the plans that are worked on in them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from core.errors import Never, NotFound
+from core.plans import tracker
+from core.summaries import rolling
+from core.summaries.rolling import Limits
+from workers.dispatch.model import Job, Outcome
+from workers.tools import Tools, note_call
+
+
+def summarize_session(tools: Tools, job: Job) -> Outcome:
+    """Sum up the first half of what no summary of the event's session covers, if that is long enough; then the rest."""
+    session_id, model = _session(job), tools.model
+    write = rolling.by_model(model, partial(note_call, tools, job)) if model else rolling.plainly
+    limits = Limits(tools.settings.summarize_messages, tools.settings.summarize_tokens)
+    try:
+        rolled = rolling.session(tools.db, job.tenant_id, session_id, limits, write)
+    except NotFound as error:
+        raise Never(f"{job.target} has nothing to read: {error}") from error
+    if rolled is None:
+        return Outcome(lambda _tx: {"summarized": False, "reason": "The session is not long enough yet."})
+    then = [(job.target, {"session_id": session_id})] if rolled.more else []
+    return Outcome(lambda tx: {"summarized": True} | rolled.write(tx, job.author), then)
+
+
+def track_plan(tools: Tools, job: Job) -> Outcome:
+    """Bring the plans of the event's session up to date with all that the log says of them."""
+    tracked = tracker.read(tools.db, job.tenant_id, _session(job), job.event)
+    return Outcome(tracked.write)
+
+
+def _session(job: Job) -> str:
+    session_id = job.params.get("session_id") or job.event.session_id
+    if not session_id:
+        raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
+    return str(session_id)

@@ -1,0 +1,1 @@
+"""Webhooks, mail and other notifications to the outside."""

@@ -1,0 +1,1 @@
+"""The ledger of dispatches: claiming, leases, retries, fair shares, sweeps."""

@@ -1,0 +1,151 @@
+"""Who may ask the model now: looked at when a dispatch is claimed, before its agent runs.
+
+A dispatch that may not is put back in the transaction that claimed it, with the moment from which it may be tried
+again, its reason, and the attempt given back. The slot of the worker is free after some milliseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core import metrics
+from core.extraction.requests import REQUESTED
+from core.inference import costs, quota
+from core.inference.quota import Grant, Provider
+from core.inference.token_bucket import Answer, Need
+from core.storage.db import Database, Tx
+from core.types import Event
+
+RESERVE: Final = 2_000
+"""Tokens of one call beside the messages it reads: a prompt, a page of what is known, an answer."""
+
+LINE: Final = timedelta(minutes=10)
+"""Those who wait are lined up within so much time: no longer, for limits are raised and providers come back."""
+
+RESUMED: Final = 20.0
+"""Dispatches a second of one tenant that begin again after a break where no limit says how many may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What is asked of a dispatch before it may ask the model; None: that is not limited.
+
+    `asking`: the agents that wait for a model. `reading`: those of them that read the new messages of a session,
+    `most` messages at once, in windows that each begin `stride` messages after the one before and are `window` long.
+    """
+
+    provider: Provider
+    asking: frozenset[str]
+    reading: frozenset[str]
+    most: int
+    window: int
+    stride: int
+    tokens_per_day: int | None = None
+    cost_per_day: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """It may not begin before `at`; `for_day`: the day's budget is spent, and not only this minute's."""
+
+    reason: str
+    at: datetime
+    for_day: bool = False
+
+
+def admit(tx: Tx, gate: Gate, row: Any, event: Event) -> Grant | Wait | None:
+    """Whether a claimed dispatch may begin: with what it is granted, not before a moment, or without asking anyone."""
+    need = _need(tx, gate, row, event)
+    if need is None:
+        return None
+    spent = _spent(tx, gate)
+    if spent is not None:
+        metrics.ADMISSIONS.labels("budget").inc()
+        return spent
+    answer = quota.admit(tx, gate.provider, need)
+    metrics.ADMISSIONS.labels(answer.verdict).inc()
+    return Grant(need, answer.verdict == "probe") if answer.granted else _in_line(tx, gate, need, answer)
+
+
+def leave(db: Database, gate: Gate, grant: Grant) -> None:
+    """The job has ended: what it did not use is there for others."""
+    with db.queue() as tx:
+        quota.give_back(tx, gate.provider, grant)
+
+
+def _need(tx: Tx, gate: Gate, row: Any, event: Event) -> Need | None:
+    """What it will ask for, as far as can be told; None: nothing, or nothing it could not do without."""
+    if row.target not in gate.asking:
+        return None
+    if row.target not in gate.reading:
+        return Need(1, RESERVE)
+    if event.event_type == REQUESTED and "session_id" not in row.params:
+        return None  # There is nothing to extract: at most a second opinion is asked for.
+    if "from" in row.params:
+        return Need(1, RESERVE)  # One window, which was set aside before.
+    waiting = tx.execute(_UNREAD, {"session": row.params.get("session_id") or event.session_id}).one_or_none()
+    if waiting is None or waiting.messages <= 0:
+        return None
+    read = min(waiting.messages, gate.most)
+    windows = max(1, math.ceil((read - gate.window) / gate.stride) + 1)
+    tokens = waiting.tokens * read / waiting.messages * min(windows, gate.window / gate.stride)
+    return Need(windows, tokens + windows * RESERVE)
+
+
+def _spent(tx: Tx, gate: Gate) -> Wait | None:
+    """Until tomorrow, if today's budget of the tenant is used up."""
+    if gate.tokens_per_day is None and gate.cost_per_day is None:
+        return None
+    spent = costs.spent_today(tx)
+    if gate.tokens_per_day is not None and spent.tokens >= gate.tokens_per_day:
+        what = f"tokens for today ({spent.tokens:,} of IMPRINT_LLM_TOKENS_PER_DAY={gate.tokens_per_day:,})"
+    elif gate.cost_per_day is not None and spent.cost >= gate.cost_per_day:
+        what = f"money for today ({spent.cost:,.2f} of IMPRINT_LLM_COST_PER_DAY={gate.cost_per_day:,.2f})"
+    else:
+        return None
+    return Wait(f"The tenant has used its {what}. It goes on at {_moment(spent.ends_at)}.", spent.ends_at, for_day=True)
+
+
+def _in_line(tx: Tx, gate: Gate, need: Need, answer: Answer) -> Wait:
+    """A moment behind those of the tenant who wait already: if all came at once, all but one would come in vain."""
+    line = tx.execute(_LINE, {"asking": sorted(gate.asking)}).one()
+    at = line.now + answer.wait + (line.ahead * _spacing(gate, need)) % LINE
+    match answer.verdict:
+        case "breaker":
+            why = f"The model {gate.provider.name} refused too often and is left alone"
+        case scarce:
+            why = f"The {scarce} a minute of the model {gate.provider.name} are used up"
+    return Wait(f"{why}. It goes on at {_moment(at)}.", at)
+
+
+def _spacing(gate: Gate, need: Need) -> timedelta:
+    """How long the provider takes for one such dispatch."""
+    limits = gate.provider.limits
+    shares = [need.requests / limits.requests] if limits.requests else []
+    shares += [need.tokens / limits.tokens] if limits.tokens else []
+    return min(timedelta(minutes=max(shares)), LINE) if shares else timedelta(seconds=1 / RESUMED)
+
+
+def _moment(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
+
+
+_UNREAD = text("""
+    SELECT s.message_count - s.extracted_to AS messages, s.token_count - coalesce(m.token_count, 0) AS tokens
+    FROM sessions s
+    LEFT JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_id = s.id AND m.position = s.extracted_to
+    WHERE s.id = :session
+""")
+"""Messages of a session that nobody has read yet, and their tokens."""
+
+_LINE = text("""
+    SELECT count(*) AS ahead, clock_timestamp() AS now FROM dispatches
+    WHERE tenant_id = current_setting('imprint.tenant') AND status = 'pending' AND target = ANY(:asking)
+      AND error IS NOT NULL AND wake_at > clock_timestamp()
+""")
+"""Who waits with a reason has been here before."""

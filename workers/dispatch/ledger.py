@@ -1,0 +1,343 @@
+"""The ledger of what must happen: every dispatch from its decision to its end, each effect exactly once."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from core import logs, metrics
+from core.errors import Conflict, Later, LeaseLost, Never
+from core.events import dispatches
+from core.events.log import Cause
+from core.events.publishing import Author
+from core.inference.quota import BreakerOpen
+from core.storage.db import Tx
+from core.types import DispatchStatus, Json
+from workers.dispatch import admission, deadline, fair_share
+from workers.dispatch.admission import Wait
+from workers.dispatch.fair_share import Key
+from workers.dispatch.insertion import waiting, write
+from workers.dispatch.lease import watched
+from workers.dispatch.model import OVERRUNS, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
+from workers.dispatch.relay import Owed
+from workers.dispatch.sweep import emit_dead
+
+log = structlog.get_logger()
+
+
+TURN_SECONDS = 0.05
+"""How long a process goes on with the work of one tenant before it takes what came to the broker meanwhile."""
+
+ERROR_CHARACTERS = 4000
+"""How much of a failure's text is kept."""
+
+
+def take_turn(
+    ledger: Ledger, tenant_id: str, queue: str | None, ids: Sequence[UUID], send: Callable[[Sequence[Owed]], object]
+) -> None:
+    """Run these dispatches, then what they make room for on the same queue, for as long as a tenant's turn lasts.
+
+    What is left then, and what belongs to another queue, is sent to the broker, behind what others have sent meanwhile.
+    """
+    mine, ends = deque(ids), time.monotonic() + TURN_SECONDS
+    while mine:
+        following = run(ledger, tenant_id, mine.popleft())
+        here = [owed for owed in following if owed.queue == queue]
+        goes_on = not mine and bool(here) and time.monotonic() < ends
+        send(following if not goes_on else [owed for owed in following if owed != here[0]])
+        mine.extend([here[0].id] if goes_on else [])
+
+
+def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
+    """Work one dispatch off: claim it, let its agent think, write the effect and the end together.
+
+    Answers the dispatches that follow. Someone else's, finished or not yet due ones are left alone.
+    """
+    job = _claim(ledger, tenant_id, dispatch_id)
+    if job is None:
+        return _step_aside(ledger, tenant_id, dispatch_id)
+    words = {
+        "tenant": tenant_id,
+        "dispatch": str(job.id),
+        "correlation": job.event.correlation_id,
+        "target": job.target,
+    }
+    metrics.DISPATCH_OVERRUNS.labels(job.target)  # shown as 0: a first overrun is an increase, too
+    with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
+        try:
+            with watched(ledger, job):
+                outcome = ledger.agents[job.target](job)
+            return _finish(ledger, job, outcome)
+        except LeaseLost:
+            log.warning("dispatch.lease_lost")
+            return _make_way(ledger, job)
+        except Overran as error:
+            return _overran(ledger, job, error)
+        except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
+            return _fail(ledger, job, error)
+        finally:
+            _leave(ledger, job)
+
+
+def _step_aside(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
+    """What was sent and cannot begin now gives its place to the next; the sweep, or whoever it waits for, calls it."""
+    with ledger.db.tenant(tenant_id) as tx:
+        row = tx.execute(_STEP_ASIDE, {"id": dispatch_id}).one_or_none()
+        return [] if row is None else fair_share.offer(tx, ledger.policy.shares, [(tenant_id, row.queue)])
+
+
+def _make_way(ledger: Ledger, job: Job) -> list[Owed]:
+    """Who may run now that this attempt is over; what became of the dispatch itself, others have decided."""
+    with ledger.db.tenant(job.tenant_id) as tx:
+        return fair_share.offer(tx, ledger.policy.shares, [(job.tenant_id, job.queue), *_make_room(tx, job)])
+
+
+def _leave(ledger: Ledger, job: Job) -> None:
+    """Give back what the job was granted and did not use; without a database nothing is lost but a minute."""
+    if ledger.gate is None or job.grant is None:
+        return
+    try:
+        admission.leave(ledger.db, ledger.gate, job.grant)
+    except DBAPIError as error:
+        log.warning("dispatch.unreturned", **logs.fault(error))
+
+
+def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
+    lease = uuid4()
+    try:
+        with ledger.db.tenant(tenant_id) as tx:
+            row = tx.execute(_CLAIM, _claiming(ledger, dispatch_id, lease)).one_or_none()
+            if row is None:
+                return None
+            if row.lane is not None:
+                _enter_lane(tx, row)
+            event = dispatches.event_of(tx, row)
+            # Last, for others wait at the gate until this is committed.
+            grant = None if ledger.gate is None else admission.admit(tx, ledger.gate, row, event)
+            if isinstance(grant, Wait):
+                _put_back(tx, row, grant)
+                return None
+    except (IntegrityError, LaneFull):
+        return None  # Another of its key runs now, or enough of its lane; when one of those ends it wakes this one.
+    # The others were held or waited for something, which says nothing about the queue.
+    if row.approval is None and row.after is None and row.expires_at is None and row.error is None:
+        metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
+    return Job(
+        tenant_id=tenant_id,
+        id=row.id,
+        target=row.target,
+        action_type=row.action_type,
+        params=row.params,
+        event=event,
+        author=Author(row.target, Cause(event, row.id), row.rule, row.rule_version),
+        attempt=row.attempt,
+        lease=lease,
+        alone=row.alone,
+        lane=row.lane,
+        lane_limit=row.lane_limit,
+        grant=grant,
+        queue=row.queue,
+        overruns=row.overruns,
+    )
+
+
+def _claiming(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:
+    limits = {target: most + deadline.GRACE_SECONDS for target, most in ledger.seconds.items()}
+    return {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease, "limits": json.dumps(limits)}
+
+
+def _put_back(tx: Tx, row: Any, wait: Wait) -> None:
+    """As if it had not been claimed, but with when to claim it again, and why not before."""
+    tx.execute(_PUT_BACK, {"id": row.id, "lease": row.lease, "error": wait.reason, "at": wait.at, "hold": wait.for_day})
+    log.info("dispatch.waits", dispatch=str(row.id), target=row.target, reason=wait.reason)
+
+
+def _enter_lane(tx: Tx, row: Any) -> None:
+    """Keep the claim if its lane has room, counted while no other worker counts; LaneFull takes it back."""
+    _lock_lane(tx, row.tenant_id, row.lane)
+    running = tx.execute(_RUNNING, {"tenant": row.tenant_id, "lane": row.lane, "id": row.id}).scalar_one()
+    if running >= row.lane_limit:
+        raise LaneFull
+
+
+def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
+    tx.execute(_LOCK_LANE, {"lane": f"{tenant_id}\n{lane}"})
+
+
+def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
+    """Effect, end and what follows, in one transaction that only the holder of the lease can commit."""
+    with ledger.db.tenant(job.tenant_id) as tx:
+        result = outcome.write(tx)
+        then = [_next(ledger, job, *work) for work in outcome.then]
+        then = then if outcome.at is None else [_timed(one, outcome.at) for one in then]
+        keys = [(job.tenant_id, job.queue), *write(tx, then)]
+        values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
+        if tx.execute(_DONE, values).rowcount != 1:
+            raise LeaseLost
+        keys += _hand_on(tx, job, then)
+        keys += _make_room(tx, job)
+        following = fair_share.offer(tx, ledger.policy.shares, keys)
+    metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
+    outcome.count(result)
+    log.info("dispatch.done", result=logs.counts(result))
+    return following
+
+
+def _hand_on(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
+    """It is the turn of the rule's next action; where the same agent goes on, only once that is done."""
+    if job.author.rule is None:
+        return []
+    rest = next((d.id for d in then if d.target == job.target and d.hold is None), None)
+    if rest is not None:
+        tx.execute(_WAIT_FOR_REST, {"id": job.id, "rest": rest})
+        return []
+    rows = tx.execute(_HAND_ON, {"id": job.id}).all()
+    for row in rows:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
+    return [(job.tenant_id, row.queue) for row in rows]
+
+
+def _make_room(tx: Tx, job: Job) -> list[Key]:
+    """Make ready who may run now that this one has ended. It holds the lane: only the turns may be locked after it."""
+    if job.lane is not None:
+        _lock_lane(tx, job.tenant_id, job.lane)
+    return waiting(tx, job)
+
+
+def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
+    """What an agent asked for; the same agent goes on under the same conditions."""
+    cause, goes_on = job.event, target == job.target
+    return NewDispatch(
+        tenant_id=job.tenant_id,
+        action_type="run_agent",
+        target=target,
+        queue=ledger.queues[target],
+        params=params,
+        event_seq=cause.seq,
+        root_seq=cause.root_seq,
+        correlation_id=cause.correlation_id,
+        hop=cause.hop,
+        rule=job.author.rule,
+        rule_version=job.author.rule_version,
+        alone=job.alone if goes_on else None,
+        lineage=cause.lineage,
+        after=job.id if goes_on else None,
+        lane=job.lane if goes_on else None,
+        lane_limit=job.lane_limit if goes_on else None,
+    )
+
+
+def _timed(dispatch: NewDispatch, at: datetime) -> NewDispatch:
+    """The same, held until its time."""
+    return replace(
+        dispatch, status=DispatchStatus.HELD, hold="time", expires_at=at, after=None, lane=None, lane_limit=None
+    )
+
+
+def _overran(ledger: Ledger, job: Job, error: Overran) -> list[Owed]:
+    """Write down that an attempt took too long; of OVERRUNS such attempts the last was the last."""
+    metrics.DISPATCH_OVERRUNS.labels(job.target).inc()
+    return _fail(ledger, job, error, again=job.overruns + 1 < OVERRUNS and job.attempt < ledger.policy.attempts)
+
+
+def _fail(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = None) -> list[Owed]:
+    """Write down that an attempt failed; answers who may have its turn now. `again`: whether it is tried again."""
+    policy = ledger.policy
+    free = isinstance(error, BreakerOpen)  # The model is away for everyone, so that this attempt does not count.
+    if again is None:
+        again = free or (not isinstance(error, Never) and job.attempt < policy.attempts)
+    status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
+    after = error.after if isinstance(error, Later) else None
+    reason = _words(error)
+    end = {"status": status, "error": reason, "pause": policy.pause(job.attempt, after), "free": free}
+    end["overran"] = isinstance(error, Overran)
+    with ledger.db.tenant(job.tenant_id) as tx:
+        row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
+        if row is not None and not again:
+            emit_dead(tx, row, reason)
+        keys = [(job.tenant_id, job.queue), *_make_room(tx, job)]
+        following = fair_share.offer(tx, policy.shares, keys)
+    metrics.DISPATCHES.labels(job.target, status).inc()
+    log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error))
+    return following
+
+
+def _words(error: Exception) -> str:
+    expected = isinstance(error, Later | Never | Conflict | Overran)
+    words = (
+        str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
+    )
+    # Other services' words, which need not be text that PostgreSQL keeps.
+    return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
+
+
+_CLAIM = text("""
+    UPDATE dispatches SET status = 'running', attempt = attempt + 1, lease = :lease, turn = 'sent',
+                          started_at = clock_timestamp(), wake_at = clock_timestamp() + make_interval(secs => :seconds),
+                          deadline_at = clock_timestamp()
+                                        + make_interval(secs => (cast(:limits AS json) ->> target)::float8)
+    WHERE id = :id AND (status = 'pending' OR (status = 'retrying' AND wake_at <= clock_timestamp()))
+    RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited
+""")
+"""Begin a dispatch unless someone holds it, it has ended, or its next attempt is not due. One whose lease has run out
+is the sweep's, which knows what to make of that."""
+
+_STEP_ASIDE = text("""
+    UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent' RETURNING queue
+""")
+
+
+_DONE = text("""
+    UPDATE dispatches SET status = 'done', ended_at = clock_timestamp(), wake_at = NULL, lease = NULL, error = NULL,
+                          result = cast(:result AS jsonb)
+    WHERE id = :id AND lease = :lease AND status = 'running'
+""")
+
+_LOCK_LANE = text("SELECT pg_advisory_xact_lock(hashtextextended(:lane, 0))")
+"""Held until the end of the transaction, so that the next who counts sees what this one did."""
+
+_RUNNING = text("""
+    SELECT count(*) FROM dispatches
+    WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running' AND id <> :id
+""")
+
+_HAND_ON = text("""
+    UPDATE dispatches SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL
+    WHERE after = :id AND status = 'held' AND hold = 'turn'
+    RETURNING id, queue, target
+""")
+
+_WAIT_FOR_REST = text("UPDATE dispatches SET after = :rest WHERE after = :id AND status = 'held'")
+
+
+_PUT_BACK = text("""
+    UPDATE dispatches SET
+        status = CASE WHEN :hold THEN 'held' ELSE 'pending' END, hold = CASE WHEN :hold THEN 'time' END,
+        wake_at = CASE WHEN NOT :hold THEN cast(:at AS timestamptz) END,
+        expires_at = CASE WHEN :hold THEN cast(:at AS timestamptz) ELSE expires_at END,
+        attempt = attempt - 1, sends = 0, lease = NULL, started_at = CASE WHEN attempt > 1 THEN started_at END,
+        error = :error
+    WHERE id = :id AND lease = :lease
+""")
+"""Not sent more and more seldom, as what only waits in a queue is: it comes when it is due."""
+
+_FAILED = text("""
+    UPDATE dispatches SET status = cast(:status AS text), error = :error, lease = NULL, turn = NULL,
+           overruns = overruns + CASE WHEN :overran THEN 1 ELSE 0 END,
+           attempt = attempt - CASE WHEN :free THEN 1 ELSE 0 END,
+           wake_at = CASE WHEN :status = 'retrying' THEN clock_timestamp() + make_interval(secs => :pause) END,
+           ended_at = CASE WHEN :status = 'dead' THEN clock_timestamp() END
+    WHERE id = :id AND lease = :lease AND status = 'running'
+    RETURNING *
+""")

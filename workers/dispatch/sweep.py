@@ -1,0 +1,162 @@
+"""Sweeps over the ledger: dispatches due, expired, released or cancelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import text
+
+from core import metrics
+from core.events import dispatches, log
+from core.events.log import Cause, Emission
+from core.storage.db import Tx
+from core.types import DispatchStatus
+from workers.dispatch import fair_share
+from workers.dispatch.insertion import waiting
+from workers.dispatch.model import OVERRUNS, Policy
+from workers.dispatch.relay import Owed
+
+
+def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
+    """The sweep: what was never begun, is due again or lost its worker goes out again.
+
+    A dispatch whose worker died at every attempt is set aside: it may be what kills them. Each tenant gets its share of
+    a sweep, and of what is sent.
+    """
+    values = {"attempts": policy.attempts, "overruns": OVERRUNS, "share": limit // 5, "limit": limit}
+    rows = tx.execute(_OWED, values).all()
+    for row in rows:
+        if row.overran:
+            metrics.DISPATCH_OVERRUNS.labels(row.target).inc()
+        if row.status == DispatchStatus.DEAD:
+            emit_dead(tx, row, row.error)
+            metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
+            waiting(tx, row)
+    return fair_share.offer(tx, policy.shares, fair_share.with_room(tx, policy.shares, fair_share.ready(tx)))
+
+
+def expire(tx: Tx, limit: int = 500) -> int:
+    """Cancel what nobody approved in time, with what was to come after it; how many. Several clocks may share this."""
+    rows = tx.execute(_EXPIRE, {"limit": limit}).all()
+    for row in rows:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        dispatches.tell_verdict(tx, row)
+        dispatches.cancel_followers(tx, row)
+    return len(rows)
+
+
+def release(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
+    """Let begin what was held until its time has come. Several clocks may share this."""
+    rows = tx.execute(_RELEASE, {"limit": limit}).all()
+    return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue) for row in rows])
+
+
+def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -> int:
+    """Of those that wait in a lane and have not begun, leave only the newest; how many were cancelled.
+
+    Those for whom there is room, `limit` less what runs, do not wait: they are about to begin, and stay.
+    """
+    values = {"tenant": tenant_id, "lane": lane, "limit": limit, "reason": reason}
+    rows = tx.execute(_CANCEL_WAITING, values).all()
+    for row in rows:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        dispatches.cancel_followers(tx, row)
+    return len(rows)
+
+
+def emit_dead(tx: Tx, row: Any, reason: str) -> None:
+    """Say aloud that a dispatch was set aside."""
+    if row.event_seq is None:
+        return
+    payload = {"dispatch_id": str(row.id), "target": row.target, "rule": row.rule, "reason": reason}
+    event = dispatches.event_of(tx, row)
+    emission = Emission("dispatch.dead", payload, subject=f"dispatch:{row.id}")
+    log.emit(tx, row.tenant_id, Cause(event, row.id), [emission])
+
+
+_CANCEL_WAITING = text("""
+    WITH waiting AS (
+        SELECT id, row_number() OVER (ORDER BY id) AS place, row_number() OVER (ORDER BY id DESC) AS newest
+        FROM dispatches
+        WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL
+          AND status = 'pending' AND attempt = 0 AND after IS NULL
+    )
+    UPDATE dispatches d SET status = 'cancelled', wake_at = NULL, ended_at = clock_timestamp(), error = :reason
+    FROM waiting w
+    WHERE d.tenant_id = :tenant AND d.id = w.id AND d.status = 'pending' AND d.attempt = 0
+      AND w.newest > 1 AND w.place > :limit - (
+          SELECT count(*) FROM dispatches
+          WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running')
+    RETURNING d.*
+""")
+"""What comes after another action of its rule belongs to what has begun."""
+
+
+_EXPIRE = text("""
+    WITH due AS (
+        SELECT tenant_id, id FROM dispatches
+        WHERE status = 'held' AND hold = 'approval' AND expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET
+        status = 'cancelled', hold = NULL, ended_at = clock_timestamp(),
+        error = 'Nobody approved it in time.',
+        approval = coalesce(d.approval, '{}') || jsonb_build_object(
+            'verdict', 'expired', 'by', 'clock', 'comment', NULL, 'at', clock_timestamp())
+    FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
+    RETURNING d.*
+""")
+
+
+_RELEASE = text("""
+    WITH due AS (
+        SELECT tenant_id, id FROM dispatches
+        WHERE status = 'held' AND hold = 'time' AND expires_at <= clock_timestamp()
+        ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE dispatches d SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL
+    FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
+    RETURNING d.tenant_id, d.queue, d.id
+""")
+
+
+_OWED = text("""
+    WITH RECURSIVE moment AS MATERIALIZED (SELECT clock_timestamp() AS now), owing AS (
+        (SELECT tenant_id FROM dispatches
+         WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL ORDER BY tenant_id LIMIT 1)
+        UNION ALL
+        SELECT n.tenant_id FROM owing, LATERAL (
+            SELECT tenant_id FROM dispatches
+            WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL
+              AND tenant_id > owing.tenant_id
+            ORDER BY tenant_id LIMIT 1
+        ) AS n
+    ), due AS (
+        SELECT d.* FROM (SELECT tenant_id FROM owing ORDER BY random()) AS o, LATERAL (
+            SELECT tenant_id, id, status = 'running' AND wake_at >= deadline_at AS overran,
+                   status = 'running' AND attempt >= :attempts AS hopeless
+            FROM dispatches
+            WHERE tenant_id = o.tenant_id AND status IN ('pending', 'running', 'retrying')
+              AND wake_at <= (SELECT now FROM moment)
+            ORDER BY wake_at LIMIT :share FOR UPDATE SKIP LOCKED
+        ) AS d LIMIT :limit
+    ), judged AS (
+        SELECT due.tenant_id, due.id, due.overran, CASE
+            WHEN due.overran AND d.overruns + 1 >= :overruns THEN
+                d.target || ' took longer than it may, at each of ' || d.overruns + 1
+                || ' attempts, and its process had to be ended.'
+            WHEN due.hopeless THEN 'Its worker died or hung at each of ' || d.attempt || ' attempts.' END AS reason
+        FROM due JOIN dispatches d ON d.tenant_id = due.tenant_id AND d.id = due.id
+    )
+    UPDATE dispatches d SET
+        status = CASE WHEN j.reason IS NULL THEN 'pending' ELSE 'dead' END,
+        turn = CASE WHEN j.reason IS NULL THEN 'ready' END,
+        ended_at = CASE WHEN j.reason IS NOT NULL THEN clock_timestamp() END,
+        error = coalesce(j.reason, d.error),
+        overruns = d.overruns + CASE WHEN j.overran THEN 1 ELSE 0 END,
+        lease = NULL, wake_at = NULL, sends = d.sends + 1
+    FROM judged j WHERE d.tenant_id = j.tenant_id AND d.id = j.id
+    RETURNING d.*, j.overran
+""")
+"""What the workers should have begun, finished or renewed by now, some of each tenant; SKIP LOCKED lets several clocks
+share it. A lease that reached to the deadline of its attempt was renewed until the process was ended for it."""

@@ -1,0 +1,1 @@
+"""From events to dispatches: router and bus consumer."""

@@ -1,0 +1,176 @@
+"""From a rule that acts to the dispatches of its actions: in order, held for approval, in their lane."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from core.events import log
+from core.events.dispatches import DECIDERS
+from core.events.log import Cause, Emission
+from core.storage.db import Tx
+from core.types import DispatchStatus, Event, Json
+from rules.document import masking
+from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
+from rules.expressions import templates
+from workers.dispatch import sweep
+from workers.dispatch.model import NewDispatch
+
+ACTORS = {"emit": "event_emitter", "notify": "notifier", "webhook": "webhook_sender", "celery": "task_sender"}
+"""Who carries out the actions that name no agent of their own."""
+
+Mode = Literal["auto", "approve", "shadow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Which queue each agent works on, which of them work alone in a session, how long an approval is waited for.
+
+    `characters`: how much an action's values may come to as JSON, once its templates are filled in.
+    """
+
+    queues: Mapping[str, str]
+    alone: Collection[str]
+    approval_s: float
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """A rule that acts: in which version and mode, on which event, and on the ids of all that a flow has gathered.
+
+    `lane`: the rule and key whose `concurrency` its actions count for.
+    """
+
+    rule: Rule
+    version: int
+    mode: Mode
+    event: Event
+    gathered: Sequence[str] = ()
+    lane: str | None = None
+
+
+def mode_of(rule: Rule, *, allows_high_risk: bool) -> Mode:
+    """How a rule acts: one of high risk waits for approval wherever its tenant does not let it run as `auto`."""
+    if rule.risk_level == "high" and rule.action_mode == "auto" and not allows_high_risk:
+        return "approve"
+    return rule.action_mode
+
+
+def dispatches(shop: Workshop, occasion: Occasion, now: datetime) -> list[NewDispatch]:
+    """A rule's actions with their templates filled in; each waits for the one before it to be done.
+
+    Invalid: the templates make more of the event than an action may hold.
+    """
+    made: list[NewDispatch] = []
+    for action in occasion.rule.actions:
+        made.append(_dispatch(shop, occasion, action, now, made[-1] if made else None))
+    return made
+
+
+def _dispatch(
+    shop: Workshop, occasion: Occasion, action: Action, now: datetime, before: NewDispatch | None
+) -> NewDispatch:
+    rule, event = occasion.rule, occasion.event
+    target, values = _work(action)
+    params = _filled_in(shop, values, event)
+    if occasion.gathered:
+        # Behind the templates: what others have called their events is no template of this rule.
+        params |= {"gathered": list(occasion.gathered)}
+    concurrency = rule.flow.concurrency
+    dispatch = NewDispatch(
+        tenant_id=event.tenant_id,
+        action_type=action.action_type,
+        target=target,
+        queue=shop.queues[target],
+        params=params,
+        event_seq=event.seq,
+        root_seq=event.root_seq,
+        correlation_id=event.correlation_id,
+        hop=event.hop,
+        rule=rule.name,
+        rule_version=occasion.version,
+        alone=f"session:{event.session_id}" if target in shop.alone and event.session_id else None,
+        lineage=(*event.lineage, rule.name),
+        lane=occasion.lane,
+        lane_limit=concurrency.limit if concurrency and occasion.lane is not None else None,
+    )
+    return _held(shop, occasion, dispatch, now, before)
+
+
+def _filled_in(shop: Workshop, values: Json, event: Event) -> Json:
+    """The values with what the event says; bounded, as an emitted event may be copied by the next rule many times."""
+    params: Json = templates.render(values, event, shop.characters)
+    return params
+
+
+def _held(
+    shop: Workshop, occasion: Occasion, dispatch: NewDispatch, now: datetime, before: NewDispatch | None
+) -> NewDispatch:
+    """The dispatch with what it has to wait for."""
+    if occasion.mode == "shadow":
+        return replace(dispatch, status=DispatchStatus.SHADOW, lane=None, lane_limit=None)
+    if before is not None:
+        return replace(dispatch, status=DispatchStatus.HELD, hold="turn", after=before.id)
+    if occasion.mode == "approve":
+        expires_at = now + timedelta(seconds=shop.approval_s)
+        return replace(dispatch, status=DispatchStatus.HELD, hold="approval", expires_at=expires_at)
+    return dispatch
+
+
+def _work(action: Action) -> tuple[str, Json]:
+    """Who carries an action out, with which parameters."""
+    match action:
+        case RunAgent():
+            return action.target, dict(action.params)
+        case Emit():
+            return ACTORS["emit"], {"event_type": action.event_type, "payload": action.payload}
+        case Notify():
+            return ACTORS["notify"], action.model_dump(exclude={"action_type"}, exclude_none=True, by_alias=True)
+        case Webhook():
+            return ACTORS["webhook"], _webhook(action)
+        case CeleryTask():
+            return ACTORS["celery"], {"task": action.task, "queue": action.queue, "kwargs": action.kwargs}
+
+
+def _webhook(action: Webhook) -> Json:
+    """The names of secrets stand apart: a template that an event fills in must not come to name one."""
+    plain = {name: value for name, value in action.headers.items() if isinstance(value, str)}
+    secret = {name: value.secret for name, value in action.headers.items() if not isinstance(value, str)}
+    return {
+        "url": action.url,
+        "headers": plain,
+        **({"secrets": secret} if secret else {}),
+        "payload": action.payload,
+    }
+
+
+def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
+    """Say aloud, in the chain of its cause, that a dispatch waits for somebody's word."""
+    for dispatch, event in made:
+        if dispatch.hold != "approval" or dispatch.expires_at is None:
+            continue
+        payload = {
+            "dispatch_id": str(dispatch.id),
+            "rule": dispatch.rule,
+            "version": dispatch.rule_version,
+            "target": dispatch.target,
+            "params": masking.action(dispatch.params),
+            "expires_at": dispatch.expires_at.isoformat(),
+            "may_decide": {"scopes": list(DECIDERS)},
+        }
+        cause = Cause(replace(event, lineage=dispatch.lineage), dispatch.id)
+        emission = Emission("approval.requested", payload, subject=f"dispatch:{dispatch.id}")
+        log.emit(tx, dispatch.tenant_id, cause, [emission])
+
+
+def clear_lanes(tx: Tx, occasions: Sequence[tuple[Occasion, Sequence[NewDispatch]]]) -> None:
+    """Where the latest replaces the one that waits: cancel what waited in its lane, now that the new one is written."""
+    for occasion, made in occasions:
+        concurrency = occasion.rule.flow.concurrency
+        if concurrency is None or concurrency.on_conflict != "latest" or occasion.lane is None:
+            continue
+        reason = f"A newer one took its place: {made[0].id}."
+        sweep.cancel_waiting(tx, occasion.event.tenant_id, occasion.lane, concurrency.limit, reason)
