@@ -26,7 +26,7 @@ from core.extraction.rule_extractor import extract
 from core.types import Candidate, Message
 
 ROOT = Path(__file__).resolve().parent.parent
-LABELLED = ROOT / "tests" / "core" / "extract" / "labelled.jsonl"
+LABELLED = ROOT / "tests" / "core" / "extraction" / "labelled.jsonl"
 Json = dict[str, Any]
 
 

@@ -2,7 +2,7 @@
 
     python -m bench.summary [path/to/locomo.json] [--mistakes]
 
-Labelled: precision and recall over `tests/core/keys.jsonl`. LoCoMo: each conversation as one long session, summarised
+Labelled: precision and recall over `tests/core/summaries/keys.jsonl`. LoCoMo: each conversation as one long session,
 step by step as it grows, without a model. Beside it, of as many tokens as each summary, the floors: the beginning of
 what it stands for, and messages taken evenly out of all of it. Kept is a key sentence that can be read there word for
 word; an observation (LoCoMo's own facts, of those messages) is told where one line has half of its words.
@@ -25,7 +25,7 @@ from core.summaries.rolling import Limits, Part
 from core.types import Json, Message
 
 ROOT = Path(__file__).resolve().parent.parent
-LABELLED = ROOT / "tests" / "core" / "keys.jsonl"
+LABELLED = ROOT / "tests" / "core" / "summaries" / "keys.jsonl"
 LIMITS = Limits(200, 8000)
 
 

@@ -6,7 +6,7 @@ FOLDER holds vocabularies by the names of `core.inference.token_counting.ESTIMAT
 `o200k_base.tiktoken` in the format of tiktoken, which must be installed, or `deepseek.json` as `tokenizers` or Mistral
 write them. Without them nothing can be compared, and only the speed is shown. Fresh random strings are made to get the
 better of the estimate; any text of which it says too little is printed, and the exit status is 1. `--write`: counts for
-tests/core/measured_tokens.json.
+tests/core/inference/measured_tokens.json.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ ELSEWHERE: Final = {
     "docker compose": "needs an engine for containers; tests/house/test_deploy.py reads the files",
     "/readyz": "belongs to `docker compose up`",
     "imprint up": "the stack runs already",
-    "imprint memory reembed": "needs a second model; tests/api/test_cli_reembed.py",
+    "imprint memory reembed": "needs a second model; tests/api/cli/test_reembed.py",
 }
 """Commands that another place tests, or that cannot run here, with the reason."""
 

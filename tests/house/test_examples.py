@@ -87,14 +87,14 @@ def test_the_extractor_reads_orders_and_all_else(installed: Path, root: Path) ->
 import json
 from datetime import UTC, datetime
 from core.config import Settings
-from core.extraction import extractors
+from core.extraction import configured_extractor
 from core.extraction.protocol import Window
 from core.types import Message
 def message(place, role, text):
     return Message("s1", f"m{place}", place, f"e{place}", "Ada", role, text, datetime(2026, 5, 20, tzinfo=UTC))
 before = [message(1, "assistant", "Your order B-7001 came.")]
 fresh = [message(2, "assistant", "Is it A-9999?"), message(3, "user", "It was A-1042. I live in Lisbon.")]
-extractor = extractors.chosen(Settings(), None)
+extractor = configured_extractor.chosen(Settings(), None)
 reading = extractor.read(Window(before, fresh), print)
 print(json.dumps([[c.content, c.evidence[0].message_id] for c in reading.candidates]))
 """
@@ -109,7 +109,7 @@ def test_the_retriever_answers_from_its_file(installed: Path, root: Path, tmp_pa
     (tmp_path / "handbook.json").write_text(json.dumps(texts))
     code = """
 import json
-from core import retrievers
+from core.context import retrievers
 from core.config import Settings
 from core.context.retrievers import Question
 found = retrievers.ask(retrievers.opened(Settings()), Question("acme", "ada", None, "Can parcels be returned?", 3))
@@ -126,9 +126,9 @@ def test_the_agent_runs_by_a_rule_and_tells_by_an_event_what_it_counted(
     code = """
 import json
 from sqlalchemy import text
-from core import db
+from core.storage import db
 from core.config import Settings
-from rules import store
+from rules.registry import store
 from tests.samples import TENANT, accept, ended
 from tests.works import at_work
 rule = {"name": "count_orders", "event_type": "session.ended",
@@ -158,8 +158,8 @@ import json
 from dataclasses import replace
 from core.config import Settings
 from core.tenancy.tenants import DEFAULT
-from tests.workers.test_outside import a_job, tools
-from workers import notifying
+from tests.workers.agents.test_outbound import a_job, tools
+from workers.agents import notify as notifying
 kit, job = tools(Settings()), a_job(channel="desk", template="A parcel is lost. 包裹丢了。", subject="Parcel")
 job = replace(job, tenant_id=DEFAULT)
 outcomes = [notifying.notify(kit, job) for _ in range(2)]
@@ -182,8 +182,8 @@ from dataclasses import replace
 from core.config import Settings
 from core.errors import Never
 from core.tenancy.tenants import DEFAULT
-from tests.workers.test_outside import a_job, tools
-from workers import notifying
+from tests.workers.agents.test_outbound import a_job, tools
+from workers.agents import notify as notifying
 try:
     notifying.notify(tools(Settings()), replace(a_job(channel="ann", template="Hello"), tenant_id=DEFAULT))
 except Never as error:
@@ -197,11 +197,11 @@ except Never as error:
 def test_the_embedder_brings_what_is_written_alike_near_each_other(installed: Path, root: Path) -> None:
     code = """
 import json
-from core import embedders
+from core.inference import configured_embedder
 from core.config import Settings
 chosen = Settings()
-one, alike, other, chinese = embedders.embedder(chosen).embed(["parcels", "a parcel", "weather", "包裹丢了"])
-print(json.dumps([embedders.identity(chosen), bool(one @ alike > one @ other), float(chinese @ chinese)]))
+one, alike, other, chinese = configured_embedder.embedder(chosen).embed(["parcels", "a parcel", "weather", "包裹丢了"])
+print(json.dumps([configured_embedder.identity(chosen), bool(one @ alike > one @ other), float(chinese @ chinese)]))
 """
     (name, alike, length) = use(installed, root, code, IMPRINT_EMBEDDING="letters")
     assert (name, alike) == (["letters-1", 256], True)

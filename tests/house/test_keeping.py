@@ -56,7 +56,7 @@ KEPT = {
     "core/memoize.py:Remembered.kept": DIGESTS,
     "core/search/unindexed.py:_read": DIGESTS,
     "core/search/unindexed.py:_tail": "statements of the program",
-    "core/search/passages.py:rows, read": OF_A_REQUEST,
+    "core/index/passages.py:rows, read": OF_A_REQUEST,
     "core/search/resident/segments.py:Register.numbers": "ids, tags and who spoke: of one shelf, and gone with it",
     "core/search/resident/cache.py:Shelves._shelves": "no text; until nobody asks, and checked with each question",
     "core/search/resident/cache.py:_OPEN": "no text; until nobody asks, and checked with each question",

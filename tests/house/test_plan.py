@@ -174,7 +174,7 @@ def test_every_operator_and_field_of_a_rule_is_in_its_manual(rules_page: str, na
 
 def reasons(root: Path) -> set[str]:
     """What the rules say holds a rule back, and what the stages of its flow say."""
-    tree = ast.parse((root / "rules" / "ruleset.py").read_text(encoding="utf-8"))
+    tree = ast.parse((root / "rules" / "engine" / "ruleset.py").read_text(encoding="utf-8"))
     given = [one for one in functions(tree) if one.name in {"holds", "_idle"}]
     returned = [node for one in given for node in ast.walk(one) if isinstance(node, ast.Return) and node.value]
     said = {

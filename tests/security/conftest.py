@@ -1,5 +1,5 @@
 """What the tests of security share: a receiver of webhooks."""
 
-from tests.workers.test_outside import other
+from tests.workers.agents.test_outbound import other
 
 __all__ = ["other"]

@@ -16,7 +16,7 @@ from core.types import Json
 from tests.doors import Doors, key_of, opened
 from tests.outlets import open_to
 from tests.samples import TENANT, accept, event
-from tests.workers.test_outside import Other, a_job, tools
+from tests.workers.agents.test_outbound import Other, a_job, tools
 from tests.works import at_work
 from workers.agents import outbound
 from workers.dispatch.relay import Owed

@@ -16,7 +16,7 @@ from core.config import Settings
 from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import TENANT
-from tests.workers.test_ledger import deaths, mark, marks, owe, row_of, rush, swept
+from tests.workers.dispatch.test_ledger import deaths, mark, marks, owe, row_of, rush, swept
 from workers.agents import table
 from workers.dispatch import deadline, lease, ledger
 from workers.dispatch.model import Agent, Job, Ledger, Outcome, Policy
@@ -92,7 +92,7 @@ def test_who_is_in_time_is_not_disturbed(app: Database) -> None:
 def test_what_keeps_the_interpreter_is_ended_with_its_process() -> None:
     program = """
 import re
-from workers import deadline
+from workers.dispatch import deadline
 deadline.GRACE_SECONDS = 0.2
 with deadline.alarm(0.2):
     re.match(r"(a+)+$", "a" * 60 + "b")

@@ -26,7 +26,7 @@ from tests.commands import Imprint, served
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.outlets import entry_of, open_to
 from tests.samples import TENANT, event
-from tests.workers.test_outside import Other, a_job, tools
+from tests.workers.agents.test_outbound import Other, a_job, tools
 from tests.works import at_work
 from workers.agents import notify, outbound
 

@@ -24,7 +24,7 @@ from core.search import query
 from core.search.query import Found, Question
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Kind, Topic
-from tests.core.test_changes import a_candidate, an_add
+from tests.core.memory.test_writer import a_candidate, an_add
 from tests.samples import TENANT, accept, accept_all, event, said
 from tests.works import Works
 

@@ -1,0 +1,84 @@
+"""`GET /v1/costs` and `imprint costs`: what models have cost a tenant."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core.config import Settings
+from core.storage.db import Database
+from tests.commands import Imprint
+from tests.core.inference.test_costs import NOW, call, dispatch
+from tests.doors import OTHER, Doors, key_of
+
+
+def test_costs_are_told_by_each_kind(door: Doors, app: Database) -> None:
+    call(app, dispatch(app, "episode_writer", "on_end", "ada"), model="small")
+    expected = {"rule": "on_end", "agent": "episode_writer", "user": "ada", "model": "small"}
+    for by, key in expected.items():
+        told = door.get("/v1/costs", params={"by": by}).json()
+        figures = {"calls": 1, "input_tokens": 100, "output_tokens": 10, "cost": 0.25, "latency_ms_p95": 50.0}
+        assert told == {"items": [{"key": key, **figures}], "total": figures}
+
+
+def test_they_are_told_between_two_moments(door: Doors, app: Database) -> None:
+    for hours in (1, 3, 5):
+        call(app, at=NOW - timedelta(hours=hours), model=f"m{hours}")
+    between = {"from": (NOW - timedelta(hours=4)).isoformat(), "to": (NOW - timedelta(hours=2)).isoformat()}
+    told = door.get("/v1/costs", params={"by": "model", **between}).json()
+    assert [one["key"] for one in told["items"]] == ["m3"]
+    assert told["total"]["calls"] == 1
+
+
+@pytest.mark.parametrize(
+    ("params", "pointer"),
+    [
+        ({"by": "colour"}, "/by"),
+        ({"by": ""}, "/by"),
+        ({"from": "yesterday"}, "/from"),
+        ({"to": "2026-11-21T00:00:00"}, "/to"),
+        ({"limit": "0"}, "/limit"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_place(door: Doors, params: dict[str, str], pointer: str) -> None:
+    refused = door.get("/v1/costs", params=params)
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["errors"][0]["pointer"] == pointer
+
+
+def test_another_tenant_is_told_nothing_of_it(door: Doors, app: Database) -> None:
+    call(app, dispatch(app, "episode_writer", "on_end", "ada"))
+    for by in ("rule", "agent", "user", "model"):
+        told = door.get("/v1/costs", params={"by": by}, tenant=OTHER).json()
+        assert (told["items"], told["total"]["calls"]) == ([], 0)
+
+
+def test_a_key_needs_the_scope_to_read(door: Doors, settings: Settings) -> None:
+    assert door.get("/v1/costs", key=key_of(settings, OTHER, ("publish",))).status_code == 403
+    assert door.get("/v1/costs", key=key_of(settings, OTHER, ("read",))).status_code == 200
+    assert door.get("/v1/costs", key="none").status_code == 401
+
+
+def test_the_command_shows_them_with_the_total(imprint: Imprint, app: Database) -> None:
+    call(app, dispatch(app, "episode_writer", "on_[end]", "ada"), cost=1.5)
+    call(app, cost=0.5)
+    shown = imprint("costs", "--by", "rule")
+    assert shown.code == 0
+    for word in ("on_[end]", "1.5000", "–", "total", "2.0000", "50 ms"):
+        assert word in shown.out
+
+
+def test_the_command_answers_json(imprint: Imprint, app: Database) -> None:
+    call(app, model="small")
+    told = imprint("costs", "--by", "model", "--json").json
+    assert [one["key"] for one in told["items"]] == ["small"]
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    assert imprint("costs", "--from", tomorrow, "--json").json["total"]["calls"] == 0
+
+
+def test_the_command_says_what_it_can_add_up_by(imprint: Imprint) -> None:
+    refused = imprint("costs", "--by", "colour")
+    assert refused.code == 2
+    assert "rule, agent, user, model" in " ".join(refused.err.split())

@@ -1,0 +1,336 @@
+"""`POST /v1/search`: recipes, pages, groups, filters and what explains them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from core.memory.changes import Add, Link
+from core.search.recipes import RECIPES
+from core.storage.db import Database
+from core.types import Json, Relation
+from tests.core.maintenance.test_sweeps import a_memory, carry_out
+from tests.doors import OTHER, Doors
+from tests.samples import TENANT, accept_all, said
+from tests.works import Works
+
+TEA = {"user_id": "ada", "query": "green tea"}
+
+
+def found(door: Doors, **asked: Any) -> Json:
+    answer = door.post("/v1/search", {**TEA, **asked})
+    assert answer.status_code == 200, answer.text
+    body: Json = answer.json()
+    return body
+
+
+def refused(door: Doors, tenant: str = TENANT, **asked: Any) -> dict[str, str]:
+    """What is wrong with a question, by its place."""
+    answer = door.post("/v1/search", {**TEA, **asked}, tenant=tenant)
+    assert answer.status_code == 422, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    return {one["pointer"]: one["detail"] for one in answer.json()["errors"]}
+
+
+def ids(answer: Json) -> list[tuple[str, str]]:
+    """What tells each result from all others."""
+    return [(one["type"], str(one["sources"][0].get("session_id")) + str(one["id"])) for one in answer["results"]]
+
+
+@pytest.fixture
+def talks(app: Database) -> None:
+    """Forty messages in four sessions, many alike, none of them indexed yet."""
+    drinks = ("green tea", "black tea", "coffee", "water", "green tea")
+    accept_all(
+        app,
+        [
+            said(f"I drink {drinks[n % 5]} in the morning.", session=f"s{n % 4}", message_id=f"m{n}", id=f"e{n}")
+            for n in range(40)
+        ],
+    )
+
+
+@pytest.fixture
+def learnt(app: Database, talks: None) -> list[Add]:
+    """Memories beside the messages, three of them in one statement's words."""
+    adds = [a_memory(f"Ada drinks green tea, cup {n}.") for n in range(5)]
+    carry_out(app, *adds)
+    return adds
+
+
+def pages(door: Doors, limit: int, **asked: Any) -> Iterator[Json]:
+    after: dict[str, str] = {}
+    while True:
+        page = found(door, limit=limit, **after, **asked)
+        yield page
+        if page["next"] is None:
+            return
+        after = {"after": page["next"]}
+
+
+# Recipes
+
+
+def test_recipes_are_listed_with_what_they_mean(door: Doors) -> None:
+    listed = door.get("/v1/search/recipes").json()
+    assert listed["next"] is None
+    assert [one["name"] for one in listed["items"]] == list(RECIPES)
+    assert all(one["meaning"] and one["limit"] for one in listed["items"])
+
+
+def test_a_recipe_decides_what_the_request_leaves_open(door: Doors, learnt: list[Add]) -> None:
+    assert len(found(door)["results"]) == 10
+    assert len(found(door, recipe="broad")["results"]) == 30
+    assert {one["type"] for one in found(door, recipe="profile")["results"]} == {"memory"}
+    assert "depth" in found(door, recipe="chat")
+    assert "depth" not in found(door)
+
+
+def test_what_the_request_says_itself_stands_above_its_recipe(door: Doors, learnt: list[Add]) -> None:
+    assert len(found(door, recipe="broad", limit=3)["results"]) == 3
+    assert len(found(door, recipe="chat", adaptive=False, limit=20)["results"]) == 20
+    assert {one["type"] for one in found(door, recipe="profile", include=["messages"])["results"]} == {"message"}
+    assert found(door, recipe="precise", include=["messages"])["results"] == [], "nothing of it has a vector yet"
+    assert len(found(door, recipe="precise", include=["messages"], min_similarity=None)["results"]) == 5
+    assert len(found(door, recipe="precise", method="keyword")["results"]) == 5, "words alone have no similarity"
+
+
+def test_the_default_recipe_changes_nothing(door: Doors, learnt: list[Add]) -> None:
+    plain, named = found(door), found(door, recipe="default")
+    assert {**plain, "took_ms": 0} == {**named, "took_ms": 0} | {"next": plain["next"]}
+
+
+# Groups
+
+
+def test_results_by_session_stand_beside_the_list_as_it_is(door: Doors, learnt: list[Add]) -> None:
+    answer = found(door, limit=9, group_by="session", per_group=2, include=["messages"])
+    sessions = [one["sources"][0]["session_id"] for one in answer["results"]]
+    assert max(Counter(sessions).values()) == 2
+    assert len(answer["results"]) == 8, "four sessions, two of each"
+    places = [place for group in answer["groups"] for place in group["results"]]
+    assert sorted(places) == list(range(8))
+    for group in answer["groups"]:
+        first, *_ = group["results"]
+        assert {sessions[place] for place in group["results"]} == {group["session_id"]}
+        assert group["score"] == answer["results"][first]["score"]
+    assert [group["score"] for group in answer["groups"]] == sorted(
+        (group["score"] for group in answer["groups"]), reverse=True
+    )
+    assert "groups" not in found(door)
+
+
+def test_the_ranking_by_session_is_the_ranking_less_what_comes_too_often(door: Doors, learnt: list[Add]) -> None:
+    whole = found(door, limit=200)
+    grouped = found(door, limit=200, group_by="session", per_group=3)
+    seen: Counter[str | None] = Counter()
+    expected = []
+    for one, key in zip(whole["results"], ids(whole), strict=True):
+        session = one["sources"][0]["session_id"]
+        seen[session] += 1
+        if seen[session] <= 3:
+            expected.append(key)
+    assert ids(grouped) == expected
+    assert 12 <= len(expected) < len(whole["results"])
+
+
+def test_what_belongs_to_no_session_is_a_group_of_its_own_and_complete(door: Doors) -> None:
+    for n in range(4):
+        content = f"Green tea, leaf {n}. It is served at {n}."
+        assert door.post("/v1/documents", {"content": content, "user_id": "ada"}).is_success
+    answer = found(door, group_by="session", per_group=1)
+    assert [group["session_id"] for group in answer["groups"]] == [None]
+    assert len(answer["results"]) == 4
+
+
+def test_pages_of_sessions_hold_each_session_no_more_often_than_one_page_would(door: Doors, learnt: list[Add]) -> None:
+    whole = ids(found(door, limit=200, group_by="session", per_group=3))
+    assert [key for page in pages(door, 5, group_by="session", per_group=3) for key in ids(page)] == whole
+
+
+# Filters
+
+
+@pytest.mark.parametrize(
+    ("asked", "pointer"),
+    [
+        ({"user_id": None}, "/user_id"),
+        ({"recipe": "magic"}, "/recipe"),
+        ({"limit": 201}, "/limit"),
+        ({"after": "x"}, "/after"),
+        ({"after": ""}, "/after"),
+        ({"after": "A" * 5000}, "/after"),
+        ({"group_by": "user"}, "/group_by"),
+        ({"per_group": 2}, "/per_group"),
+        ({"per_group": 0, "group_by": "session"}, "/per_group"),
+        ({"include": []}, "/include"),
+        ({"include": ["messages"], "kinds": ["semantic"]}, "/kinds"),
+        ({"include": ["documents"], "categories": ["fact"]}, "/categories"),
+        ({"include": ["messages"], "topics": ["work"]}, "/topics"),
+        ({"include": ["messages"], "tags": ["x"]}, "/tags"),
+        ({"include": ["messages"], "min_importance": 0.5}, "/min_importance"),
+        ({"include": ["messages"], "trust": ["confirmed"]}, "/trust"),
+        ({"include": ["documents"], "session_id": "s1"}, "/session_id"),
+        ({"time": {"from": "2026-02-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"}}, "/time/from"),
+        ({"method": "keyword", "min_similarity": 0.5}, "/min_similarity"),
+        ({"min_similarity": 1.5}, "/min_similarity"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_with_its_place(door: Doors, asked: Json, pointer: str) -> None:
+    problems = refused(door, **asked)
+    assert list(problems) == [pointer]
+    assert problems[pointer]
+
+
+def test_everything_that_does_not_fit_is_told_at_once(door: Doors) -> None:
+    wrong = refused(door, include=["documents"], kinds=["semantic"], tags=["x"], session_id="s1", per_group=2)
+    assert set(wrong) == {"/kinds", "/tags", "/session_id", "/per_group"}
+
+
+# Pages
+
+
+@pytest.mark.parametrize("recipe", [name for name in RECIPES if name not in {"precise", "chat"}])
+@pytest.mark.parametrize("method", ["hybrid", "keyword"])
+def test_page_by_page_everything_comes_once_in_the_order_of_one_page(
+    door: Doors, learnt: list[Add], recipe: str, method: str
+) -> None:
+    asked = {"recipe": recipe, "method": method, "include": ["memories", "messages"]}
+    whole = found(door, limit=200, **asked)
+    assert (len(whole["results"]), whole["next"]) == (45, None)
+    for size in (7, 45):
+        apiece = list(pages(door, size, **asked))
+        assert [key for page in apiece for key in ids(page)] == ids(whole)
+        assert {page["total"] for page in apiece} == {whole["total"]}
+        assert len(apiece) == -(-45 // size)
+
+
+def test_pages_may_differ_in_size_and_in_what_they_explain(door: Doors, learnt: list[Add]) -> None:
+    whole = ids(found(door, limit=20))
+    first = found(door, limit=3)
+    second = found(door, limit=10, after=first["next"], explain=True)
+    third = found(door, limit=7, after=second["next"], adaptive=False)
+    assert [*ids(first), *ids(second), *ids(third)] == whole
+
+
+def test_documents_stand_in_the_same_pages(door: Doors, learnt: list[Add]) -> None:
+    content = "\n\n".join(f"# Leaf {n}\n\nGreen tea is served at {n}." for n in range(9))
+    assert door.post("/v1/documents", {"content": content, "user_id": "ada"}).is_success
+    whole = found(door, limit=200)["results"]
+    assert Counter(one["type"] for one in whole) == {"message": 40, "memory": 5, "document": 9}
+    apiece = [one["id"] for page in pages(door, 6) for one in page["results"]]
+    assert apiece == [one["id"] for one in whole]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"query": "black tea"},
+        {"user_id": "bob"},
+        {"group_id": "g"},
+        {"method": "keyword"},
+        {"recipe": "recent"},
+        {"include": ["messages"]},
+        {"kinds": ["semantic"]},
+        {"session_id": "s1"},
+        {"time": {"from": "2020-01-01T00:00:00Z"}},
+        {"min_similarity": -1},
+        {"trust": ["confirmed"]},
+        {"as_of": "2999-01-01T00:00:00Z"},
+        {"now": "2999-01-01T00:00:00Z"},
+        {"group_by": "session"},
+    ],
+)
+def test_a_cursor_goes_on_with_its_own_question_alone(door: Doors, learnt: list[Add], other: Json) -> None:
+    after = found(door, limit=3)["next"]
+    wrong = refused(door, after=after, **other)
+    assert list(wrong) == ["/after"]
+    assert "another question" in wrong["/after"]
+
+
+def test_a_cursor_of_another_tenant_is_refused(door: Doors, learnt: list[Add]) -> None:
+    assert list(refused(door, tenant=OTHER, after=found(door, limit=3)["next"])) == ["/after"]
+
+
+def test_the_order_of_a_filter_makes_no_other_question(door: Doors, learnt: list[Add]) -> None:
+    first = found(door, limit=3, categories=["fact", "event"], include=["memories", "messages"])
+    second = found(door, after=first["next"], categories=["event", "fact"], include=["messages", "memories"])
+    assert set(ids(first)).isdisjoint(ids(second))
+
+
+def test_what_was_now_for_the_first_page_is_now_for_all(door: Doors, learnt: list[Add]) -> None:
+    first = found(door, limit=3, recipe="recent", explain=True)
+    second = found(door, limit=3, recipe="recent", explain=True, after=first["next"])
+    assert first["explain"]["now"] == second["explain"]["now"]
+    asked = "2026-01-01T00:00:00Z"
+    assert found(door, now=asked, explain=True)["explain"]["now"] == asked
+
+
+def test_where_the_last_result_was_erased_the_next_page_goes_on_behind_it(door: Doors, learnt: list[Add]) -> None:
+    asked = {"include": ["memories"], "method": "keyword"}
+    whole = ids(found(door, limit=200, **asked))
+    first = found(door, limit=2, **asked)
+    assert door.ask("DELETE", f"/v1/memories/{first['results'][-1]['id']}").is_success
+    rest = ids(found(door, limit=200, after=first["next"], **asked))
+    assert set(rest).isdisjoint(ids(first))
+    assert set(rest) <= set(whole)
+
+
+def test_an_empty_answer_has_no_next_page(door: Doors) -> None:
+    answer = found(door, user_id="nobody")
+    assert (answer["results"], answer["total"], answer["next"]) == ([], 0, None)
+
+
+# Explain
+
+
+def test_explain_says_what_was_looked_at_and_through_which_filters(door: Doors, learnt: list[Add]) -> None:
+    asked = {"recipe": "broad", "limit": 4, "session_id": "s1", "time": {"from": "2020-01-01T00:00:00Z"}}
+    said = found(door, explain=True, **asked)["explain"]
+    assert (said["recipe"]["name"], said["recipe"]["limit"], said["recipe"]["diversity"]) == ("broad", 4, 0.3)
+    assert said["method"] == "hybrid"
+    assert said["filters"]["session_id"] == "s1"
+    assert said["filters"]["time"] == {"from": "2020-01-01T00:00:00Z"}
+    assert said["filters"]["trust"] == ["candidate", "confirmed", "disputed"]
+    assert said["filters"]["include"] == ["documents", "memories", "messages"]
+    assert "kinds" not in said["filters"]
+    assert said["considered"]["message"] == 10
+    assert "explain" not in found(door)
+
+
+def test_considered_adds_up_to_the_total(door: Doors, learnt: list[Add]) -> None:
+    answer = found(door, explain=True, limit=1)
+    assert answer["explain"]["considered"] == {"memory": 5, "message": 40, "document": 0}
+    assert answer["total"] == 45
+
+
+def test_explain_says_each_arms_score_and_place_and_what_added_up(door: Doors, learnt: list[Add], works: Works) -> None:
+    works.settle(flush=False)
+    answer = found(door, explain=True, limit=200, include=["messages"])
+    scores = [one["scores"] for one in answer["results"]]
+    for arm in ("lexical", "vector"):
+        best = max(one[arm] for one in scores if one[arm] is not None)
+        assert {one[arm] for one in scores if one["ranks"].get(arm) == 1} == {best}
+        assert all(1 <= one["ranks"][arm] <= 40 for one in scores if arm in one["ranks"])
+    for one in answer["results"]:
+        assert sum(one["scores"]["parts"].values()) == pytest.approx(one["score"], abs=1e-6)
+    assert not {"parts", "ranks"} & set(found(door)["results"][0]["scores"])
+
+
+# Association
+
+
+def test_what_is_tied_to_the_best_result_rises(door: Doors, app: Database) -> None:
+    tea, tied, loose = (
+        a_memory(content) for content in ("Ada drinks green tea.", "Ada keeps a kettle.", "Ada keeps a piano.")
+    )
+    carry_out(app, tea, tied, loose)
+    carry_out(app, Link(tied.id, Relation.REFINES, tea.id))
+    plain = {one["id"]: one["score"] for one in found(door)["results"]}
+    raised = {one["id"]: one["score"] for one in found(door, recipe="associative")["results"]}
+    assert raised[str(tied.id)] > plain[str(tied.id)]
+    assert raised[str(loose.id)] == pytest.approx(plain[str(loose.id)])
+    assert [one["id"] for one in found(door, recipe="associative")["results"]][:2] == [str(tea.id), str(tied.id)]

@@ -1,0 +1,212 @@
+"""What the Chinese reader makes of names, answers, gaps, rules for answers, and of what is not to be believed."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.extraction.chinese import clauses
+from core.extraction.known_people import Acquaintance, named
+from core.extraction.rule_extractor import stated
+from core.types import Category
+from tests.core.extraction.chinese.test_reader import _message, contents, slots, talk
+
+
+def told_before(known: list[Acquaintance], *lines: str) -> list[str]:
+    """What is kept of a conversation by somebody who has spoken of these before."""
+    messages = [_message(place, line) for place, line in enumerate(lines, 1)]
+    return [candidate.content for candidate in stated(messages, {"wang": known})]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("大的闺女周可心，十二岁。", ["王强的女儿叫周可心。", "周可心十二岁。"]),
+        ("我同事陈立教物理。", ["王强的同事陈立教物理。"]),
+        ("教我的是球友马骏，他拿过省冠军。", ["王强的球友叫马骏。", "马骏拿过省冠军。"]),
+        ("我的搭档叫孙浩，是个电工。", ["王强的搭档叫孙浩。", "孙浩是个电工。"]),
+    ],
+)
+def test_who_is_named_behind_what_they_are_is_known_by_it(text: str, kept: list[str]) -> None:
+    assert contents(text) == kept
+
+
+def test_names_of_earlier_conversations_are_known_in_this_one() -> None:
+    known = [Acquaintance("赵朵朵", "daughter"), Acquaintance("年糕", "cat"), Acquaintance("林静")]
+    said = (
+        "朵朵上个月过完生日，八岁了。",
+        "林静工作换了，现在在社区医院。",
+        "年糕改吃鱼肉粮了。",
+        "轮滑课朵朵不去了。",
+    )
+    assert told_before(known, *said) == [
+        "朵朵2026年4月过完生日。",
+        "赵朵朵八岁了。",
+        "林静工作换了，现在在社区医院。",
+        "年糕改吃鱼肉粮了。",
+        "轮滑课朵朵不去了。",
+    ]
+    subjects = {c.subject for c in stated([_message(1, said[0])], {"wang": known})}
+    assert subjects == {"赵朵朵"}
+
+
+def test_a_relation_that_two_have_names_neither() -> None:
+    known = [Acquaintance("小雨", "daughter"), Acquaintance("小雪", "daughter")]
+    assert {c.subject for c in stated([_message(1, "我女儿上三年级。")], {"wang": known})} == {"王强的女儿"}
+
+
+def test_a_memory_names_whom_its_slot_or_its_subject_names() -> None:
+    assert list(named("relation.spouse", "林静", "王强", {})) == [Acquaintance("林静", "spouse"), Acquaintance("王强")]
+    listed = {"attribute": "relation.cat", "values": ["年糕", "汤圆"], "negated": False}
+    assert list(named(None, None, "", listed)) == [Acquaintance("年糕", "cat"), Acquaintance("汤圆", "cat")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "kept"),
+    [
+        ("猫叫什么？", "豆包。", "王强的猫叫豆包。"),
+        ("平时在哪儿练？", "滨江体育馆。", "王强平时在滨江体育馆练。"),
+        ("下一本看什么？", "《围城》。", "王强下一本看《围城》。"),
+        ("员工多吗？", "一共12个。", "王强：员工一共12个。"),
+        ("你多高？", "一米七五。", "王强身高一米七五。"),
+        ("你们结婚多久了？", "六年半。", "王强和其他人结婚六年半了。"),
+    ],
+)
+def test_answers_are_kept_as_the_statements_they_stand_for(asked: str, text: str, kept: str) -> None:
+    assert contents(f"A:{asked}", text) == [kept]
+
+
+@pytest.mark.parametrize(("asked", "text"), [("今天晚饭吃了什么？", "面条。"), ("你想去哪里？", "东京。")])
+def test_answers_about_this_moment_are_not(asked: str, text: str) -> None:
+    assert contents(f"A:{asked}", text) == []
+
+
+def test_a_relative_by_a_polite_name_is_the_one_of_whom_was_told() -> None:
+    assert slots("我妈有高血压。", "A:阿姨多大年纪了？", "七十一。")["王强的妈妈", "age"] == "71"
+
+
+def test_a_day_is_that_of_the_birthday_asked_for_and_going_is_to_the_place_named() -> None:
+    assert contents("A:你爱人的生日是哪天？", "3月8号。", "我自己7月2号。")[-1] == "王强的生日是7月2号。"
+    assert contents("我从来没去过大理。", "打算国庆带孩子去。")[-1] == "王强打算国庆带孩子去大理。"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "先说好：回答简短些，两句以内。",
+        "回答可以长一点了，十句以内都行。",
+        "别在结尾说“祝好”，听着别扭。",
+        "以后写邮件的时候，请用敬语。",
+        "代码示例以后改用Kotlin。",
+        "以后给我列清单，别写长段落。",
+    ],
+)
+def test_how_answers_are_to_be_is_a_standing_instruction(text: str) -> None:
+    assert [one.category for one in talk(text)] == [Category.INSTRUCTION]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我堂弟说他月入十万，鬼才信。",
+        "老李说厂里要搬，谁知道真假。",
+        "排队两小时，真是太享受了。",
+        "我妈天天念我。",
+        "离家近多了。",
+        "饺子被它偷吃了。",
+        "行李不用扛了。",
+        "我妈非让我相亲，我才不去。",
+    ],
+)
+def test_what_is_doubted_mocked_or_idle_is_not_kept(text: str) -> None:
+    assert contents(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("最近在看《八月炮火》。", "王强最近在看《八月炮火》。"),
+        ("《三月的一天》看完了。", "王强《三月的一天》看完了。"),
+        ("周日的长跑停了，换成游泳。", "王强周日的长跑停了，换成游泳。"),
+        ("我爸退休以后天天下棋。", "王强的爸退休以后天天下棋。"),
+    ],
+)
+def test_no_day_is_read_into_a_title_a_habit_or_half_a_word(text: str, kept: str) -> None:
+    assert contents(text) == [kept]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我游800米要20分钟。",
+        "酒店住0816房。",
+        "工单3307修完了。",
+        "我不信教。",
+        "我对下棋没兴趣。",
+        "我会蛙泳。",
+        "照片加到三十张。",
+        "影展推到11月了。",
+        "我是周四居家。",
+        "现在只喝白开水。",
+        "我表妹当上护士长了。",
+        "医生给我开了二甲双胍。",
+    ],
+)
+def test_numbers_progress_convictions_and_schedules_are_kept(text: str) -> None:
+    assert len(contents(text)) == 1
+
+
+def test_what_is_put_right_by_a_bare_value_has_it() -> None:
+    assert slots("我最爱吃的菜是回锅肉。等等，不对，是鱼香肉丝。")["王强", "preference.dish"] == "鱼香肉丝"
+
+
+def test_a_verb_without_its_thing_takes_that_of_the_clause_before() -> None:
+    assert contents("我爸爱抽烟，我不抽。")[-1] == "王强不抽烟。"
+
+
+def test_chinese_sentences_of_an_english_message_are_read_as_chinese() -> None:
+    assert set(contents("I love hiking. 我对花生过敏。 My sister lives in Bern.")) == {
+        "王强 loves hiking.",
+        "王强对花生过敏。",
+        "王强's sister lives in Bern.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("我在苏州上班 做嵌入式的", ["苏州", "嵌入式"]),
+        ("我家有两只仓鼠 一只叫芝麻 一只叫汤圆", ["芝麻", "汤圆"]),
+        ("我对虾过敏 花生也不行", ["虾", "花生"]),
+        ("储物柜换到88号 密码还是生日", ["88"]),
+        ("我弟陈浩 24 在南京送外卖 晚上还跑代驾", ["弟弟叫陈浩", "陈浩24岁", "陈浩在南京送外卖"]),
+    ],
+)
+def test_spaces_between_clauses_are_read_as_commas(text: str, kept: list[str]) -> None:
+    said = contents(text)
+    assert all(any(part in one for one in said) for part in kept), said
+
+
+def test_spaces_around_latin_words_and_numbers_are_no_commas() -> None:
+    assert not clauses.is_spaced("我买了 3 台 MacBook Pro")
+    assert not clauses.is_spaced("住 A 区 离公司近，挺好")
+    assert clauses.with_commas("手机换了 现在用 MacBook Pro") == "手机换了，现在用，MacBook Pro"
+
+
+@pytest.mark.parametrize(
+    "text", ["说话别那么官方，跟朋友似的就行。", "你回我短一点", "笑话就别讲了。", "周末别跟我聊工作", "表情随便用"]
+)
+def test_how_to_talk_is_asked_for_in_many_ways(text: str) -> None:
+    assert [one.startswith("王强的长期要求") for one in contents(text)] == [True]
+
+
+@pytest.mark.parametrize(
+    "text", ["幸福死了。", "别提了。", "一个人去会不会很惨", "老王报到！", "这雨下得跟依萍那天一样。"]
+)
+def test_moods_greetings_and_questions_without_a_mark_are_not_kept(text: str) -> None:
+    assert contents(text) == []
+
+
+def test_somebody_brought_up_is_named_some_clauses_later() -> None:
+    said = contents("跟一个男生合租 叫阿泽 做动画的")
+    assert not any("王强叫" in one for one in said)
+    assert "何敏" in " ".join(contents("我表姐何敏要结婚了。何敏哭得妆都花了，她33岁了。"))

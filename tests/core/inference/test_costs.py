@@ -1,0 +1,148 @@
+"""What models have cost: by rule, agent, user and model, and today."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import event as hooks
+from sqlalchemy import text
+
+from core.config import Settings
+from core.events import log
+from core.inference import costs
+from core.storage.db import Database
+from core.types import Json
+from rules.engine import lookups
+from tests.databases import analyzed
+from tests.samples import TENANT, accept, event
+from tests.workers.dispatch.test_ledger import owe
+
+OTHER = "globex"
+NOW = datetime.now(UTC)
+
+
+def call(app: Database, dispatch: UUID | None = None, *, tenant: str = TENANT, **fields: Any) -> None:
+    """A call in the ledger."""
+    values = {"model": "m", "input": 100, "output": 10, "cost": 0.25, "latency": 50.0, "at": NOW, **fields}
+    with app.tenant(tenant) as tx:
+        tx.execute(_CALL, {"tenant": tenant, "dispatch": dispatch or uuid4(), **values})
+
+
+_CALL = text("""
+    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
+                             outcome, at)
+    VALUES (:tenant, :dispatch, :model, 'p.v1', :input, :output, :cost, :latency, 'ok', :at)
+""")
+
+
+def told(app: Database, by: costs.By, tenant: str = TENANT, **between: Any) -> Json:
+    with app.tenant(tenant) as tx:
+        asked = {"since": None, "until": None, "limit": 100, **between}
+        return costs.of(tx, by, asked["since"], asked["until"], asked["limit"])
+
+
+def keys(found: Json) -> dict[str | None, int]:
+    return {one["key"]: one["calls"] for one in found["items"]}
+
+
+def dispatch(app: Database, target: str, rule: str | None, user: str | None) -> UUID:
+    seq = accept(app, event(payload={"user_id": user} if user else {})).last_seq
+    return owe(app, target, rule=rule, event_seq=seq)
+
+
+def test_calls_are_added_up_by_each_of_the_four(app: Database) -> None:
+    first = dispatch(app, "memory_extractor", "on_end", "ada")
+    second = dispatch(app, "episode_writer", "on_end", "bob")
+    third = dispatch(app, "episode_writer", None, None)
+    for one, model in ((first, "small"), (first, "large"), (second, "small"), (third, "small"), (None, "small")):
+        call(app, one, model=model)
+    assert keys(told(app, "rule")) == {"on_end": 3, None: 2}
+    assert keys(told(app, "agent")) == {"memory_extractor": 2, "episode_writer": 2, None: 1}
+    assert keys(told(app, "user")) == {"ada": 2, "bob": 1, None: 2}
+    assert keys(told(app, "model")) == {"small": 4, "large": 1}
+    for by in costs.KINDS:
+        found = told(app, by)
+        assert found["total"]["calls"] == 5
+        for name in ("calls", "input_tokens", "output_tokens", "cost"):
+            assert sum(one[name] for one in found["items"]) == pytest.approx(found["total"][name])
+
+
+def test_the_dearest_come_first_and_the_total_is_of_all(app: Database) -> None:
+    for number in range(7):
+        call(app, model=f"m{number}", cost=number % 4, input=number, latency=100.0)
+    found = told(app, "model", limit=3)
+    assert [one["key"] for one in found["items"]] == ["m3", "m6", "m2"]
+    assert found["total"] == {
+        "calls": 7,
+        "input_tokens": 21,
+        "output_tokens": 70,
+        "cost": 9.0,
+        "latency_ms_p95": 100.0,
+    }
+
+
+def test_of_a_hundred_calls_five_took_longer_than_is_said(app: Database) -> None:
+    for number in range(1, 101):
+        call(app, latency=float(number))
+    assert told(app, "model")["items"][0]["latency_ms_p95"] == pytest.approx(95.1, abs=0.1)
+
+
+def test_a_sum_does_not_overflow(app: Database) -> None:
+    for _ in range(3):
+        call(app, input=2_000_000_000, output=2_000_000_000)
+    assert told(app, "model")["total"]["input_tokens"] == 6_000_000_000
+
+
+def test_the_end_of_the_time_asked_for_is_not_in_it(app: Database) -> None:
+    for hours in range(5):
+        call(app, at=NOW - timedelta(hours=hours))
+    found = told(app, "model", since=NOW - timedelta(hours=3), until=NOW)
+    assert found["total"]["calls"] == 3
+
+
+def test_where_nothing_was_asked_nothing_was_spent(app: Database) -> None:
+    nothing = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0, "latency_ms_p95": None}
+    assert told(app, "user") == {"items": [], "total": nothing}
+
+
+def test_another_tenant_has_spent_nothing(app: Database) -> None:
+    call(app)
+    assert told(app, "model", OTHER)["total"]["calls"] == 0
+    with app.tenant(OTHER) as tx:
+        assert costs.spent_today(tx).tokens == 0
+
+
+def test_today_is_what_conditions_of_rules_take_it_for(app: Database) -> None:
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    for at in (midnight - timedelta(seconds=1), midnight, datetime.now(UTC)):
+        call(app, at=at)
+    names = frozenset({"budget.tokens_today", "budget.cost_today"})
+    seq = accept(app, event()).last_seq
+    with app.tenant(TENANT) as tx:
+        spent = costs.spent_today(tx)
+        asked = log.at(tx, seq)
+        answers = lookups.ask(tx, [(asked, names)])
+    look = lookups.lookup_of(answers, asked)
+    assert (spent.tokens, spent.cost) == (look("budget.tokens_today"), look("budget.cost_today")) == (220, 0.5)
+    assert spent.ends_at == midnight + timedelta(days=1)
+
+
+def test_the_calls_of_a_day_are_found_by_their_time(settings: Settings, app: Database) -> None:
+    """With a table so large that the planner has a choice."""
+    fill = """
+        INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, outcome, at)
+        SELECT :tenant, uuidv7(), 'm', 'p', 'ok', now() - make_interval(hours => n) FROM generate_series(1, 20000) AS n
+    """
+    asked: list[str] = []
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(fill), {"tenant": TENANT})
+    analyzed(settings, "model_calls")
+    with app.tenant(TENANT) as tx:
+        hooks.listen(tx, "before_cursor_execute", lambda _c, _u, sql, *_: asked.append(sql))
+        costs.spent_today(tx)
+        plan = json.dumps(tx.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {asked[0]}").scalar_one())
+    assert '"Index Name": "model_calls_by_time"' in plan
