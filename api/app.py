@@ -12,7 +12,6 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import iter_route_contexts
 
 from api.http import (
-    api_reference,
     backtest,
     context,
     costs,
@@ -21,11 +20,9 @@ from api.http import (
     documents,
     erasure,
     events,
-    gate,
     health,
     memories,
     memory_writes,
-    openapi,
     profiles,
     rebuilds,
     rules,
@@ -39,12 +36,12 @@ from api.http import (
     units,
     webhook_endpoints,
 )
-from api.http.api_reference import Manual
-from api.http.content_type import JsonByDefault
-from api.http.dependencies import Door
-from api.http.recall_log import Recalls
-from api.http.route_bounds import Table
-from api.http.settling import Settling
+from api.ingress import admission, api_reference, openapi
+from api.ingress.api_reference import Manual
+from api.ingress.content_type import JsonByDefault
+from api.ingress.dependencies import Door
+from api.ingress.route_bounds import Table
+from api.ingress.settling import Settling
 from api.mcp import server as mcp
 from core.config import Settings
 from core.context import retrievers
@@ -55,6 +52,7 @@ from core.inference.batching_embedder import GatheredEmbedder
 from core.inference.configured_embedder import embedder, identity, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.maintenance.cache_sweeper import Sweeper
+from core.search.recall_log import Recalls
 from core.sessions import recent_messages
 from core.storage import db, schema
 from core.storage.db import Database
@@ -112,7 +110,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         description="Long-term memory for AI agents: events in, rules decide, workers remember.",
         version="0.1.0",
         lifespan=lifespan,
-        # `api.http.api_reference` serves both, without scripts of others.
+        # `api.ingress.api_reference` serves both, without scripts of others.
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -125,7 +123,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     for router in ROUTERS:
         openapi.summarise(router.routes)
         app.include_router(router)
-    gate.install(app, opened, Table(iter_route_contexts(app.routes), settings))
+    admission.install(app, opened, Table(iter_route_contexts(app.routes), settings))
     return app
 
 

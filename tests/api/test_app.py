@@ -10,7 +10,7 @@ import pytest
 from httpx import Response
 from sqlalchemy import create_engine, text
 
-from api.http import dependencies as door_module
+from api.ingress import dependencies as door_module
 from core.config import Settings
 from core.maintenance import heartbeat
 from core.settings.limits import Limits

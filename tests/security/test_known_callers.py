@@ -12,8 +12,8 @@ import httpx
 import pytest
 from sqlalchemy import create_engine, text
 
-from api.http.recall_log import GATHER_SECONDS
 from core.config import Settings
+from core.search.recall_log import GATHER_SECONDS
 from core.settings.limits import Limits
 from core.storage import db
 from core.storage.db import Database

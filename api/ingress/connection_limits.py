@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from api.http.gate import HEADER_BYTES, HEADERS
+from api.ingress.admission import HEADER_BYTES, HEADERS
 
 READ_BYTES: Final = 256 * 1024
 """At most so much comes at once from the event loop, and is parsed before anything can be counted."""
