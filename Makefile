@@ -7,7 +7,7 @@ QUIETLY := --quiet --disable-pip-version-check
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test fast lint types bench peers search rabbitmq monitoring lock clean
+.PHONY: map help demo up test fast lint types bench peers search rabbitmq monitoring lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -57,6 +57,9 @@ peers: $(READY) ## Beside mem0, LangGraph's store and rank_bm25, each in an envi
 
 search: $(READY) ## Search at a million memories, with its plot (a quarter of an hour)
 	$(BIN)/python -m bench.search --svg docs/pictures/search.svg
+
+map: $(READY) ## The picture of the rooms in docs/architecture.md, from the imports
+	$(BIN)/python docs/pictures/rooms.py
 
 lock: ## Choose the versions anew: the three lock files from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
