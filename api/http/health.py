@@ -1,4 +1,4 @@
-"""Whether this process is alive, and whether the whole is at work: for those who watch it, without a key."""
+"""Return whether this process is alive, and whether the whole is at work: for those who watch it, without a key."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class RestoreRequest(BaseModel):
 
 
 class PinRequest(BaseModel):
-    """Whether a memory shall be kept from fading, and from the limit of its user."""
+    """Return whether a memory shall be kept from fading, and from the limit of its user."""
 
     model_config = ConfigDict(extra="forbid")
 

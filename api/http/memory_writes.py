@@ -193,7 +193,7 @@ def _evidence_problems(stated: Stated, spoken: Spoken) -> Iterator[Problem]:
 
 
 def _is_theirs(message: Any, stated: Stated) -> bool:
-    """Whether a message was said to this user, or in the group whose memory it is to be: no one else's is quoted."""
+    """Return whether a message belongs to this user, or to the group of the memory; no other is quoted."""
     shared = stated.group_id is not None and message.group_id == stated.group_id
     return shared or bool(message.user_id == stated.user_id)
 

@@ -122,7 +122,7 @@ def post_rule(at: At, who: RuleEditor, raw: Body, response: Response, comment: C
 
 @router.post("/validate")
 def post_validate(at: At, who: Reader, raw: Body) -> Json:
-    """Whether a document is a rule that could be put in force; 422 names what speaks against it."""
+    """Return whether a document is a rule that could be put in force; 422 names what speaks against it."""
     document = _document(raw)
     with at.db.tenant(who.tenant_id) as tx:
         allowed = _allowed(at, tx, who)

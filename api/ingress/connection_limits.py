@@ -127,7 +127,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._unread = None
 
     def _counted(self, size: int) -> bool:
-        """Whether what was parsed of a head is within its bounds; where it is not, the request is refused."""
+        """Return whether what was parsed of a head is within its bounds; where it is not, the request is refused."""
         self._length += size
         if not self._refused and (self._lines > HEADERS or self._length > ROOM * HEADER_BYTES):
             self._refuse(431)
