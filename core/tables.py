@@ -1,4 +1,7 @@
-"""All tables. Each that holds a tenant's data has the tenant first in its primary key; migrations add the policies."""
+"""Define all tables; a new database is created from them, and a change here needs a migration for existing databases.
+
+Each table that holds a tenant's data has the tenant first in its primary key.
+"""
 
 from __future__ import annotations
 
@@ -188,6 +191,8 @@ events = Table(
     Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
     Index("events_by_time", "time", postgresql_using="brin"),
     Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
+    # A queue: its rows change soon after they are written.
+    postgresql_with={"autovacuum_vacuum_scale_factor": 0.02, "autovacuum_vacuum_threshold": 5000},
 )
 
 sessions = Table(
@@ -213,6 +218,8 @@ sessions = Table(
         "user_id",
         postgresql_where=text("indexed_to < message_count"),
     ),
+    # Every accepted batch updates its session's row.
+    postgresql_with={"fillfactor": 70},
 )
 
 messages = Table(
@@ -540,6 +547,8 @@ dispatches = Table(
     Index("dispatches_of_rule", "tenant_id", "rule", "id", postgresql_where=text("rule IS NOT NULL")),
     Index("dispatches_of_event", "tenant_id", "event_seq"),
     Index("dispatches_dead", "tenant_id", "id", postgresql_where=text("status = 'dead'")),
+    # A queue: its rows change soon after they are written.
+    postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
 )
 
 memories = Table(
