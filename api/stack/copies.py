@@ -86,7 +86,8 @@ def restore(home: Path, place: Path, known: Collection[str]) -> Copied:
     copied = _read(place)
     if copied.migration not in known:
         raise Misconfigured(
-            f"{place} is at migration {copied.migration}, which this version does not know. Install the one that wrote it."
+            f"{place} is at migration {copied.migration}, which this version does not know. "
+            f"Install the version that wrote it."
         )
     if (home / "postgres").exists():
         raise Misconfigured(f"{home} holds data already. Set IMPRINT_HOME to a new folder, or move the data away.")
