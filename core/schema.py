@@ -52,10 +52,10 @@ def require_current(db: Database, embedding: tuple[str, int]) -> None:
     with db.queue() as tx:
         if tx.execute(text("SELECT to_regclass('deployment')")).scalar() is None:
             raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
-        stands, newest = version(tx)
-        if stands != newest:
+        found, newest = version(tx)
+        if found != newest:
             raise Misconfigured(
-                f"The database is at migration {stands}, this version needs {newest}: `imprint db upgrade`."
+                f"The database is at migration {found}, this version needs {newest}: `imprint db upgrade`."
             )
         _require_same_embedding(tx, embedding)
 
