@@ -67,10 +67,9 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sor
 
 
 def flow_key(fields: Sequence[str] | None, event: Event) -> str:
-    """Return the key that a flow groups by: the fields' values as JSON, null where missing; by default the session,
-    else the user
+    """Return the key that a flow groups by: the fields' values as JSON, null where missing.
 
-    An event of neither belongs to the key of the whole tenant, the empty text. Long keys become their hash.
+    By default it is the session, else the user, else the empty text for the whole tenant. Long keys become their hash.
     """
     if fields is None:
         return _own_key(event)
