@@ -49,7 +49,7 @@ monitoring: $(READY) ## Every process as production runs it, under a real Promet
 	command -v prometheus promtool >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus)
 	$(BIN)/python -m pytest tests/house/test_deploy.py tests/contracts/test_monitoring.py
 
-bench: $(READY) ## Every figure that README quotes
+bench: $(READY) ## Every figure in docs/benchmarks.md
 	$(BIN)/python -m bench --locomo $(LOCOMO)
 
 peers: $(READY) ## Beside mem0, LangGraph's store and rank_bm25, each in an environment of its own
