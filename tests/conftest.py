@@ -8,40 +8,40 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
 import structlog
 from hypothesis import settings as properties
-from sqlalchemy import create_engine, text
 
 from api.stack.servers import Broker, Postgres
-from core import db, schema, tenants
+from core import db, schema
 from core.config import Settings
 from core.db import Database
 from core.embed import HashEmbedder
-from core.tables import TENANT_TABLES
-from rules import store
 from tests.doors import Doors, opened
-from tests.samples import TENANT
+from tests.initial import Initial
 from tests.works import Works, at_work
 
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the servers of this run of tests answer."""
+    """Where the servers of this run of tests answer; `admin_url` is the superuser's."""
 
     database_url: str
+    admin_url: str
     broker_url: str
 
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    """One PostgreSQL and one broker for the whole run."""
+    """One PostgreSQL and one broker for the whole run, or for each of several processes that run tests at once."""
     home = tmp_path_factory.mktemp("servers")
     postgres, broker = Postgres(home, durable=False), Broker(home, durable=False)
     try:
         postgres.start()
+        _check_passwords_fast(postgres.admin_url)
         broker.start()
-        yield Servers(postgres.url, broker.url)
+        yield Servers(postgres.url, postgres.admin_url, broker.url)
     finally:
         broker.stop()
         postgres.stop()
@@ -64,20 +64,27 @@ def upgraded(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Sett
     return settings
 
 
+def _check_passwords_fast(admin_url: str) -> None:
+    """Let passwords set from now on be hashed once, not 4096 times: each test connects several times."""
+    with psycopg.connect(admin_url, autocommit=True) as admin:
+        admin.execute("ALTER SYSTEM SET scram_iterations = 1")
+        admin.execute("SELECT pg_reload_conf()")
+
+
+@pytest.fixture(scope="session")
+def initial(upgraded: Settings, servers: Servers) -> Iterator[Initial]:
+    """The state in which each test finds the database."""
+    state = Initial(upgraded, servers.admin_url)
+    yield state
+    state.close()
+
+
 @pytest.fixture
-def settings(upgraded: Settings) -> Settings:
+def settings(upgraded: Settings, initial: Initial) -> Iterator[Settings]:
     """The settings, on a database with no rows but the tenant `acme` and its default rules."""
-    owner = create_engine(db.owner_url(upgraded))
-    names = ", ".join(["tenants", "heartbeats", "providers", *(table.name for table in TENANT_TABLES)])
-    with owner.begin() as tx:
-        tx.execute(text(f"TRUNCATE {names} RESTART IDENTITY"))
-    owner.dispose()
-    application = db.connect(db.app_url(upgraded), 1)
-    with application.tenant(TENANT) as tx:
-        tenants.ensure(tx, TENANT)
-        store.install_defaults(tx, TENANT)
-    application.close()
-    return upgraded
+    initial.restore()
+    yield upgraded
+    assert initial.alone(), "The test left connections open, so what it started may write into the next one's database."
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ import httpx
 
 from core.config import Settings
 from core.db import app_url, router_url
+from tests.initial import LASTING
 from tests.production import free_port, wait_for
 
 CHUNK = b" " * (256 * 1024)
@@ -70,6 +71,7 @@ def process(settings: Settings, **more: Any) -> Iterator[Served]:
         **more,
     }
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("IMPRINT_", "PROMETHEUS_"))}
+    environment["PGAPPNAME"] = LASTING
     for name, value in told.items():
         environment[f"IMPRINT_{name.upper()}"] = value if isinstance(value, str) else json.dumps(value)
     running = subprocess.Popen([sys.executable, "-m", "api.cli.main", "serve"], env=environment)
