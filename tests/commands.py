@@ -20,7 +20,8 @@ from core.bell import broker_url
 from core.config import Settings
 from core.embed import HashEmbedder
 from tests.doors import key_of
-from tests.production import free_port, wait_for
+from tests.ports import free_port
+from tests.production import wait_for
 from tests.samples import TENANT
 from tests.works import Works
 

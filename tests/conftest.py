@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -20,7 +22,17 @@ from core.db import Database
 from core.embed import HashEmbedder
 from tests.doors import Doors, opened
 from tests.initial import Initial
+from tests.shares import ByFile, late_files_last
 from tests.works import Works, at_work
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    late_files_last(items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +142,9 @@ def root() -> Path:
 
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A job in the background of a script inherits that Ctrl-C is ignored, and so would each process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Neither a busy machine nor the luck of the draw decides: no deadlines, and the same examples until a test changes.
 # `pytest --hypothesis-profile=default` draws others each time.
 properties.load_profile("ci")

@@ -7,7 +7,6 @@ import http.server
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -29,6 +28,7 @@ from core.config import Settings
 from core.embed import HashEmbedder
 from tests.doors import key_of
 from tests.faults.model import statement
+from tests.ports import free_port
 from tests.samples import TENANT
 
 COMMANDS: Mapping[str, list[str]] = {
@@ -147,13 +147,6 @@ def wait_for(condition: Callable[[], bool]) -> None:
 def message(number: int, content: str = "I moved to Lisbon in May.") -> dict[str, Any]:
     payload = {"session_id": "s1", "user_id": "ada", "role": "user", "content": f"{content} ({number})"}
     return {"id": f"m{number}", "source": "production", "event_type": "message.added", "payload": payload}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _overload(production: Production) -> None:

@@ -16,7 +16,7 @@ from api.stack import machine
 from core import db, heartbeat
 from core.config import Settings
 from tests.commands import Imprint, served
-from tests.production import free_port
+from tests.ports import free_port
 
 
 @pytest.fixture

@@ -24,7 +24,8 @@ import httpx
 from core.config import Settings
 from core.db import app_url, router_url
 from tests.initial import LASTING
-from tests.production import free_port, wait_for
+from tests.ports import free_port
+from tests.production import wait_for
 
 CHUNK = b" " * (256 * 1024)
 ANSWER_SECONDS = 30

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -21,7 +20,7 @@ from uuid import uuid4
 import pytest
 from kombu import Connection
 from pydantic import SecretStr
-from sqlalchemy import URL, text
+from sqlalchemy import NullPool, create_engine, text
 from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
@@ -36,7 +35,7 @@ from core.tenants import DEFAULT
 from core.types import Event, Json
 from rules import store
 from tests.outlets import allowed, open_to
-from tests.production import free_port
+from tests.ports import free_port
 from tests.samples import TENANT, accept, event
 from tests.works import at_work
 from workers import ledger, notifying, outside, posting
@@ -125,12 +124,9 @@ def a_job(**params: Any) -> Job:
 
 
 def tools(settings: Settings) -> Tools:
-    return Tools(_database(db.app_url(settings)), HashEmbedder(), None, settings)
-
-
-@cache
-def _database(url: URL) -> Database:
-    return db.connect(url, 1)
+    """What agents need; each transaction has a connection of its own, for nobody would close a pool."""
+    database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
+    return Tools(database, HashEmbedder(), None, settings)
 
 
 def result_of(outcome: Outcome) -> Json:
