@@ -142,6 +142,9 @@ def root() -> Path:
 
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A worker inherits the size that readline took for a terminal's in the process that started it.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
 # A job in the background of a script inherits that Ctrl-C is ignored, and so would each process that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 
@@ -78,13 +79,9 @@ class Initial:
 
 
 def _install(settings: Settings) -> None:
-    application = db.connect(db.app_url(settings), 1)
-    try:
-        with application.tenant(TENANT) as tx:
-            tenants.ensure(tx, TENANT)
-            store.install_defaults(tx, TENANT)
-    finally:
-        application.close()
+    with closing(db.connect(db.app_url(settings), 1)) as application, application.tenant(TENANT) as tx:
+        tenants.ensure(tx, TENANT)
+        store.install_defaults(tx, TENANT)
 
 
 def _truncate(engine: Engine, tables: Sequence[str]) -> None:
