@@ -66,7 +66,7 @@ def served(settings: Settings) -> Iterator[tuple[str, str]]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        wait_for(lambda: server.started)
+        wait_for(lambda: server.started, every=0.01)
         yield f"http://127.0.0.1:{port}", key_of(settings, TENANT)
     finally:
         server.should_exit = True

@@ -1,4 +1,4 @@
-"""Ports for the servers of tests."""
+"""What the servers of tests share: ports, and how soon they end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ FIRST = 10_000
 COUNT = 1_400
 WORKERS = 16
 """The last port lies below those that the system gives to outgoing connections, from 32768 on."""
+
+
+POLL_SECONDS = 0.02
+"""How often a server in a thread looks whether it is to end: `serve_forever` itself would look every half second."""
 
 
 def free_port() -> int:

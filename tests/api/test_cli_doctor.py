@@ -16,7 +16,7 @@ from api.stack import machine
 from core import db, heartbeat
 from core.config import Settings
 from tests.commands import Imprint, served
-from tests.ports import free_port
+from tests.ports import POLL_SECONDS, free_port
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def endpoint(status: int) -> Iterator[str]:
             """Says nothing."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:

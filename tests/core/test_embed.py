@@ -21,6 +21,7 @@ from core.embed import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, Op
 from core.errors import Later, Misconfigured, Never
 from core.minilm import batches, gelu
 from core.remote import retry_after
+from tests.ports import POLL_SECONDS
 
 Answer = tuple[int, dict[str, str], Any]
 
@@ -173,7 +174,7 @@ def endpoint(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[tuple[str, 
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1", seen

@@ -35,7 +35,7 @@ from core.tenants import DEFAULT
 from core.types import Event, Json
 from rules import store
 from tests.outlets import allowed, open_to
-from tests.ports import free_port
+from tests.ports import POLL_SECONDS, free_port
 from tests.samples import TENANT, accept, event
 from tests.works import at_work
 from workers import ledger, notifying, outside, posting
@@ -106,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
 def other() -> Iterator[Other]:
     server = _Server(("127.0.0.1", 0), _Handler)
     server.other = Other(f"http://127.0.0.1:{server.server_port}/hook")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
     yield server.other
     server.other.slow.set()
     server.shutdown()
