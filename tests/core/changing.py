@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.events.publishing import Author
-from core.inference.embedders import HashEmbedder
 from core.memory import memories, writer
 from core.memory.changes import (
     Add,
@@ -31,25 +29,18 @@ from core.memory.changes import (
 )
 from core.memory.identity import Known
 from core.storage.db import Database
-from core.types import Candidate, Category, Evidence, Json, Relation, Topic
+from core.types import Json, Relation
 from core.undo import field_reversal
 from core.undo.undo import Undone, carry_out
+from tests.factories import EMBEDDER, NOON, a_candidate
 from tests.samples import TENANT
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-EMBEDDER = HashEmbedder()
 PERSON = Author("key:test")
 
 KINDS = (
     "add confirm confirm_two merge absorb replace supersede predates dispute derive retire edit archive "
     "restore pin link"
 ).split()
-
-
-def a_candidate(content: str, day: int = 0, **fields: Any) -> Candidate:
-    quote = Evidence("s1", f"m{day}", "e1", content)
-    plain = Candidate(content, Category.FACT, Topic.PERSONAL, "ada", (quote,), NOON + timedelta(days=day))
-    return replace(plain, **fields)
 
 
 def an_add(content: str, day: int = 0, **fields: Any) -> Add:

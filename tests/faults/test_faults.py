@@ -8,23 +8,21 @@ import signal
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 import redis
 
 from bench.stand import Stand, stack
 from tests.faults.model import RETRY_AFTER_SECONDS, Model, serving
+from tests.faults.stand import eventually, kill_group, pid
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
 
 MESSAGES = 12
 FIRST, SECOND = list(range(1, 11)), [11, 12]
 """The positions of the messages that are new in each window of such a conversation."""
-
-PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -223,20 +221,6 @@ def dispatches(stand: Stand, session: str) -> list[dict[str, Any]]:
     return [dispatch for trace in traces for dispatch in trace["dispatches"] if dispatch["rule"]]
 
 
-def pid(stand: Stand, name: str) -> int:
-    return int((stand.home / "run" / f"{name}.pid").read_text().split()[0])
-
-
-def kill_group(stand: Stand, name: str) -> None:
-    """The worker and the processes it has forked, at once; one that is being started again, once it runs."""
-
-    def killed() -> bool:
-        os.killpg(pid(stand, name), signal.SIGKILL)
-        return True
-
-    eventually(killed)
-
-
 class paused:  # noqa: N801 - reads as a statement
     """Processes that stand still for a while."""
 
@@ -250,19 +234,3 @@ class paused:  # noqa: N801 - reads as a statement
     def __exit__(self, *_: object) -> None:
         for group in self.groups:
             os.killpg(group, signal.SIGCONT)
-
-
-def eventually(look: Callable[[], Any]) -> Any:
-    """What `look` answers once it answers something true."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    trouble: object = "it stayed false"
-    while time.monotonic() < end:
-        try:
-            found = look()
-        except (httpx.HTTPError, OSError, IndexError) as error:
-            trouble = error
-        else:
-            if found:
-                return found
-        time.sleep(0.1)
-    pytest.fail(f"not within {PATIENCE_SECONDS} s: {trouble}")

@@ -23,7 +23,7 @@ from sqlalchemy import Engine, create_engine, text
 
 from bench.stand import Stand, stack
 from core.types import Json
-from tests.faults.test_faults import eventually, kill_group, pid
+from tests.faults.stand import eventually, kill_group, pid
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
 

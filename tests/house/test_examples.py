@@ -158,7 +158,7 @@ import json
 from dataclasses import replace
 from core.config import Settings
 from core.tenancy.tenants import DEFAULT
-from tests.workers.agents.test_outbound import a_job, tools
+from tests.factories import a_job, tools
 from workers.agents import notify as notifying
 kit, job = tools(Settings()), a_job(channel="desk", template="A parcel is lost. 包裹丢了。", subject="Parcel")
 job = replace(job, tenant_id=DEFAULT)
@@ -182,7 +182,7 @@ from dataclasses import replace
 from core.config import Settings
 from core.errors import Never
 from core.tenancy.tenants import DEFAULT
-from tests.workers.agents.test_outbound import a_job, tools
+from tests.factories import a_job, tools
 from workers.agents import notify as notifying
 try:
     notifying.notify(tools(Settings()), replace(a_job(channel="ann", template="Hello"), tenant_id=DEFAULT))

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.test_plan import sources
+from tests.house.sources import sources
 
 KEEPERS = frozenset("lru_cache cache Kept Remembered remembered WeakKeyDictionary WeakValueDictionary".split())
 """What functions and modules keep things with."""

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,29 +27,24 @@ from rules.expressions.operators import OPERATORS
 from rules.expressions.paths import EVENT_FIELDS, LOOKED_UP
 from rules.flow import flow_rows
 from rules.flow.stages import STAGES
+from tests.house.sources import functions, sources
 from workers.agents import table
 
-PACKAGES = ("core", "rules", "workers", "api")
 LONGEST = 60
-FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def sources(root: Path) -> Iterator[tuple[str, str, ast.Module]]:
-    """Every module of the service: its path, its text, its tree."""
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
-            written = path.read_text(encoding="utf-8")
-            yield str(path.relative_to(root)), written, ast.parse(written)
-
-
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, FUNCTIONS))
 
 
 def test_imports_run_one_way(root: Path) -> None:
     command = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([command, "--no-cache"], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_no_test_imports_from_a_module_of_tests(root: Path) -> None:
+    """Builders that several tests share are in modules of their own, such as `tests/factories.py`."""
+    imports = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_\w+", re.MULTILINE)
+    assert imports.search("from tests.core.memory.test_writer import a_candidate")
+    found = [path for path in (root / "tests").rglob("*.py") if imports.search(path.read_text(encoding="utf-8"))]
+    assert [str(path.relative_to(root)) for path in found] == []
 
 
 def test_no_function_is_long_without_a_reason_beside_it(root: Path) -> None:

@@ -1,5 +1,5 @@
 """What the tests of security share: a receiver of webhooks."""
 
-from tests.workers.agents.test_outbound import other
+from tests.workers.receiver import other
 
 __all__ = ["other"]

@@ -14,9 +14,10 @@ from core.errors import Later, Never
 from core.storage.db import Database
 from core.types import Json
 from tests.doors import Doors, key_of, opened
+from tests.factories import a_job, tools
 from tests.outlets import open_to
 from tests.samples import TENANT, accept, event
-from tests.workers.agents.test_outbound import Other, a_job, tools
+from tests.workers.receiver import Other
 from tests.works import at_work
 from workers.agents import outbound
 from workers.dispatch.relay import Owed

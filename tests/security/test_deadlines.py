@@ -16,7 +16,7 @@ from core.config import Settings
 from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import TENANT
-from tests.workers.dispatch.test_ledger import deaths, mark, marks, owe, row_of, rush, swept
+from tests.workers.dispatch.owing import deaths, mark, marks, owe, row_of, rush, swept
 from workers.agents import table
 from workers.dispatch import deadline, lease, ledger
 from workers.dispatch.model import Agent, Job, Ledger, Outcome, Policy

@@ -24,9 +24,10 @@ from core.tenancy.vault import Vault
 from core.types import Json
 from tests.commands import Imprint, served
 from tests.doors import OTHER, Doors, key_of, opened
+from tests.factories import a_job, tools
 from tests.outlets import entry_of, open_to
 from tests.samples import TENANT, event
-from tests.workers.agents.test_outbound import Other, a_job, tools
+from tests.workers.receiver import Other
 from tests.works import at_work
 from workers.agents import notify, outbound
 

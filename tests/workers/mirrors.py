@@ -17,7 +17,7 @@ from core.events import log
 from core.memory.changes import Add, Change
 from core.storage.db import Database
 from core.types import Event
-from tests.core.maintenance.test_sweeps import carry_out
+from tests.factories import carry_out
 from tests.samples import TENANT
 from tests.works import Works
 from workers.mirror_watcher import Watch

@@ -6,7 +6,8 @@ from core.memory.changes import Confirm, Link
 from core.storage.db import Database
 from core.types import Relation
 from tests.commands import Imprint
-from tests.core.changing import Bench, a_candidate, an_add
+from tests.core.changing import Bench, an_add
+from tests.factories import a_candidate
 
 
 def test_a_verdict_is_listed_and_taken_back(imprint: Imprint, app: Database) -> None:

@@ -11,7 +11,7 @@ from api.cli import mirror
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage.db import Database
-from tests.core.maintenance.test_sweeps import a_memory, carry_out
+from tests.factories import a_memory, carry_out
 from tests.samples import TENANT
 from tests.workers.mirrors import Desk, desk
 from tests.works import at_work

@@ -6,7 +6,7 @@ from api.cli.reembed import reembed
 from core.index import reembedding
 from core.inference.embedders import HashEmbedder
 from core.storage import db, vector_spaces
-from tests.core.storage.test_vector_spaces import NEW, OLD, Both, both, found, learn, left, model
+from tests.core.storage.two_models import NEW, OLD, Both, both, found, learn, left, model
 from tests.samples import TENANT
 
 __all__ = ["both"]

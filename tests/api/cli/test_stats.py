@@ -9,7 +9,7 @@ from api.cli import stats
 from core.memory.changes import Add
 from core.storage.db import Database
 from tests.commands import Imprint
-from tests.core.maintenance.test_sweeps import a_memory, carry_out, set_back
+from tests.factories import a_memory, carry_out, set_back
 
 
 def kept(app: Database) -> Add:

@@ -14,8 +14,8 @@ from sqlalchemy import text
 from core.memory.changes import Archive, Link, Pin
 from core.storage.db import Database
 from core.types import Category, Json, Relation, Trust
-from tests.core.maintenance.test_sweeps import a_memory, carry_out
 from tests.doors import OTHER, Doors
+from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept_all, said
 
 NOW = datetime.now(UTC)

@@ -9,7 +9,7 @@ import pytest
 from core.config import Settings
 from core.storage.db import Database
 from tests.commands import Imprint
-from tests.core.inference.test_costs import NOW, call, dispatch
+from tests.core.inference.calls import NOW, call, dispatch
 from tests.doors import OTHER, Doors, key_of
 
 

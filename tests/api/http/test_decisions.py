@@ -10,8 +10,9 @@ from core.config import Settings
 from core.memory.changes import Archive, Confirm, Ignore, Link, Merge
 from core.storage.db import Database
 from core.types import Json, Relation
-from tests.core.changing import Bench, a_candidate, an_add
+from tests.core.changing import Bench, an_add
 from tests.doors import Doors, key_of, opened
+from tests.factories import a_candidate
 from tests.samples import TENANT
 
 DECISIONS = "/v1/memories/decisions"

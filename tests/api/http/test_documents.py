@@ -15,7 +15,7 @@ from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from tests.commands import Imprint
-from tests.core.documents.test_documents import HOSTILE, RULES
+from tests.core.documents.samples import HOSTILE, RULES
 from tests.core.erasing import a_word, holding
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.samples import TENANT, accept, said

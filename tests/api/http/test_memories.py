@@ -17,9 +17,9 @@ from core.memory.changes import Archive, Edit, Owner
 from core.search.recall_log import Asker, Recall, announcements_of
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
-from tests.core.maintenance.test_sweeps import a_memory, carry_out, expire, row
 from tests.databases import analyzed
 from tests.doors import Doors, key_of, opened
+from tests.factories import a_memory, carry_out, expire, memory_row
 from tests.samples import TENANT
 from tests.works import at_work
 
@@ -80,7 +80,7 @@ def test_what_has_expired_is_listed_only_with_the_archived(door: Doors, app: Dat
 @pytest.mark.parametrize("act", ["pin", "restore"])
 def test_who_has_looked_at_another_version_is_refused(door: Doors, app: Database, cat: UUID, act: str) -> None:
     assert door.post(f"/v1/memories/{cat}/{act}", {"version": 7}).status_code == 409
-    assert row(app, cat).version == 1
+    assert memory_row(app, cat).version == 1
 
 
 @pytest.mark.parametrize("act", ["pin", "restore"])
@@ -108,7 +108,7 @@ def test_a_search_announces_what_it_handed_out_and_each_counts_once(
     assert sum(one["searches"] for one in said) == 10
     with at_work(settings) as works:
         works.settle()
-    assert row(app, cat).uses == 1
+    assert memory_row(app, cat).uses == 1
     assert recalled(app) == said
 
 

@@ -16,8 +16,8 @@ from core.events import log
 from core.memory import memories
 from core.storage.db import Database
 from core.types import Event, Json
-from tests.core.maintenance.test_sweeps import PERSON
 from tests.doors import OTHER, Doors, key_of, opened
+from tests.factories import PERSON
 from tests.samples import TENANT, accept, said
 
 CAT: Json = {"user_id": "ada", "content": "Ada has a cat."}

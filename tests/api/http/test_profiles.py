@@ -11,8 +11,8 @@ from core.events import log
 from core.memory.changes import Owner
 from core.storage.db import Database
 from core.types import Category, Evidence, Json
-from tests.core.maintenance.test_sweeps import a_memory, carry_out
 from tests.doors import OTHER, Doors
+from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept, said
 
 NOW = datetime.now(UTC)

@@ -15,8 +15,9 @@ from core.memory.shadow import Difference
 from core.storage.db import Database
 from core.types import Json
 from rules.backtest import rebuild
-from tests.core.memory.test_writer import a_candidate, an_add
+from tests.core.memory.writing import an_add
 from tests.doors import Doors
+from tests.factories import a_candidate
 from tests.samples import TENANT, ended, event, said
 from tests.works import at_work
 

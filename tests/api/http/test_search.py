@@ -12,8 +12,8 @@ from core.memory.changes import Add, Link
 from core.search.recipes import RECIPES
 from core.storage.db import Database
 from core.types import Json, Relation
-from tests.core.maintenance.test_sweeps import a_memory, carry_out
 from tests.doors import OTHER, Doors
+from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept_all, said
 from tests.works import Works
 

@@ -5,7 +5,7 @@ from core.plans import tracker
 from core.storage.db import Database
 from core.summaries import rolling
 from core.summaries.rolling import Limits
-from tests.core.plans.test_tracker import published, updated
+from tests.core.plans.publishing import published, updated
 from tests.doors import OTHER, Doors
 from tests.samples import TENANT, accept, accept_all, said
 

@@ -8,8 +8,7 @@ from core.config import Settings
 from core.storage.db import Database
 from core.summaries import units
 from core.types import Json
-from tests.core.summaries.test_segmentation import HIKE, SOUP, TAXES
-from tests.core.summaries.test_units import talk, wrote
+from tests.core.summaries.conversations import HIKE, SOUP, TAXES, talk, wrote
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, accept, accept_all, said
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -9,22 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.consolidation.judge import QUESTIONS, Kind, Thresholds, Word, conflicting, judge, opined, unclear
-from core.memory.identity import Known, statement_key
+from core.memory.identity import statement_key
 from core.statements.comparison import read
-from core.types import Candidate, Category, Topic
+from core.types import Category
+from tests.core.consolidation.samples import NOON, a_candidate, a_known
 
 MERGED = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-def a_candidate(content: str, **fields: object) -> Candidate:
-    plain = Candidate(content, Category.FACT, Topic.PERSONAL, "ada", (), NOON)
-    return replace(plain, **fields)  # type: ignore[arg-type]
-
-
-def a_known(content: str, similarity: float | None = None, **fields: object) -> Known:
-    plain = Known(uuid4(), 1, content, "ada", None, None, NOON, similarity)
-    return replace(plain, **fields)  # type: ignore[arg-type]
 
 
 def test_what_nobody_said_before_is_new() -> None:

@@ -14,8 +14,9 @@ from core.memory import tombstones
 from core.memory.changes import Archive, Confirm, Derive, Edit, Ignore, Link, Merge, Part, Replace
 from core.storage.db import Database
 from core.types import Category, Evidence, Relation
-from tests.core.changing import EMBEDDER, PERSON, Bench, a_candidate, an_add
+from tests.core.changing import PERSON, Bench, an_add
 from tests.core.erasing import a_word, erased, holding, rows, told
+from tests.factories import EMBEDDER, a_candidate
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
 

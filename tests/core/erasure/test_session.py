@@ -20,9 +20,10 @@ from core.storage import tables as storage_tables
 from core.storage.db import Database
 from core.types import Category, Evidence
 from rules.registry import store
-from tests.core.changing import Bench, a_candidate, an_add
+from tests.core.changing import Bench, an_add
 from tests.core.erasing import ECHOES, a_word, holding, rows, told
 from tests.doors import OTHER, key_of
+from tests.factories import a_candidate
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works

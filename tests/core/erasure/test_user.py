@@ -18,8 +18,9 @@ from core.memory.changes import Confirm, Derive, Part
 from core.storage import tables
 from core.storage.db import Database
 from core.types import Category, Evidence
-from tests.core.changing import Bench, a_candidate, an_add
+from tests.core.changing import Bench, an_add
 from tests.core.erasing import a_word, holding, lived_in, names_forgotten, picture, rows, told, user_erased
+from tests.factories import a_candidate
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
 from workers.dispatch.model import Job, Outcome

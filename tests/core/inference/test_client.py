@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from core.errors import Later, Never
 from core.inference import structured_output
@@ -24,105 +20,10 @@ from core.inference.api_errors import LONGEST_PAUSE, retry_after
 from core.inference.client import Call, Client
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
 from core.storage.db import Database
-from tests.core.inference.test_quota import FREE, NAME, a_provider, put, row
-from tests.ports import POLL_SECONDS
+from tests.core.inference.endpoint import GOOD, Endpoint, Fact, Facts, Place, endpoint, refusal, reply
+from tests.core.inference.providers import FREE, NAME, a_provider, put, row
 
-
-class Mood(StrEnum):
-    GLAD = "glad"
-    SAD = "sad"
-
-
-class Place(BaseModel):
-    """Where something is."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    title: Annotated[str, Field(min_length=1, max_length=20, pattern="^[A-Z]")]
-    format: str | None = None
-
-
-class Fact(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    content: Annotated[str, Field(min_length=1)]
-    share: Annotated[float, Field(ge=0, le=1)]
-    mood: Mood = Mood.GLAD
-    said: AwareDatetime | None = None
-    on: date | None = None
-    kind: Literal["fact"] = "fact"
-    place: Place | None = Field(None, description="Where it is.")
-
-
-class Facts(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    facts: Annotated[list[Fact], Field(max_length=3)]
-
-
-GOOD = {"facts": [{"content": "Ada lives in Turin.", "share": 0.5}]}
 ADA = Facts.model_validate(GOOD)
-
-
-class Endpoint:
-    """What was asked, and what is answered, one after the other; the last one again and again."""
-
-    def __init__(self, *answers: Any) -> None:
-        self.answers = list(answers)
-        self.asked: list[Any] = []
-        self.url = ""
-
-    def next(self, body: Any) -> tuple[int, str, dict[str, str]]:
-        self.asked.append(body)
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        status, content, headers = answer if isinstance(answer, tuple) else (200, answer, {})
-        return status, content if isinstance(content, str) else json.dumps(content), headers
-
-    @property
-    def formats(self) -> list[str]:
-        return [body.get("response_format", {}).get("type", "none") for body in self.asked]
-
-
-@contextmanager
-def endpoint(*answers: Any) -> Iterator[Endpoint]:
-    there = Endpoint(*answers)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            status, content, headers = there.next(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            raw = content.encode()
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", "Content-Length": str(len(raw)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    there.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-    thread.start()
-    try:
-        yield there
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def reply(content: object, *, ended: str = "stop", usage: Any = (10, 5), **message: Any) -> dict[str, Any]:
-    """A completion, as the endpoint says it."""
-    text = content if isinstance(content, str | list) or content is None else json.dumps(content)
-    counted = {"prompt_tokens": usage[0], "completion_tokens": usage[1]} if usage else None
-    told = {"index": 0, "finish_reason": ended, "message": {"role": "assistant", "content": text, **message}}
-    return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [told], "usage": counted}
-
-
-def refusal(status: int, message: str = "no", **headers: str) -> tuple[int, Any, dict[str, str]]:
-    return status, {"error": {"message": message}}, headers
 
 
 def asked(there: Endpoint, calls: list[Call], **more: Any) -> Facts:

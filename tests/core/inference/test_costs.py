@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import event as hooks
@@ -17,26 +16,11 @@ from core.inference import costs
 from core.storage.db import Database
 from core.types import Json
 from rules.engine import lookups
+from tests.core.inference.calls import NOW, call, dispatch
 from tests.databases import analyzed
 from tests.samples import TENANT, accept, event
-from tests.workers.dispatch.test_ledger import owe
 
 OTHER = "globex"
-NOW = datetime.now(UTC)
-
-
-def call(app: Database, dispatch: UUID | None = None, *, tenant: str = TENANT, **fields: Any) -> None:
-    """A call in the ledger."""
-    values = {"model": "m", "input": 100, "output": 10, "cost": 0.25, "latency": 50.0, "at": NOW, **fields}
-    with app.tenant(tenant) as tx:
-        tx.execute(_CALL, {"tenant": tenant, "dispatch": dispatch or uuid4(), **values})
-
-
-_CALL = text("""
-    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
-                             outcome, at)
-    VALUES (:tenant, :dispatch, :model, 'p.v1', :input, :output, :cost, :latency, 'ok', :at)
-""")
 
 
 def told(app: Database, by: costs.By, tenant: str = TENANT, **between: Any) -> Json:
@@ -47,11 +31,6 @@ def told(app: Database, by: costs.By, tenant: str = TENANT, **between: Any) -> J
 
 def keys(found: Json) -> dict[str | None, int]:
     return {one["key"]: one["calls"] for one in found["items"]}
-
-
-def dispatch(app: Database, target: str, rule: str | None, user: str | None) -> UUID:
-    seq = accept(app, event(payload={"user_id": user} if user else {})).last_seq
-    return owe(app, target, rule=rule, event_seq=seq)
 
 
 def test_calls_are_added_up_by_each_of_the_four(app: Database) -> None:

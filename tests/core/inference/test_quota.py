@@ -7,43 +7,25 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Later
 from core.inference import quota, token_bucket
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
-from core.inference.token_bucket import Answer, Level, Limits, Need
+from core.inference.token_bucket import Answer, Level, Need
 from core.storage.db import Database
+from tests.core.inference.providers import FREE, LIMITS, NAME, a_provider, put, row
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-LIMITS = Limits(60, 6_000, 3, timedelta(seconds=30), timedelta(seconds=90))
-FREE = replace(LIMITS, requests=None, tokens=None)
-NAME = "models.example/m"
 
 
 def later(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
-
-
-def a_provider(**limits: Any) -> Provider:
-    return Provider(NAME, replace(LIMITS, **limits))
-
-
-def row(db: Database) -> Any:
-    with db.queue() as tx:
-        return tx.execute(text("SELECT * FROM providers WHERE name = :name"), {"name": NAME}).one()
-
-
-def put(db: Database, changes: str) -> None:
-    with db.queue() as tx:
-        tx.execute(text(f"UPDATE providers SET {changes} WHERE name = :name"), {"name": NAME})
 
 
 def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Answer:

@@ -5,7 +5,7 @@ import pytest
 from core.consolidation.judge import Kind, judge
 from core.language.spelling import american
 from core.statements.comparison import difference, is_same, read
-from tests.core.consolidation.test_judge import a_candidate, a_known
+from tests.core.consolidation.samples import a_candidate, a_known
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from core.maintenance import memory_stats
 from core.memory.changes import Archive
 from core.storage.db import Database
 from core.types import Category, Json, Kind, Trust
-from tests.core.maintenance.test_sweeps import a_memory, carry_out, set_back
 from tests.databases import analyzed
+from tests.factories import a_memory, carry_out, set_back
 from tests.samples import TENANT
 
 NOW = datetime.now(UTC)

@@ -14,8 +14,9 @@ from core.memory.identity import Known
 from core.storage.db import Database
 from core.types import Category, Json, Trust
 from rules.registry import store
-from tests.core.changing import EMBEDDER, Bench, a_candidate, an_add
+from tests.core.changing import Bench, an_add
 from tests.core.erasing import a_word, erased, holding, rows, told, user_erased
+from tests.factories import EMBEDDER, a_candidate
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, said
 from tests.works import Works

@@ -21,7 +21,7 @@ from core.search.query import Question
 from core.search.resident import loading
 from core.storage.db import Database, pieces
 from core.types import Evidence, Trust
-from tests.core.maintenance.test_sweeps import a_memory, carry_out, row
+from tests.factories import a_memory, carry_out, memory_row
 from tests.samples import TENANT, accept, said
 from tests.works import Works
 
@@ -123,7 +123,7 @@ def test_a_row_of_then_is_of_the_same_types_as_one_of_now(app: Database) -> None
     carry_out(app, cat)
     with app.tenant(TENANT) as tx:
         then = memory_as_of.of_ids(tx, [cat.id], datetime.now(UTC) + timedelta(seconds=5))[cat.id]
-    assert then._mapping == row(app, cat.id)._mapping
+    assert then._mapping == memory_row(app, cat.id)._mapping
 
 
 def test_an_edit_is_not_seen_before_it_was_made(app: Database) -> None:

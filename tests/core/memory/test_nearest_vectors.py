@@ -16,8 +16,8 @@ from core.memory import memories, nearest_vectors, writer
 from core.memory.changes import Add, Archive, Edit
 from core.memory.nearest_vectors import Near
 from core.storage.db import Database, Tx
-from tests.core.maintenance.test_sweeps import ADA, EMBEDDER, PERSON, a_memory, carry_out
 from tests.databases import analyzed
+from tests.factories import ADA, EMBEDDER, PERSON, a_memory, carry_out
 from tests.samples import TENANT
 
 PEOPLE = ["Bob", "Carla", "Marek", "Ines", "Tom"]

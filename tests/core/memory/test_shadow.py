@@ -15,7 +15,8 @@ from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
 from core.tenancy import tenants
 from core.types import Candidate, Evidence
-from tests.core.memory.test_writer import a_candidate, an_add, carry_out, lives_in
+from tests.core.memory.writing import an_add, carry_out, lives_in
+from tests.factories import a_candidate
 from tests.samples import TENANT
 
 BESIDE = f"rebuild-{uuid4().hex}"

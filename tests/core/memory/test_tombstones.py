@@ -14,7 +14,7 @@ from sqlalchemy import text
 from core.memory import memories, tombstones
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
-from tests.core.changing import a_candidate
+from tests.factories import a_candidate
 from tests.samples import TENANT, accept, said
 
 LISBON = a_candidate("Ada moved to a flat in Lisbon with Bob.", attribute="home.city", value="Lisbon")

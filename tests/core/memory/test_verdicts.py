@@ -17,7 +17,8 @@ from core.memory.changes import Add, Confirm, Dispute, Edit, Ignore, Merge
 from core.memory.verdicts import Wanted
 from core.storage.db import Database
 from core.types import Evidence
-from tests.core.changing import NOON, PERSON, Bench, a_candidate, absorbed, an_add, two
+from tests.core.changing import PERSON, Bench, absorbed, an_add, two
+from tests.factories import NOON, a_candidate
 from tests.samples import TENANT
 
 

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -14,54 +12,26 @@ from core.errors import Conflict
 from core.events import log
 from core.events.log import Cause
 from core.events.publishing import Author
-from core.inference.embedders import HashEmbedder
 from core.memory import memories, writer
 from core.memory.changes import Add, Change, Confirm, Link, Merge, Owner
 from core.memory.identity import Known
 from core.storage import db
 from core.storage.db import Database, Tx
-from core.types import Candidate, Category, Event, Evidence, Relation, Topic
+from core.types import Candidate, Evidence, Relation
+from tests.core.memory.writing import an_add, carry_out, lives_in, the_cause
+from tests.factories import ADA, EMBEDDER, NOON, a_candidate
 from tests.samples import TENANT, accept, event
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-ADA = Owner("ada")
-EMBEDDER = HashEmbedder()
 WRITTEN = "memories memory_versions evidence relations search_index events".split()
-
-
-def a_candidate(content: str, day: int = 0, **fields: Any) -> Candidate:
-    quote = Evidence("s1", f"m{day}", "e1", content)
-    plain = Candidate(content, Category.FACT, Topic.PERSONAL, "ada", (quote,), NOON + timedelta(days=day))
-    return replace(plain, **fields)
-
-
-def lives_in(city: str, day: int, **fields: Any) -> Candidate:
-    return a_candidate(f"Ada lives in {city}.", day, attribute="home.city", value=city, **fields)
 
 
 def said(*evidence: Evidence) -> Candidate:
     return a_candidate("I do.", evidence=evidence)
 
 
-def an_add(candidate: Candidate, **fields: Any) -> Add:
-    return Add(candidate, "because", EMBEDDER.embed([candidate.content])[0], **fields)
-
-
 def known(tx: Tx, memory_id: UUID) -> Known:
     row = memories.get(tx, memory_id)
     return Known(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
-
-
-def the_cause(app: Database) -> Event:
-    accept(app, event(id="cause"))
-    with app.tenant(TENANT) as tx:
-        return log.get(tx, "cause")
-
-
-def carry_out(app: Database, wanted: list[Change], owner: Owner = ADA) -> dict[str, int]:
-    author = Author("tester", Cause(the_cause(app)), "a_rule", 3)
-    with app.tenant(TENANT) as tx:
-        return writer.apply(tx, TENANT, owner, wanted, author)
 
 
 def emitted(app: Database) -> list[tuple[str, str | None]]:

@@ -1,20 +1,15 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from core.mirror import git
 from core.mirror.git import GitFailed
+from tests.core.mirror.git_objects import everything, run
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
-
-
-def run(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 def log(root: Path) -> list[str]:
@@ -26,17 +21,6 @@ def written(root: Path, user: str, text: str, file: str = "memory.md") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / file).write_text(text)
     return folder
-
-
-def everything(root: Path) -> str:
-    """All that git keeps, whether anything leads to it or not."""
-    objects = run(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
-    return "".join(
-        subprocess.run(["git", "cat-file", "-p", name], cwd=root, capture_output=True, check=True).stdout.decode(
-            errors="replace"
-        )
-        for name in objects
-    )
 
 
 def test_each_change_is_a_commit_in_a_repository_of_its_own(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Conflict, Never
-from core.events import log
 from core.inference.token_counting import counter
 from core.plans import checklists, parsing, rendering, tracker
 from core.plans import tree as plans_tree
@@ -18,23 +17,10 @@ from core.plans.tracker import Plan
 from core.plans.tree import Step, Tree
 from core.storage.db import Database
 from core.types import Event, Json
-from tests.samples import TENANT, accept, event, said
+from tests.core.plans.publishing import published, updated
+from tests.samples import TENANT, said
 
 PLAN = {"goal": "Ship it", "steps": ["Build", {"title": "Test", "steps": ["Unit", "End to end"]}, "Deploy"]}
-
-
-def updated(plan: Any, session: str = "s1", **more: Any) -> Json:
-    fields = {name: more.pop(name) for name in ("id", "time") if name in more}
-    payload = {"session_id": session, "user_id": "ada", "plan": plan, **more}
-    return event("plan.updated", payload, **fields)
-
-
-def published(app: Database, document: Json) -> Event:
-    with app.tenant(TENANT) as tx:
-        last = log.since(tx, 0, 1000)[-1].seq if log.since(tx, 0, 1000) else 0
-    accept(app, document)
-    with app.tenant(TENANT) as tx:
-        return log.since(tx, last, 1000)[0]
 
 
 def tracked(app: Database, one: Event) -> Json:

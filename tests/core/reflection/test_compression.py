@@ -14,7 +14,7 @@ from core.errors import Conflict, Never
 from core.events import log
 from core.inference.embedders import HashEmbedder
 from core.memory import memories
-from core.memory.changes import Add, Derive, Dispute, Pin
+from core.memory.changes import Derive, Dispute, Pin
 from core.memory.identity import Known
 from core.reflection import compression
 from core.reflection.compression import Asked, Compressed, Core
@@ -22,14 +22,12 @@ from core.statements import condense
 from core.storage.db import Database
 from core.types import Category, Json
 from core.undo import undo
-from tests.core.maintenance.test_sweeps import ADA, NOW, PERSON, a_memory, carry_out, history, row, set_back
+from tests.core.reflection.runs import RUNS, runs
+from tests.factories import ADA, NOW, PERSON, a_memory, carry_out, changes_of, memory_row, set_back
 from tests.samples import TENANT
 
 EMBEDDER = HashEmbedder()
 UNUSED, USES = timedelta(days=90), 5
-RUNS = [f"Ada ran {n} km along the river with {name} in the morning." for n, name in enumerate(
-    ("Bob", "Carla", "Ines", "Tom", "Marek", "Olga", "Yusuf", "Kenji", "Nadia", "Lena"), 3
-)]  # fmt: skip
 
 
 def planned(app: Database, days: float, user: str = "ada", **fields: Any) -> Compressed:
@@ -58,10 +56,6 @@ def parts_of(app: Database, core: UUID) -> set[UUID]:
         return set(found.scalars())
 
 
-def runs(count: int = 10, **fields: Any) -> list[Add]:
-    return [a_memory(said, **fields) for said in RUNS[:count]]
-
-
 def test_ten_become_three_after_thirty_days_and_one_after_ninety(app: Database) -> None:
     mine = runs()
     carry_out(app, *mine)
@@ -76,7 +70,7 @@ def test_ten_become_three_after_thirty_days_and_one_after_ninety(app: Database) 
     assert one.level == 2
     for said in RUNS:
         assert condense.marks(said) <= condense.marks(one.content)
-    assert all(row(app, add.id).status == "archived" for add in mine)
+    assert all(memory_row(app, add.id).status == "archived" for add in mine)
     assert {p for c in parts_of(app, one.id) for p in ([c] if c in {a.id for a in mine} else parts_of(app, c))} == {
         add.id for add in mine
     }
@@ -86,7 +80,7 @@ def test_a_core_rests_on_all_evidence_and_counts_as_unused_since_its_parts(app: 
     mine = runs(4, confidence=0.6)
     carry_out(app, *mine)
     set_back(app, [add.id for add in mine], 100)
-    last = max(row(app, add.id).recorded_at for add in mine)
+    last = max(memory_row(app, add.id).recorded_at for add in mine)
     assert compressed(app, 0) == {"looked_at": 4, "derived": 1, "archived": 4}
     (core,) = active(app)
     assert (core.last_used_at, core.level, core.confidence) == (last, 1, 0.6)
@@ -96,7 +90,7 @@ def test_a_core_rests_on_all_evidence_and_counts_as_unused_since_its_parts(app: 
         told = [event.event_type for event in log.since(tx, 0, 100)]
     assert told.count("memory.compressed") == 1
     assert told.count("memory.archived") == 4
-    assert history(app, mine[0].id) == ["add", "archive"]
+    assert changes_of(app, mine[0].id) == ["add", "archive"]
 
 
 @pytest.mark.parametrize(

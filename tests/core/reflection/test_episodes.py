@@ -19,7 +19,7 @@ from core.reflection import episodes
 from core.reflection.episodes import Narrate, plainly
 from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
-from tests.core.maintenance.test_sweeps import carry_out, history, row
+from tests.factories import carry_out, changes_of, memory_row
 from tests.faults.model import serving
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 
@@ -122,7 +122,7 @@ def test_when_the_conversation_goes_on_the_same_episode_is_brought_up_to_date(
     accept(app, said("The hotel is still broken, it failed.", time="2026-11-22T09:00:00Z"))
     assert wrote(app, settings) == {"episodes": 1, "edited": 1}
     (after,) = stored(app)
-    assert (after.id, after.version, history(app, after.id)) == (before.id, 2, ["add", "edit"])
+    assert (after.id, after.version, changes_of(app, after.id)) == (before.id, 2, ["add", "edit"])
     assert (after.structured["messages"], after.structured["success"]) == (5, False)
     assert "The hotel is still broken, it failed." in quotes(app, after)
 
@@ -236,7 +236,7 @@ def test_an_episode_that_someone_has_put_aside_does_not_come_back(app: Database,
         tx.execute(text("UPDATE memories SET status = 'archived', trust = 'rejected'"))
     accept(app, said("One more hotel, please."))
     assert wrote(app, settings) == {"episodes": 1}
-    assert (row(app, one.id).status, len(stored(app))) == ("archived", 1)
+    assert (memory_row(app, one.id).status, len(stored(app))) == ("archived", 1)
 
 
 def test_one_that_has_faded_is_brought_back_when_its_conversation_goes_on(app: Database, settings: Settings) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,33 +12,23 @@ from core.erasure import memory as erasure_memory
 from core.errors import Never
 from core.inference.embedders import HashEmbedder
 from core.memory import memories
-from core.memory.changes import Add, Archive, Edit
+from core.memory.changes import Archive, Edit
 from core.reflection import generalization, patterns, recurrence
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Topic
 from core.undo import undo
-from tests.core.maintenance.test_sweeps import ADA, NOW, PERSON, a_memory, carry_out, history, row
+from tests.core.reflection.series import RUNS, in_turn, said
+from tests.factories import ADA, NOW, PERSON, carry_out, changes_of, memory_row
 from tests.samples import TENANT, accept
 from tests.samples import said as said_message
 
 EMBEDDER = HashEmbedder()
-RUNS = [f"Ada went running by the river with {name}." for name in ("Bob", "Carla", "Ines", "Tom", "Olga", "Marek")]
 TOKYO = [
     "The Tokyo office of Initech has 40 people.",
     "The Tokyo office of Initech opened in 2019.",
     "The Tokyo office of Initech is led by Kenji.",
     "The Tokyo office of Initech closes at 6 pm.",
 ]
-
-
-def said(content: str, place: int = 0, **fields: Any) -> Add:
-    quote = (Evidence(f"s{place}", f"m{place}", f"e{place}", content),)
-    plain = {"evidence": quote, "occurred_at": NOW + timedelta(days=3 * place), "category": Category.EVENT}
-    return a_memory(content, **(plain | fields))
-
-
-def in_turn(contents: Sequence[str], first: int = 0, **fields: Any) -> list[Add]:
-    return [said(content, place, **fields) for place, content in enumerate(contents, first)]
 
 
 def found(app: Database, wording: Any = generalization.plain, since: str | None = None, user: str = "ada") -> Json:
@@ -74,7 +64,7 @@ def test_what_comes_again_is_a_pattern_that_rests_on_all_of_it(app: Database) ->
     )
     assert quotes(app, one) == set(RUNS[:4])
     assert parts_of(app, one) == 4
-    assert {row(app, add.id).status for add in mine} == {"active"}
+    assert {memory_row(app, add.id).status for add in mine} == {"active"}
 
 
 def test_of_many_memories_a_pattern_cites_few_spread_over_its_days(app: Database) -> None:
@@ -162,7 +152,7 @@ def test_more_of_it_refreshes_the_pattern_in_place(app: Database) -> None:
     assert quotes(app, after) == set(RUNS[:4])
     assert parts_of(app, after) == 6
     assert found(app) == {"looked_at": 2}
-    assert history(app, after.id) == ["derive", "replace"]
+    assert changes_of(app, after.id) == ["derive", "replace"]
 
 
 def test_a_pattern_without_a_theme_gets_one_and_its_words(app: Database) -> None:

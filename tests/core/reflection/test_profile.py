@@ -20,8 +20,8 @@ from core.reflection import profile, profile_attributes
 from core.reflection.profile import Profile
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Status, Topic, Trust
-from tests.core.maintenance.test_sweeps import ADA, EMBEDDER, a_memory, carry_out
 from tests.databases import analyzed, carried_out
+from tests.factories import ADA, EMBEDDER, a_memory, carry_out
 from tests.samples import TENANT, accept, said
 
 PERSON = Author("key:1")

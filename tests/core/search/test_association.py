@@ -17,9 +17,10 @@ from core.search.association import FAN, REACH, SOURCES, Spread, spread
 from core.search.related import WEIGHTS
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Relation, Trust
-from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
-from tests.core.search.test_related import apart
+from tests.core.changing import PERSON, Bench, an_add
+from tests.core.search.searching import apart
 from tests.databases import analyzed
+from tests.factories import NOON, a_candidate
 from tests.samples import TENANT
 
 READER: Mapping[str, object] = {"user": "ada"}

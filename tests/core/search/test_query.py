@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,23 +12,20 @@ from sqlalchemy import text
 from core.config import Settings
 from core.documents import documents, preparation
 from core.documents.preparation import Sent
-from core.events import log
-from core.events.log import Cause
 from core.events.publishing import Author
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
 from core.memory import writer
-from core.memory.changes import Add, Owner
+from core.memory.changes import Owner
 from core.search import query
-from core.search.query import Found, Question
+from core.search.query import Question
 from core.storage.db import Database
-from core.types import Candidate, Category, Evidence, Kind, Topic
-from tests.core.memory.test_writer import a_candidate, an_add
-from tests.samples import TENANT, accept, accept_all, event, said
+from core.types import Category, Kind, Topic
+from tests.core.memory.writing import an_add
+from tests.core.search.searching import EMBEDDER, contents, remember, search
+from tests.factories import a_candidate
+from tests.samples import TENANT, accept, accept_all, said
 from tests.works import Works
-
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-EMBEDDER = HashEmbedder()
 
 
 class Blind:
@@ -39,15 +35,6 @@ class Blind:
 
     def embed(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
         return np.zeros((len(texts), self.dimension), dtype=np.float32)
-
-
-def search(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
-    question = replace(Question(words, user), **fields)
-    return query.search(app, tenant, question, EMBEDDER).results
-
-
-def contents(found: Sequence[Found]) -> list[str]:
-    return [(f.message or f.passage or f.memory).content for f in found]
 
 
 def shelve(app: Database, settings: Settings, content: str, **fields: Any) -> None:
@@ -68,18 +55,6 @@ def statements_of(app: Database, **asked: Any) -> list[str]:
     search(app, "tea", **asked)
     hooks.remove(app.engine, "before_cursor_execute", note)
     return sent
-
-
-def remember(app: Database, content: str, user: str = "ada", group: str | None = None, **fields: Any) -> Add:
-    """A memory that cites message m1 of session s1."""
-    quote = Evidence("s1", "m1", "e1", content)
-    candidate = replace(Candidate(content, Category.FACT, Topic.PERSONAL, user, (quote,), NOON), **fields)
-    add = Add(candidate, "because", EMBEDDER.embed([content])[0])
-    accept(app, event(id="cause"))
-    with app.tenant(TENANT) as tx:
-        cause = Cause(log.get(tx, "cause"))
-        writer.apply(tx, TENANT, Owner(user, group), [add], Author("tester", cause))
-    return add
 
 
 def test_a_message_is_found_by_its_words_before_anything_was_indexed(app: Database) -> None:

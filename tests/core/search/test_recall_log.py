@@ -17,8 +17,8 @@ from core.consolidation.echo import Served
 from core.search import recall_log
 from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
 from core.storage.db import Database
-from tests.core.maintenance.test_sweeps import a_memory, carry_out
 from tests.doors import OTHER, key_of, opened
+from tests.factories import a_memory, carry_out
 from tests.faults.model import serving
 from tests.samples import TENANT, accept, ended, said
 from tests.works import at_work

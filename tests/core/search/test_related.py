@@ -17,20 +17,16 @@ from core.search import related
 from core.search.related import FAN, REACH, Reached, spread
 from core.storage.db import Database
 from core.types import Evidence, Relation, Trust
-from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
+from tests.core.changing import PERSON, Bench, an_add
+from tests.core.search.searching import apart
 from tests.databases import analyzed, looked_at, nodes_of
+from tests.factories import NOON, a_candidate
 from tests.samples import TENANT
 
 
 @pytest.fixture
 def ada(app: Database) -> Bench:
     return Bench(app)
-
-
-def apart(content: str, number: int, **fields: object) -> Add:
-    """A memory that shares neither evidence nor slot with others."""
-    quote = Evidence("s1", f"own-{number}", "e1", content)
-    return an_add(content, number, **{"evidence": (quote,), **fields})
 
 
 def reached(app: Database, memory_id: UUID, **how: int | bool) -> list[Reached]:

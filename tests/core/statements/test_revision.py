@@ -10,7 +10,7 @@ from core.consolidation import batch
 from core.consolidation.judge import Kind, judge, revised
 from core.memory.changes import Add
 from core.statements import revision
-from tests.core.consolidation.test_judge import NOON, a_candidate, a_known
+from tests.core.consolidation.samples import NOON, a_candidate, a_known
 
 LATER = NOON + timedelta(days=30)
 

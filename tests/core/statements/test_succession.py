@@ -8,7 +8,7 @@ import pytest
 from core.consolidation.judge import Kind, as_held, judge
 from core.statements.succession import Gathered, is_past, renumbered
 from core.types import Category
-from tests.core.consolidation.test_judge import NOON, a_candidate, a_known
+from tests.core.consolidation.samples import NOON, a_candidate, a_known
 
 DAY = timedelta(days=1)
 

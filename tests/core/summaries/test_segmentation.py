@@ -12,42 +12,10 @@ from hypothesis import strategies as st
 from core.inference.embedders import HashEmbedder
 from core.summaries import segmentation
 from core.summaries.segmentation import FEWEST, MOST, Boundary, Mark, Slice, Turn
+from tests.core.summaries.conversations import BEIJING, HIKE, SOUP, TAXES
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 GAP = timedelta(minutes=30)
-
-HIKE = (
-    "We planned the hike up the mountain trail with tents.",
-    "The mountain trail is steep, bring hiking boots for the hike.",
-    "I packed the tents and the hiking boots for the mountain.",
-    "The trail map shows a mountain hut, we can pitch the tents there.",
-    "Hiking that mountain trail with tents takes two days.",
-    "Two days of hiking, so more tents and boots for the trail.",
-)
-TAXES = (
-    "The tax office wants the invoice for the accounting year.",
-    "Accounting sent the invoice to the tax office late.",
-    "Late invoices cost a fee at the tax office, says accounting.",
-    "Which invoice did the tax office refuse, accounting asks?",
-    "The refused invoice had no tax number, accounting will fix it.",
-    "Then accounting files the invoice with the tax office again.",
-)
-BEIJING = (
-    "我想订下周去北京的机票，最好是早上的航班。",
-    "早上的航班机票比较贵，去北京的下午航班便宜。",
-    "那就订下午的航班，机票要靠窗的座位。",
-    "靠窗座位的机票订好了，航班下午三点飞北京。",
-    "下午的航班到北京以后，机票还可以改签吗？",
-    "下午航班的机票可以改签一次，改签要提前一天。",
-)
-SOUP = (
-    "做番茄牛肉汤要先把牛肉焯水。",
-    "牛肉焯水以后，番茄切块放进汤锅。",
-    "汤锅里番茄炖牛肉要炖一个小时。",
-    "炖好的番茄牛肉汤加一点盐。",
-    "盐放多了，牛肉汤太咸，加点水再炖。",
-    "加了番茄和水，牛肉汤不咸了。",
-)
 
 
 def turns_of(said: Sequence[str], minutes: Sequence[float] = (), quiet: Sequence[int] = ()) -> list[Turn]:

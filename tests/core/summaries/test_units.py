@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,50 +9,25 @@ from sqlalchemy import text
 
 from core.errors import Conflict, NotFound
 from core.extraction.protocol import Retold
-from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.summaries import units
-from core.summaries.units import Planned, Unit
+from core.summaries.units import Unit
 from core.types import Json
-from tests.core.summaries.test_segmentation import BEIJING, HIKE, SOUP, TAXES
+from tests.core.summaries.conversations import (
+    BEIJING,
+    HIKE,
+    NOON,
+    SOUP,
+    TAXES,
+    at,
+    planned,
+    seen,
+    spans,
+    talk,
+    write,
+    wrote,
+)
 from tests.samples import TENANT, accept, accept_all, said
-
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-GAP = 1800.0
-
-
-def at(minutes: float) -> str:
-    return (NOON + timedelta(minutes=minutes)).isoformat()
-
-
-def talk(lines: Sequence[str], start: float = 0, **more: Any) -> list[Json]:
-    """A message a minute; ids are m and the minute."""
-    return [said(one, time=at(start + n), message_id=f"m{start + n:g}", **more) for n, one in enumerate(lines)]
-
-
-def planned(app: Database, session: str = "s1", retold: Sequence[Retold] = (), **more: Any) -> Planned:
-    with app.tenant(TENANT) as tx:
-        found = units.read(tx, session, retold=retold, **more)
-    return units.think(found, HashEmbedder(), GAP, retold)
-
-
-def write(app: Database, plan: Planned) -> Json:
-    with app.tenant(TENANT) as tx:
-        return plan.write(tx, TENANT)
-
-
-def wrote(app: Database, session: str = "s1", retold: Sequence[Retold] = ()) -> Json:
-    return write(app, planned(app, session, retold))
-
-
-def seen(app: Database, by: str | None = None, session: str = "s1") -> list[Unit]:
-    """The units that a user sees, oldest first."""
-    with app.tenant(TENANT) as tx:
-        return units.of_session(tx, session, by)[::-1]
-
-
-def spans(found: Sequence[Unit]) -> list[tuple[int, int, str]]:
-    return [(one.from_position, one.to_position, one.boundary) for one in found]
 
 
 def words(found: Sequence[Unit]) -> str:

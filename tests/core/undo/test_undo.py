@@ -17,7 +17,8 @@ from core.memory.changes import Archive, Change, Derive, Edit, Ignore, Part, Pin
 from core.storage.db import Database
 from core.types import Json, Trust
 from core.undo import undo
-from tests.core.changing import EMBEDDER, KINDS, NOON, PERSON, Bench, a_candidate, absorbed, an_add, ids_of
+from tests.core.changing import KINDS, PERSON, Bench, absorbed, an_add, ids_of
+from tests.factories import EMBEDDER, NOON, a_candidate
 from tests.samples import TENANT
 
 EXAMPLES = 12

@@ -16,7 +16,7 @@ from core.storage.db import Database
 from core.types import Json
 from rules.document.formatting import WIDTH, diff, formatted, same
 from rules.registry import defaults
-from tests.rules.document.test_schema import EVERYTHING, SCHEDULED, VERBATIM
+from tests.rules.document.documents import EVERYTHING, SCHEDULED, VERBATIM
 from tests.samples import TENANT
 
 NAMES = st.sampled_from(["name", "conditions", "all", "value", "field", "op", "params", "actions", "action_type", "b"])

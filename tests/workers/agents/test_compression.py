@@ -21,10 +21,10 @@ from core.memory.changes import Use
 from core.reflection import compression
 from core.storage.db import Database
 from core.types import Event, Json
-from tests.core.maintenance.test_sweeps import ADA, PERSON, carry_out, set_back
-from tests.core.reflection.test_compression import RUNS, runs
-from tests.core.reflection.test_patterns import RUNS as WALKS
-from tests.core.reflection.test_patterns import in_turn
+from tests.core.reflection.runs import RUNS, runs
+from tests.core.reflection.series import RUNS as WALKS
+from tests.core.reflection.series import in_turn
+from tests.factories import ADA, PERSON, carry_out, set_back
 from tests.faults import model as fake
 from tests.samples import TENANT, accept, event
 from workers.agents import compression as agents_compression

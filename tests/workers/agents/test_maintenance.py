@@ -1,33 +1,14 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from sqlalchemy import text
 
 from core.config import Settings
 from core.storage.db import Database
-from core.types import Json
-from rules.registry import store
-from tests.core.maintenance.test_sweeps import a_memory, carry_out, many, row, set_back, told
-from tests.rules.samples import a_document
+from tests.factories import a_memory, carry_out, event_types, many_memories, memory_row, set_back
 from tests.samples import TENANT, accept, event
+from tests.workers.running import run
 from tests.works import Works, at_work
-
-
-def run(app: Database, works: Works, target: str, payload: Json | None = None) -> list[Any]:
-    """Let a rule run the agent on an event, and all that follows; the results of its dispatches."""
-    rule = a_document(
-        name="try_it", event_type="order.placed", actions=[{"action_type": "run_agent", "target": target}]
-    )
-    with app.tenant(TENANT) as tx:
-        if "try_it" not in {stored.name for stored in store.in_force(tx)}:
-            store.save(tx, TENANT, rule, author="test")
-    accept(app, event(payload=payload or {}))
-    works.settle()
-    done = text("SELECT result FROM dispatches WHERE target = :target AND status = 'done' ORDER BY id")
-    with app.tenant(TENANT) as tx:
-        return list(tx.execute(done, {"target": target}).scalars())
 
 
 def counts(app: Database) -> dict[str, int]:
@@ -37,12 +18,12 @@ def counts(app: Database) -> dict[str, int]:
 
 
 def test_the_nightly_sweep_goes_on_until_nothing_is_due(settings: Settings, app: Database) -> None:
-    many(app, 100, due=25)
+    many_memories(app, 100, due=25)
     with at_work(settings.model_copy(update={"sweep_page": 10})) as works:
         results = run(app, works, "memory_decay")
     assert [result["archived"] for result in results] == [10, 10, 5]
     assert counts(app) == {"active": 75, "archived": 25}
-    assert told(app).count("memory.archived") == 25
+    assert event_types(app).count("memory.archived") == 25
 
 
 def test_a_new_threshold_holds_for_what_is_there_already(settings: Settings, app: Database) -> None:
@@ -51,11 +32,11 @@ def test_a_new_threshold_holds_for_what_is_there_already(settings: Settings, app
     set_back(app, [cat.id], 100)
     with at_work(settings) as works:
         run(app, works, "memory_decay")
-    assert row(app, cat.id).status == "active"
+    assert memory_row(app, cat.id).status == "active"
     with at_work(settings.model_copy(update={"fade_under": 0.4})) as works:
         results = run(app, works, "memory_decay")
     assert {"redrawing": True} in results
-    assert row(app, cat.id).status == "archived"
+    assert memory_row(app, cat.id).status == "archived"
 
 
 def test_the_cleaner_keeps_users_within_their_limit_page_by_page(settings: Settings, app: Database) -> None:
@@ -67,7 +48,7 @@ def test_the_cleaner_keeps_users_within_their_limit_page_by_page(settings: Setti
 
 
 def test_the_cleaner_archives_what_has_expired(app: Database, works: Works) -> None:
-    many(app, 20, due=4)
+    many_memories(app, 20, due=4)
     assert run(app, works, "memory_cleaner")[0]["expired"] == 4
     assert counts(app) == {"active": 16, "archived": 4}
 
@@ -76,12 +57,12 @@ def test_a_recall_is_counted_once_and_nothing_follows_from_it(app: Database, wor
     cat = a_memory("Ada has a cat.")
     carry_out(app, cat)
     works.settle()
-    before = told(app)
+    before = event_types(app)
     for _ in range(3):
         accept(app, event("memory.recalled", {"user_id": "ada", "memory_ids": [str(cat.id)]}))
     works.settle()
-    assert row(app, cat.id).uses == 1
-    assert told(app) == [*before, *["memory.recalled"] * 3]
+    assert memory_row(app, cat.id).uses == 1
+    assert event_types(app) == [*before, *["memory.recalled"] * 3]
 
 
 @pytest.mark.parametrize("ids", [["x"], [None], 7, [["x"]], "abc"])

@@ -20,10 +20,11 @@ from core.events import log
 from core.storage.db import Database
 from rules.registry import store
 from tests.doors import opened
+from tests.factories import a_job, tools
 from tests.outlets import allowed, open_to
 from tests.ports import free_port
 from tests.samples import TENANT, accept, event
-from tests.workers.agents.test_outbound import Other, a_job, other, tools
+from tests.workers.receiver import Other, other
 from tests.works import Works, at_work
 from workers.agents import notify, outbound
 from workers.dispatch import ledger, model, sweep

@@ -6,13 +6,10 @@ import base64
 import contextlib
 import hashlib
 import hmac
-import json
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -20,116 +17,33 @@ from uuid import uuid4
 import pytest
 from kombu import Connection
 from pydantic import SecretStr
-from sqlalchemy import NullPool, create_engine, text
+from sqlalchemy import text
 from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
 from core.config import Settings
 from core.errors import Later, Never
 from core.events import parsing
-from core.events.log import Cause
-from core.events.publishing import Author
-from core.inference.embedders import HashEmbedder
-from core.storage import db
 from core.storage.db import Database
 from core.tenancy.tenants import DEFAULT
-from core.types import Event, Json
+from core.types import Json
 from rules.registry import store
+from tests.factories import a_job, tools
 from tests.outlets import allowed, open_to
-from tests.ports import POLL_SECONDS, free_port
+from tests.ports import free_port
 from tests.samples import TENANT, accept, event
+from tests.workers.receiver import Other
 from tests.works import at_work
 from workers.agents import notify, outbound
 from workers.delivery import webhook_client
 from workers.dispatch import sweep
-from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools
-
-MET = Event(
-    seq=1,
-    tenant_id=TENANT,
-    id="e1",
-    source="shop",
-    event_type="order.placed",
-    subject="order:7",
-    time=datetime(2026, 11, 21, 12, tzinfo=UTC),
-    payload={"total": 12.5, "note": "Größe 42"},
-    correlation_id="c1",
-)
-
-
-@dataclass
-class Got:
-    """One request, as it arrived."""
-
-    path: str
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-@dataclass
-class Other:
-    """Another service: what it got, and how it answers; `answers` are taken one by one, then it is 200."""
-
-    url: str
-    got: list[Got] = field(default_factory=list)
-    answers: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
-    slow: threading.Event = field(default_factory=threading.Event)
-
-
-class _Server(ThreadingHTTPServer):
-    other: Other
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        other = cast(_Server, self.server).other
-        body = self.rfile.read(int(self.headers["content-length"]))
-        headers = {name.lower(): value.encode("latin-1").decode() for name, value in self.headers.items()}
-        other.got.append(Got(self.path, headers, body))
-        status, more, said = other.answers.pop(0) if other.answers else (200, {}, b"ok")
-        if status == 0:
-            other.slow.wait(20)
-            return
-        self.send_response(status)
-        for name, value in {**more, "content-length": str(len(said))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(said)
-
-    def log_message(self, *_: object) -> None:
-        """Says nothing."""
-
-
-@pytest.fixture
-def other() -> Iterator[Other]:
-    server = _Server(("127.0.0.1", 0), _Handler)
-    server.other = Other(f"http://127.0.0.1:{server.server_port}/hook")
-    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
-    yield server.other
-    server.other.slow.set()
-    server.shutdown()
-    server.server_close()
+from workers.dispatch.model import Outcome
 
 
 @pytest.fixture
 def open_settings(settings: Settings, other: Other) -> Settings:
     """The tenant may post to the test's server."""
     return open_to(settings, other.url)
-
-
-def a_job(**params: Any) -> Job:
-    return Job(TENANT, uuid4(), "webhook_sender", "webhook", params, MET, Author("x", Cause(MET), "r", 1), 1, uuid4())
-
-
-def tools(settings: Settings) -> Tools:
-    """What agents need; each transaction has a connection of its own, for nobody would close a pool."""
-    database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
-    return Tools(database, HashEmbedder(), None, settings)
 
 
 def result_of(outcome: Outcome) -> Json:

@@ -21,7 +21,7 @@ from core.storage.db import Database
 from core.types import Evidence, Json
 from core.undo import undo
 from rules.registry import store
-from tests.core.maintenance.test_sweeps import EMBEDDER, a_memory, carry_out, history, row, told
+from tests.factories import EMBEDDER, a_memory, carry_out, changes_of, event_types, memory_row
 from tests.faults.model import serving
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event, said
@@ -156,7 +156,7 @@ def test_successes_raise_its_confidence_and_its_uses_and_failures_lower_it(app: 
     assert sure[1] > sure[0] > sure[2]
     (one,) = stored(app)
     assert one.content.endswith("(worked 2 of 3 times) Last failure: Disk full.")
-    assert (one.uses, one.version, history(app, one.id)) == (1, 3, ["add", "edit", "edit"])
+    assert (one.uses, one.version, changes_of(app, one.id)) == (1, 3, ["add", "edit", "edit"])
     with app.tenant(TENANT) as tx:
         assert memories.history(tx, one.id)[0].snapshot["structured"]["succeeded"] == 1
 
@@ -300,7 +300,7 @@ def test_what_was_said_later_holds_and_the_other_gives_way(app: Database, tools:
     result = settle(tools, disputed(app, one, other))
     assert (result["resolved"], result["kept"], result["gave_way"]) == (True, str(other.id), str(one.id))
     assert "said later" in result["reason"]
-    winner, loser = row(app, other.id), row(app, one.id)
+    winner, loser = memory_row(app, other.id), memory_row(app, one.id)
     assert (winner.status, winner.trust) == ("active", "confirmed")
     assert (loser.status, loser.valid_to) == ("superseded", winner.occurred_at)
     assert payloads(app, "memory.superseded")[-1]["by"] == str(other.id)
@@ -315,8 +315,10 @@ def test_it_can_be_undone_at_once(app: Database, tools: Tools) -> None:
     one, other = dog(), no_dog()
     result = settle(tools, disputed(app, one, other))
     undo.carry_out(app, EMBEDDER, TENANT, UUID(result["change_id"]), Author("key:1"))
-    assert [(row(app, i).status, row(app, i).trust) for i in (one.id, other.id)] == [("active", "disputed")] * 2
-    assert row(app, one.id).valid_to is None
+    assert [(memory_row(app, i).status, memory_row(app, i).trust) for i in (one.id, other.id)] == [
+        ("active", "disputed")
+    ] * 2
+    assert memory_row(app, one.id).valid_to is None
     with app.tenant(TENANT) as tx:
         assert tx.execute(text("SELECT count(*) FROM relations WHERE relation = 'supersedes'")).scalar_one() == 0
 
@@ -324,7 +326,7 @@ def test_it_can_be_undone_at_once(app: Database, tools: Tools) -> None:
 def test_what_gives_way_to_an_earlier_word_was_never_true(app: Database, tools: Tools) -> None:
     one, other = dog(), no_dog()
     settle(tools, disputed(app, one, other), keep=str(one.id))
-    loser = row(app, other.id)
+    loser = memory_row(app, other.id)
     assert loser.valid_to == loser.occurred_at
 
 
@@ -335,7 +337,7 @@ def test_a_persons_word_holds_against_later_ones(app: Database, tools: Tools, ho
     if how == "edited":
         with app.tenant(TENANT) as tx:
             tx.execute(text('UPDATE memory_versions SET author = \'{"name": "memory_extractor"}\''))
-        carry_out(app, Edit(one.id, row(app, one.id).version, {"importance": 0.9}, "sure"))
+        carry_out(app, Edit(one.id, memory_row(app, one.id).version, {"importance": 0.9}, "sure"))
     else:
         with app.tenant(TENANT) as tx:
             tx.execute(text('UPDATE memory_versions SET author = \'{"name": "memory_keeper"}\''))
@@ -367,25 +369,25 @@ def test_where_nothing_tells_it_does_nothing_and_says_so(app: Database, tools: T
     one, other = dog(), no_dog(occurred_at=dog().candidate.occurred_at)
     conflict = disputed(app, one, other)
     extracted(app)
-    before = told(app)
+    before = event_types(app)
     result = settle(tools, conflict)
     assert result["resolved"] is False
     assert result["reason"].startswith("Undecided")
-    assert [row(app, i).trust for i in (one.id, other.id)] == ["disputed"] * 2
-    assert told(app) == [*before, "memory.conflicted"]
+    assert [memory_row(app, i).trust for i in (one.id, other.id)] == ["disputed"] * 2
+    assert event_types(app) == [*before, "memory.conflicted"]
 
 
 def test_whoever_approves_it_may_name_the_side_to_keep(app: Database, tools: Tools) -> None:
     one, other = dog(), no_dog()
     result = settle(tools, disputed(app, one, other), keep=str(one.id))
     assert result["kept"] == str(one.id)
-    assert row(app, other.id).status == "superseded"
+    assert memory_row(app, other.id).status == "superseded"
 
 
 def test_a_dispute_that_is_over_is_left_alone(app: Database, tools: Tools) -> None:
     one, other = dog(), no_dog()
     conflict = disputed(app, one, other)
-    carry_out(app, Archive(one.id, row(app, one.id).version, "gone"))
+    carry_out(app, Archive(one.id, memory_row(app, one.id).version, "gone"))
     assert settle(tools, conflict) == {"resolved": False, "reason": "They are not in dispute any more."}
     assert settle(tools, {**conflict, "with": conflict["memory_id"]})["resolved"] is False
     assert settle(tools, {**conflict, "with": str(uuid4())})["resolved"] is False
@@ -398,16 +400,16 @@ def test_what_a_third_memory_denies_is_not_confirmed_yet(app: Database, tools: T
     carry_out(app, third)
     carry_out(app, Dispute(known(app, third.id), known(app, other.id), "denied"))
     assert settle(tools, conflict)["kept"] == str(other.id)
-    assert (row(app, other.id).trust, row(app, one.id).status) == ("disputed", "superseded")
+    assert (memory_row(app, other.id).trust, memory_row(app, one.id).status) == ("disputed", "superseded")
 
 
 def test_a_side_that_was_changed_meanwhile_is_a_conflict(app: Database, tools: Tools) -> None:
     one, other = dog(), no_dog()
     planned = reflection.resolve_conflict(tools, job(published(app, event(payload=disputed(app, one, other)))))
-    carry_out(app, Edit(one.id, row(app, one.id).version, {"importance": 0.9}, "sure"))
+    carry_out(app, Edit(one.id, memory_row(app, one.id).version, {"importance": 0.9}, "sure"))
     with pytest.raises(Conflict):
         carried_out(app, planned)
-    assert row(app, other.id).trust == "disputed"
+    assert memory_row(app, other.id).trust == "disputed"
 
 
 @pytest.mark.parametrize("workflow", [[{"step": 1, "tool": "build"}, {"step": 2, "tool": "push"}], "build → push"])

@@ -10,7 +10,7 @@ from core.storage.db import Database
 from rules.registry import defaults
 from tests.core.erasing import rows
 from tests.samples import TENANT, accept, accept_all, event, said
-from tests.workers.agents.test_maintenance import run
+from tests.workers.running import run
 from tests.works import Works, at_work
 
 NOW = datetime.now(UTC)

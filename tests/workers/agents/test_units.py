@@ -7,8 +7,7 @@ from core.errors import Conflict, Never
 from core.storage.db import Database
 from core.summaries import units
 from core.types import Json
-from tests.core.summaries.test_segmentation import HIKE, TAXES
-from tests.core.summaries.test_units import seen, spans, talk
+from tests.core.summaries.conversations import HIKE, TAXES, seen, spans, talk
 from tests.samples import accept, accept_all, ended, event, said
 from tests.workers.learners import carried_out, job, published, ran, tools_of
 from workers.agents.units import write_units

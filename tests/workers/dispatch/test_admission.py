@@ -23,9 +23,9 @@ from core.inference.token_bucket import Limits, Need
 from core.storage import db
 from core.storage.db import Database
 from core.tenancy import tenants
-from tests.core.inference.test_client import GOOD, Facts, endpoint, refusal, reply
+from tests.core.inference.endpoint import GOOD, Facts, endpoint, refusal, reply
 from tests.samples import TENANT, accept, event, said
-from tests.workers.dispatch.test_ledger import POLICY, owe, row_of, swept
+from tests.workers.dispatch.owing import POLICY, owe, row_of, swept
 from workers import wiring
 from workers.agents import table
 from workers.dispatch import admission, insertion, ledger, sweep

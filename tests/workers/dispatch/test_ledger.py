@@ -20,42 +20,15 @@ from core.inference.quota import BreakerOpen
 from core.storage.db import Database, Tx
 from core.types import DispatchStatus, Json
 from tests.samples import TENANT, accept, event
+from tests.workers.dispatch.owing import POLICY, deaths, mark, marks, owe, row_of, rush, swept
 from workers import wiring
 from workers.dispatch import insertion, ledger, sweep
 from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
 from workers.dispatch.relay import Owed
 
-POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
-
 
 def a_ledger(app: Database, agents: Mapping[str, Agent], policy: Policy = POLICY) -> Ledger:
     return Ledger(app, agents, dict.fromkeys(agents, "io"), policy)
-
-
-def owe(app: Database, target: str = "agent", **fields: Any) -> UUID:
-    """A dispatch that reacts to a new event."""
-    accepted = accept(app, event())
-    plain = NewDispatch(TENANT, "run_agent", target, "io", {}, accepted.last_seq, accepted.last_seq, "c", 0)
-    with app.tenant(TENANT) as tx:
-        insertion.insert(tx, [replace(plain, **fields)], POLICY.resend)
-    return plain.id
-
-
-def row_of(app: Database, dispatch_id: UUID) -> Any:
-    with app.tenant(TENANT) as tx:
-        return tx.execute(text("SELECT * FROM dispatches WHERE id = :id"), {"id": dispatch_id}).one()
-
-
-def marks(app: Database) -> int:
-    """How many effects were committed."""
-    with app.tenant(TENANT) as tx:
-        return int(tx.execute(text("SELECT count(*) FROM relations")).scalar_one())
-
-
-def mark(tx: Tx) -> Json:
-    insert = "INSERT INTO relations (tenant_id, from_id, relation, to_id) VALUES (:tenant, uuidv7(), 'about', uuidv7())"
-    tx.execute(text(insert), {"tenant": TENANT})
-    return {"marked": 1}
 
 
 def works(_job: Job) -> Outcome:
@@ -67,23 +40,6 @@ def failing(error: Exception) -> Agent:
         raise error
 
     return fail
-
-
-def rush(app: Database, dispatch_id: UUID) -> None:
-    """Make what is due later due now."""
-    with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id"), {"id": dispatch_id})
-
-
-def swept(queue: Database, policy: Policy = POLICY) -> list[UUID]:
-    with queue.queue() as tx:
-        return [owed.id for owed in sweep.owed(tx, policy)]
-
-
-def deaths(app: Database) -> list[Json]:
-    with app.tenant(TENANT) as tx:
-        rows = tx.execute(text("SELECT payload FROM events WHERE event_type = 'dispatch.dead' ORDER BY seq"))
-        return [row.payload for row in rows]
 
 
 def test_the_effect_and_the_end_are_one(app: Database) -> None:

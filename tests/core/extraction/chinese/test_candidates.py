@@ -8,7 +8,7 @@ from core.extraction.chinese import clauses
 from core.extraction.known_people import Acquaintance, named
 from core.extraction.rule_extractor import stated
 from core.types import Category
-from tests.core.extraction.chinese.test_reader import _message, contents, slots, talk
+from tests.core.extraction.chinese.conversation import _message, contents, slots, talk
 
 
 def told_before(known: list[Acquaintance], *lines: str) -> list[str]:

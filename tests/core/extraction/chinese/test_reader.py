@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from core.extraction.rule_extractor import stated
-from core.types import Candidate, Category, Message
+from core.types import Category
+from tests.core.extraction.chinese.conversation import _message, contents, slots, talk
 from tests.spent import spent
-
-SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
-
-
-def talk(*lines: str) -> list[Candidate]:
-    """What is kept of a conversation; a line that begins with `A:` is the assistant's."""
-    return stated([_message(place, line) for place, line in enumerate(lines, 1)])
-
-
-def _message(place: int, line: str) -> Message:
-    role = "assistant" if line.startswith("A:") else "user"
-    at = SAID_AT + timedelta(minutes=place)
-    speaker = None if role == "assistant" else "王强"
-    text = line.removeprefix("A:").strip()
-    return Message("s1", f"m{place}", place, f"e{place}", "wang", role, text, at, speaker)
-
-
-def contents(*lines: str) -> list[str]:
-    return [candidate.content for candidate in talk(*lines)]
-
-
-def slots(*lines: str) -> dict[tuple[str, str | None], str | None]:
-    return {(c.subject, c.attribute): c.value for c in talk(*lines) if c.attribute}
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,9 @@ from core.search.resident import cache, vectors
 from core.search.resident.snapshot import View
 from core.storage import db
 from core.storage.db import Database, Tx, together
-from tests.core.memory.test_writer import a_candidate, an_add
-from tests.core.search.test_query import EMBEDDER, contents, remember, search
+from tests.core.memory.writing import an_add
+from tests.core.search.searching import EMBEDDER, contents, remember, search
+from tests.factories import a_candidate
 from tests.samples import TENANT, accept, accept_all, said
 from tests.works import Works
 

@@ -1,0 +1,24 @@
+"""Events about plans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.events import log
+from core.storage.db import Database
+from core.types import Event, Json
+from tests.samples import TENANT, accept, event
+
+
+def updated(plan: Any, session: str = "s1", **more: Any) -> Json:
+    fields = {name: more.pop(name) for name in ("id", "time") if name in more}
+    payload = {"session_id": session, "user_id": "ada", "plan": plan, **more}
+    return event("plan.updated", payload, **fields)
+
+
+def published(app: Database, document: Json) -> Event:
+    with app.tenant(TENANT) as tx:
+        last = log.since(tx, 0, 1000)[-1].seq if log.since(tx, 0, 1000) else 0
+    accept(app, document)
+    with app.tenant(TENANT) as tx:
+        return log.since(tx, last, 1000)[0]

@@ -1,0 +1,46 @@
+"""Waiting for a running stack, and killing parts of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from bench.stand import Stand
+
+PATIENCE_SECONDS = 60
+
+
+def pid(stand: Stand, name: str) -> int:
+    return int((stand.home / "run" / f"{name}.pid").read_text().split()[0])
+
+
+def kill_group(stand: Stand, name: str) -> None:
+    """The worker and the processes it has forked, at once; one that is being started again, once it runs."""
+
+    def killed() -> bool:
+        os.killpg(pid(stand, name), signal.SIGKILL)
+        return True
+
+    eventually(killed)
+
+
+def eventually(look: Callable[[], Any]) -> Any:
+    """What `look` answers once it answers something true."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    trouble: object = "it stayed false"
+    while time.monotonic() < end:
+        try:
+            found = look()
+        except (httpx.HTTPError, OSError, IndexError) as error:
+            trouble = error
+        else:
+            if found:
+                return found
+        time.sleep(0.1)
+    pytest.fail(f"not within {PATIENCE_SECONDS} s: {trouble}")

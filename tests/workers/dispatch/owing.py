@@ -1,0 +1,60 @@
+"""Dispatches of an agent, their rows, and the effects that were committed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.storage.db import Database, Tx
+from core.types import Json
+from tests.samples import TENANT, accept, event
+from workers.dispatch import insertion, sweep
+from workers.dispatch.model import NewDispatch, Policy
+
+POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
+
+
+def owe(app: Database, target: str = "agent", **fields: Any) -> UUID:
+    """A dispatch that reacts to a new event."""
+    accepted = accept(app, event())
+    plain = NewDispatch(TENANT, "run_agent", target, "io", {}, accepted.last_seq, accepted.last_seq, "c", 0)
+    with app.tenant(TENANT) as tx:
+        insertion.insert(tx, [replace(plain, **fields)], POLICY.resend)
+    return plain.id
+
+
+def row_of(app: Database, dispatch_id: UUID) -> Any:
+    with app.tenant(TENANT) as tx:
+        return tx.execute(text("SELECT * FROM dispatches WHERE id = :id"), {"id": dispatch_id}).one()
+
+
+def marks(app: Database) -> int:
+    """How many effects were committed."""
+    with app.tenant(TENANT) as tx:
+        return int(tx.execute(text("SELECT count(*) FROM relations")).scalar_one())
+
+
+def mark(tx: Tx) -> Json:
+    insert = "INSERT INTO relations (tenant_id, from_id, relation, to_id) VALUES (:tenant, uuidv7(), 'about', uuidv7())"
+    tx.execute(text(insert), {"tenant": TENANT})
+    return {"marked": 1}
+
+
+def rush(app: Database, dispatch_id: UUID) -> None:
+    """Make what is due later due now."""
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id"), {"id": dispatch_id})
+
+
+def swept(queue: Database, policy: Policy = POLICY) -> list[UUID]:
+    with queue.queue() as tx:
+        return [owed.id for owed in sweep.owed(tx, policy)]
+
+
+def deaths(app: Database) -> list[Json]:
+    with app.tenant(TENANT) as tx:
+        rows = tx.execute(text("SELECT payload FROM events WHERE event_type = 'dispatch.dead' ORDER BY seq"))
+        return [row.payload for row in rows]
