@@ -117,6 +117,11 @@ def a_job(**params: Any) -> Job:
 
 
 def tools(settings: Settings) -> Tools:
-    """The dependencies of agents, without a pool: each transaction opens its own connection, since no one closes one here."""
+    """The dependencies of agents; without a pool, as nobody would close it: a transaction opens its own connection."""
     database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
     return Tools(database, HashEmbedder(), None, settings)
+
+
+def close(one: datetime | None, other: datetime | None) -> bool:
+    """True if both are moments less than a millisecond apart."""
+    return one is not None and other is not None and abs(one - other) < timedelta(milliseconds=1)

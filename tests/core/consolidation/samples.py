@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from core.consolidation.judge import Kind
 from core.memory.identity import Known
 from core.types import Candidate, Category, Topic
 
@@ -20,3 +21,6 @@ def a_candidate(content: str, **fields: object) -> Candidate:
 def a_known(content: str, similarity: float | None = None, **fields: object) -> Known:
     plain = Known(uuid4(), 1, content, "ada", None, None, NOON, similarity)
     return replace(plain, **fields)  # type: ignore[arg-type]
+
+
+MERGED = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from itertools import accumulate
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -13,67 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.context import assembly, formats
-from core.context.assembly import Read, Sheet
-from core.context.budget import Budget, allowed
-from core.context.packing import Desk
+from core.context import formats
+from core.context.assembly import Read
+from core.context.budget import Budget
 from core.context.reader import Material, Talk
 from core.context.retrievers import Found as Outside
 from core.context.sections import Part
-from core.context.stable_selection import Held
-from core.inference.token_counting import counter
-from core.plans.tracker import Plan
-from core.plans.tree import Step
 from core.search.ordering import Ranked
 from core.search.query import Found
 from core.search.resident.candidates import Hit
 from core.summaries.key_messages import Key
 from core.summaries.rolling import Summary
-from core.types import Category, Message, Trust
-
-AT = datetime(2026, 5, 4, tzinfo=UTC)
-COUNTER = counter(None)
-
-
-def memory(number: int, content: str, **fields: Any) -> Any:
-    plain = {"id": UUID(int=number), "version": 1, "content": content, "trust": Trust.CONFIRMED, "pinned": False}
-    times = {"attribute": None, "valid_from": None, "occurred_at": AT + timedelta(days=number)}
-    return SimpleNamespace(**{**plain, **times, "category": Category.FACT, **fields})
-
-
-def found(row: Any, score: float = 1.0) -> Found:
-    return Found(Ranked(Hit(str(row.id), "memory", score, None), score, {}), (), memory=row)
+from core.types import Category, Message
+from tests.core.context.inputs import AT, found, keys, memory, read, said, shown, talk
 
 
 def quoted(message: Message, score: float = 1.0) -> Found:
     return Found(Ranked(Hit(message.id, "message", score, None), score, {}), (), message=message)
-
-
-def said(position: int, content: str, role: str = "user", session: str = "s1") -> Message:
-    return Message(session, f"m{position}", position, f"e{position}", "ada", role, content, AT)
-
-
-def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", steps: Sequence[str] = ()) -> Talk:
-    keys = [Key("m0", 0, "decision", summary, "Ada")] if summary else []
-    told = Summary("s1", 1, summary, keys, 1, None, AT) if summary else None
-    tree = tuple(Step(str(n), title, "pending") for n, title in enumerate(steps))
-    plans = [Plan("s1", "p1", "ada", None, "Bake", "pending", tree, None, "e1", 1, 1)] if steps else []
-    ends = list(accumulate(COUNTER.count(message.content) for message in messages))
-    return Talk("s1", list(messages), ends, frozenset(hidden), told, plans)
-
-
-def read(**given: Any) -> Read:
-    plain: dict[str, Any] = {"query": "tea", "material": Material((), None), "profile": {}, "results": (), "held": None}
-    return Read(**{**plain, "standing": {}, "passages": {}, "disputes": {}, "others": {}, **given})
-
-
-def shown(seen: Read, limit: int = 2000, budget: Budget | None = None) -> Sheet:
-    return assembly.sheet(Desk(COUNTER, allowed(limit, budget or Budget()), seen.query, 10), seen)
-
-
-def keys(sheet: Sheet, part: Part) -> list[str]:
-    section = sheet.section(part)
-    return [piece.key for piece in section.pieces] if section else []
 
 
 def test_what_another_package_found_is_knowledge() -> None:
@@ -84,30 +36,11 @@ def test_what_another_package_found_is_knowledge() -> None:
     assert "> # Obey" in section.text
 
 
-def test_in_a_session_it_is_shown_for_the_question_and_not_held() -> None:
-    sheet = shown(read(outside=[("wiki", Outside("Tea.", "tea", 0.9))], material=Material((), talk(said(1, "Tea?")))))
-    assert keys(sheet, Part.FOCUS) == ["outside:wiki:tea"]
-    assert sheet.chosen == Held(1, [], [])
-
-
 def test_a_hidden_message_is_neither_shown_nor_quoted() -> None:
     gone = said(1, "Tea is hidden.")
     sheet = shown(read(material=Material((), talk(gone, said(2, "Tea?"), hidden=["m1"])), results=[quoted(gone)]))
     assert keys(sheet, Part.RECENT) == ["message:s1/m2"]
     assert keys(sheet, Part.FOCUS) == []
-
-
-def test_what_was_held_stays_in_its_order_though_another_question_finds_other_things() -> None:
-    rows = {UUID(int=n): memory(n, f"Ada likes tea number {n}.") for n in (3, 1)}
-    seen = read(
-        material=Material((), talk(said(1, "Tea?"))),
-        held=Held(1, list(rows), []),
-        standing=rows,
-        results=[found(memory(7, "Ada plays chess."))],
-    )
-    sheet = shown(seen)
-    assert keys(sheet, Part.MEMORIES) == [f"memory:{UUID(int=n)}" for n in (3, 1)]
-    assert keys(sheet, Part.FOCUS) == [f"memory:{UUID(int=7)}"]
 
 
 def test_a_statement_of_the_profile_is_not_said_twice() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from core.extraction import durability
-from core.language import ngrams
 
 MATTERS = [
     ("My sister Nadia is a paramedic in Leeds.", "en"),
@@ -36,14 +35,3 @@ def test_what_is_of_the_moment_is_not(sentence: str, language: str) -> None:
 def test_a_short_answer_is_judged_with_its_question() -> None:
     alone = durability.probability("Two, Anna and Max.", "en")
     assert durability.probability("Two, Anna and Max.", "en", asked="Do you have any children?") > alone
-
-
-def test_numbers_are_alike_and_names_are() -> None:
-    assert ngrams.of("I am 41.", "en") == ngrams.of("I am 17.", "en")
-    assert ngrams.shapes("My boss is Priya today") == ngrams.shapes("My boss is Oscar today")
-    assert ngrams.of("我41岁。", "zh") == ngrams.of("我十七岁。", "zh")
-
-
-def test_odds_that_overflow_are_none() -> None:
-    assert ngrams.logistic(-1e6) == pytest.approx(0)
-    assert ngrams.logistic(1e6) == pytest.approx(1)

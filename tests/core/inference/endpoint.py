@@ -110,3 +110,6 @@ def reply(content: object, *, ended: str = "stop", usage: Any = (10, 5), **messa
 
 def refusal(status: int, message: str = "no", **headers: str) -> tuple[int, Any, dict[str, str]]:
     return status, {"error": {"message": message}}, headers
+
+
+ADA = Facts.model_validate(GOOD)

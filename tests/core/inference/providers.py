@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy import text
 
+from core.inference import quota
 from core.inference.quota import Provider
-from core.inference.token_bucket import Limits
+from core.inference.token_bucket import Answer, Limits, Need
 from core.storage.db import Database
 
 LIMITS = Limits(60, 6_000, 3, timedelta(seconds=30), timedelta(seconds=90))
@@ -33,3 +34,8 @@ def row(db: Database) -> Any:
 def put(db: Database, changes: str) -> None:
     with db.queue() as tx:
         tx.execute(text(f"UPDATE providers SET {changes} WHERE name = :name"), {"name": NAME})
+
+
+def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Answer:
+    with db.queue() as tx:
+        return quota.admit(tx, provider, need)

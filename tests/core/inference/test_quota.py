@@ -5,167 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from core.config import Settings
 from core.errors import Later
-from core.inference import quota, token_bucket
+from core.inference import quota
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
-from core.inference.token_bucket import Answer, Level, Need
+from core.inference.token_bucket import Need
 from core.storage.db import Database
-from tests.core.inference.providers import FREE, LIMITS, NAME, a_provider, put, row
-
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-def later(seconds: float) -> datetime:
-    return NOW + timedelta(seconds=seconds)
-
-
-def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Answer:
-    with db.queue() as tx:
-        return quota.admit(tx, provider, need)
-
+from tests.core.inference.providers import FREE, NAME, a_provider, admitted, put, row
 
 # The arithmetic, with the time given.
-
-
-def test_a_full_bucket_gives_a_minute_s_worth_and_then_as_much_as_flows_in() -> None:
-    level, granted = token_bucket.full(LIMITS, NOW), 0
-    for tick in range(1_200):  # two minutes, in tenths of a second
-        level, answer = token_bucket.admit(level, LIMITS, later(tick / 10), Need(1, 0))
-        granted += answer.granted
-    assert granted == 60 + 119  # what was there, and one a second
-
-
-@hypothesis_settings(deadline=None)
-@given(
-    st.lists(st.tuples(st.floats(0, 30), st.floats(0.1, 10), st.floats(0, 9_000)), max_size=60),
-    st.floats(1, 600),
-    st.floats(1, 20_000),
-)
-def test_nobody_gets_more_than_was_there_and_has_flown_in(
-    asked: list[tuple[float, float, float]], requests: float, tokens: float
-) -> None:
-    limits = replace(LIMITS, requests=requests, tokens=tokens)
-    level, now, got = token_bucket.full(limits, NOW), NOW, Need(0, 0)
-    for pause, wanted, size in asked:
-        now += timedelta(seconds=pause)
-        level, answer = token_bucket.admit(level, limits, now, Need(wanted, size))
-        if answer.granted:
-            got = Need(got.requests + wanted, got.tokens + size)
-            # What is larger than the bucket goes in once it is full, and is owed afterwards.
-        seconds = (now - NOW).total_seconds()
-        assert got.requests <= requests * (1 + seconds / 60) + max(0, wanted - requests) + 10 + 1e-6
-        assert level.requests <= requests + 1e-9
-        assert level.tokens <= tokens + 1e-9
-        assert level.requests >= min(0, requests - 10) - 1e-6
-
-
-@hypothesis_settings(deadline=None)
-@given(st.floats(0, 59), st.floats(0, 5_999), st.floats(1, 60), st.floats(1, 9_000))
-def test_who_waits_as_long_as_was_said_is_let_in_and_a_moment_before_is_not(
-    requests: float, tokens: float, wanted: float, size: float
-) -> None:
-    level = Level(requests, tokens, NOW)
-    _, answer = token_bucket.admit(level, LIMITS, NOW, Need(wanted, size))
-    if answer.granted:
-        return
-    assert token_bucket.admit(level, LIMITS, NOW + answer.wait, Need(wanted, size))[1].granted
-    early = NOW + answer.wait - timedelta(seconds=0.01)
-    assert early <= NOW or not token_bucket.admit(level, LIMITS, early, Need(wanted, size))[1].granted
-
-
-def test_what_is_larger_than_the_bucket_is_let_in_when_it_is_full_and_owed_afterwards() -> None:
-    level, answer = token_bucket.admit(token_bucket.full(LIMITS, NOW), LIMITS, NOW, Need(1, 15_000))
-    assert (answer.verdict, level.tokens) == ("admitted", -9_000)
-    _, answer = token_bucket.admit(level, LIMITS, NOW, Need(1, 100))
-    assert (answer.verdict, answer.wait.total_seconds()) == ("tokens", pytest.approx(91, abs=0.01))
-
-
-def test_what_is_scarcer_is_named() -> None:
-    assert token_bucket.admit(Level(0, 6_000, NOW), LIMITS, NOW, Need(1, 1))[1].verdict == "requests"
-    assert token_bucket.admit(Level(60, 0, NOW), LIMITS, NOW, Need(1, 1))[1].verdict == "tokens"
-
-
-def test_where_nothing_is_limited_nothing_is_counted() -> None:
-    level = token_bucket.full(FREE, NOW)
-    after, answer = token_bucket.admit(level, FREE, NOW, Need(1_000, 1e9))
-    assert (after, answer) == (level, Answer("admitted"))
-
-
-def test_a_clock_that_goes_back_gives_nothing() -> None:
-    level = Level(0, 0, NOW)
-    assert token_bucket.filled(level, LIMITS, later(-3_600)) == level
-
-
-def test_what_is_put_back_does_not_overflow() -> None:
-    assert token_bucket.give(token_bucket.full(LIMITS, NOW), LIMITS, Need(5, 500)) == token_bucket.full(LIMITS, NOW)
-
-
-def opened() -> Level:
-    """A provider that has just refused for the third time."""
-    level = token_bucket.full(LIMITS, NOW)
-    for _ in range(3):
-        assert level.open_until is None
-        level = token_bucket.refused(level, LIMITS, NOW)
-    return level
-
-
-def test_refusals_in_a_row_open_the_breaker_and_an_answer_between_them_does_not_count() -> None:
-    assert opened().open_until == later(30)
-    level = token_bucket.full(LIMITS, NOW)
-    for _ in range(10):
-        level = token_bucket.answered(token_bucket.refused(token_bucket.refused(level, LIMITS, NOW), LIMITS, NOW))
-    assert (level.failures, level.open_until) == (0, None)
-
-
-def test_while_it_is_open_nobody_asks_then_one_and_the_others_look_again_soon() -> None:
-    level, answer = token_bucket.enter(opened(), LIMITS, later(29))
-    assert answer == Answer("breaker", timedelta(seconds=1))
-    level, answer = token_bucket.enter(level, LIMITS, later(30))
-    assert answer.verdict == "probe"
-    level, answer = token_bucket.enter(level, LIMITS, later(31))
-    assert answer == Answer("breaker", token_bucket.LOOK_AGAIN)
-    assert token_bucket.enter(token_bucket.answered(level), LIMITS, later(31))[1].verdict == "admitted"
-
-
-def test_one_refusal_of_the_one_that_tries_opens_it_again() -> None:
-    level, _ = token_bucket.enter(opened(), LIMITS, later(30))
-    assert token_bucket.refused(level, LIMITS, later(32)).open_until == later(62)
-
-
-def test_who_tried_and_never_came_back_is_followed_by_another() -> None:
-    level, _ = token_bucket.enter(opened(), LIMITS, later(30))
-    assert not token_bucket.enter(level, LIMITS, later(119))[1].granted
-    assert token_bucket.enter(level, LIMITS, later(120))[1].verdict == "probe"
-
-
-def test_a_single_refusal_may_be_enough() -> None:
-    strict = replace(LIMITS, failures=1)
-    level = token_bucket.refused(token_bucket.full(strict, NOW), strict, NOW)
-    assert not token_bucket.enter(level, strict, NOW)[1].granted
-    level, answer = token_bucket.enter(level, strict, later(30))
-    assert answer.verdict == "probe"
-    assert token_bucket.enter(level, strict, later(30))[1] == Answer("breaker", token_bucket.LOOK_AGAIN)
-
-
-def test_who_asks_to_be_left_alone_for_longer_is_but_not_for_ever() -> None:
-    level = replace(token_bucket.full(LIMITS, NOW), failures=2)
-    assert token_bucket.refused(level, LIMITS, NOW, timedelta(seconds=200)).open_until == later(200)
-    assert token_bucket.refused(level, LIMITS, NOW, timedelta(days=9)).open_until == NOW + token_bucket.LONGEST_BREAK
-
-
-def test_the_one_that_tries_goes_even_where_the_bucket_is_empty() -> None:
-    level = replace(opened(), requests=0.0, tokens=0.0)
-    level, answer = token_bucket.admit(level, replace(LIMITS, requests=1), later(30), Need(1, 9_000))
-    assert (answer.verdict, level.requests, level.tokens) == ("probe", -0.5, -6_000)
 
 
 # The row.

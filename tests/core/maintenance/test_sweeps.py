@@ -12,7 +12,7 @@ from core.config import Settings
 from core.consolidation import echo
 from core.errors import Conflict
 from core.maintenance import sweeps
-from core.memory import decay, memories, retention, writer
+from core.memory import decay, memories, writer
 from core.memory.changes import (
     Archive,
     Confirm,
@@ -40,6 +40,7 @@ from tests.factories import (
     a_memory,
     carry_out,
     changes_of,
+    close,
     event_types,
     expire,
     many_memories,
@@ -58,10 +59,6 @@ def expected(app: Database, memory_id: UUID, **facts: Any) -> datetime | None:
     stands = memory_row(app, memory_id)
     known = decay.Facts(stands.importance, stands.category, **facts)
     return decay.fading(known).fade_at(stands.last_used_at or stands.recorded_at, decay.UNDER)
-
-
-def close(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and other is not None and abs(one - other) < timedelta(milliseconds=1)
 
 
 def test_a_new_memory_knows_when_it_will_have_faded(app: Database) -> None:
@@ -225,22 +222,6 @@ def test_who_has_only_pinned_memories_keeps_all_of_them(app: Database) -> None:
     carry_out(app, *several)
     carry_out(app, *(Pin(m.id, 1, pinned=True, reason="dear") for m in several))
     assert overflow(app, 1) == 0
-
-
-def test_a_new_threshold_or_formula_draws_every_curve_anew(app: Database) -> None:
-    several = [a_memory(f"Ada has cat number {n}.") for n in range(5)]
-    carry_out(app, *several)
-    with app.tenant(TENANT) as tx:
-        assert not retention.align(tx, TENANT, "fading", decay.UNDER)
-        assert retention.align(tx, TENANT, "weekly", 0.1)
-        last, pages = None, 0
-        while pages == 0 or last is not None:
-            last, pages = retention.redraw(tx, TENANT, last, 2), pages + 1
-    assert pages == 3
-    for one in several:
-        stands = memory_row(app, one.id)
-        curve = decay.weekly(decay.Facts(stands.importance, stands.category))
-        assert close(stands.fade_at, curve.fade_at(stands.recorded_at, 0.1))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from hypothesis import strategies as st
+
 from core.mirror import arrangement
 from core.mirror.arrangement import Memory
 from core.mirror.markdown import LEARNINGS, MEMORY, Document, Place, Shown, parse, render
@@ -44,3 +46,18 @@ def texts(*memories: Memory) -> dict[str, str]:
 
 def parsed(files: dict[str, str]) -> dict[str, Document]:
     return {file: parse(text) for file, text in files.items()}
+
+
+ANY = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1)
+
+
+NASTY = st.lists(
+    st.sampled_from(
+        [
+            *("\\", "<!--", "-->", "<br>", "&#10;", "{", "}", "\n", "\r\n", "\t", " ", "\ufeff", "📌", "- ", "#", "a"),
+            *("外婆", "*", "{pinned}", "tags=a", "\u2028", "[ ] ", "1. ", "---", "`"),
+            "<!-- id:00000000-0000-0000-0000-000000000001 -->",
+        ]
+    ),
+    min_size=1,
+).map("".join)

@@ -1,26 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from core.mirror import escaping, markdown
+from core.mirror import markdown
 from core.mirror.front_matter import Unreadable
 from core.mirror.markdown import Line, Place, Shown, parse, render
 from core.types import Category, Topic
-from tests.core.mirror.samples import FRONT, memory, parsed, texts, uid
+from tests.core.mirror.samples import ANY, FRONT, NASTY, memory, parsed, texts, uid
 
-ANY = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1)
-NASTY = st.lists(
-    st.sampled_from(
-        [
-            *("\\", "<!--", "-->", "<br>", "&#10;", "{", "}", "\n", "\r\n", "\t", " ", "\ufeff", "📌", "- ", "#", "a"),
-            *("外婆", "*", "{pinned}", "tags=a", "\u2028", "[ ] ", "1. ", "---", "`"),
-            "<!-- id:00000000-0000-0000-0000-000000000001 -->",
-        ]
-    ),
-    min_size=1,
-).map("".join)
 SHOWN = st.builds(
     Shown,
     st.one_of(ANY, NASTY),
@@ -37,18 +26,6 @@ def lines(text: str) -> list[Line]:
 
 def below(*rows: str) -> list[Line]:
     return lines(FRONT + "## Facts\n\n" + "".join(row + "\n" for row in rows))
-
-
-@given(st.one_of(ANY, NASTY))
-@example("C:\\new\\table")
-@example("ends in a backslash\\")
-@example("\\\n")
-@example("{importance=0.8}")
-def test_a_statement_survives_being_one_line(content: str) -> None:
-    text = escaping.escaped(content)
-    assert "\n" not in text
-    assert text == text.strip()
-    assert escaping.unescaped(text) == content
 
 
 @given(SHOWN)

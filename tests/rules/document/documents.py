@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from core.errors import Invalid
 from core.types import Json
+from rules.document.schema import parse
 from tests.rules.samples import RUN, a_leaf
 
 VERBATIM: Json = {
@@ -56,3 +60,16 @@ SCHEDULED: Json = {
     "schedule": {"cron": "0 3 * * mon-fri", "timezone": "Europe/Lisbon", "for_each": "user"},
     "actions": [RUN],
 }
+
+
+def problems_of(given: object, agents: list[str] | None = None) -> dict[str, str]:
+    with pytest.raises(Invalid) as caught:
+        parse(given, agents)
+    return {problem.pointer: problem.detail for problem in caught.value.problems}
+
+
+def nested(depth: int) -> Json:
+    node: Json = a_leaf("exists")
+    for _ in range(depth - 1):
+        node = {"all": [node]}
+    return node

@@ -1,26 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from jsonschema import Draft202012Validator
 
 from core.errors import Invalid
 from core.types import Json
-from rules.document.json_schema import json_schema
-from rules.document.schema import Leaf, document, parse
-from rules.document.targets import TARGETS
-from rules.expressions.operators import OPERATORS
-from rules.expressions.paths import LOOKED_UP
+from rules.document.schema import document, parse
 from rules.registry import store
-from tests.rules.document.documents import EVERYTHING, SCHEDULED, VERBATIM
+from tests.rules.document.documents import EVERYTHING, SCHEDULED, VERBATIM, nested, problems_of
 from tests.rules.samples import RUN, a_document, a_leaf
-
-
-def problems_of(given: object, agents: list[str] | None = None) -> dict[str, str]:
-    with pytest.raises(Invalid) as caught:
-        parse(given, agents)
-    return {problem.pointer: problem.detail for problem in caught.value.problems}
 
 
 def test_the_rule_of_the_contract_works_as_it_stands() -> None:
@@ -158,38 +145,6 @@ def test_a_fault_has_its_place_and_its_way_out(fields: Json, pointer: str, detai
     assert len(found) == 1 or "op" in pointer or "filed" in pointer
 
 
-@pytest.mark.parametrize(
-    ("schedule", "pointer"),
-    [
-        ({}, "/schedule"),
-        ({"cron": "0 3 * * *", "every_seconds": 5}, "/schedule"),
-        ({"cron": "0 3 * *"}, "/schedule/cron"),
-        ({"cron": "60 * * * *"}, "/schedule/cron"),
-        ({"cron": "*/0 * * * *"}, "/schedule/cron"),
-        ({"cron": "5-1 * * * *"}, "/schedule/cron"),
-        ({"cron": "0 3 0 * *"}, "/schedule/cron"),
-        ({"cron": "@daily"}, "/schedule/cron"),
-        ({"every_seconds": 0}, "/schedule/every_seconds"),
-        ({"every_seconds": 60, "timezone": "Europe/Lissabon"}, "/schedule/timezone"),
-        ({"every_seconds": 60, "timezone": "../etc/passwd"}, "/schedule/timezone"),
-        ({"every_seconds": 60, "for_each": "session"}, "/schedule/for_each"),
-    ],
-)
-def test_a_schedule_that_is_none_is_refused(schedule: Json, pointer: str) -> None:
-    assert set(problems_of({"name": "r", "schedule": schedule, "actions": [RUN]})) == {pointer}
-
-
-@pytest.mark.parametrize("cron", ["*/5 * * * *", "0 3 * * *", "0,30 9-17 1-15/2 jan-mar SUN", "0 0 * * 7"])
-def test_the_usual_cron_lines_are_taken(cron: str) -> None:
-    parse({"name": "r", "schedule": {"cron": cron}, "actions": [RUN]})
-
-
-def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
-    found = problems_of(a_document(), ["memory_extracter", "notifier"])
-    assert "did you mean `memory_extracter`?" in found["/actions/0/target"]
-    assert "memory_extracter, notifier" in found["/actions/0/target"]
-
-
 def test_all_faults_are_told_at_once() -> None:
     given = a_document(name="A", priority="1", conditions={"all": [a_leaf("=", 1), a_leaf("in", 1)]}, actions=[{}])
     assert set(problems_of(given)) == {
@@ -206,150 +161,12 @@ def test_what_is_no_object_is_refused(given: object) -> None:
     assert problems_of(given)
 
 
-def nested(depth: int) -> Json:
-    node: Json = a_leaf("exists")
-    for _ in range(depth - 1):
-        node = {"all": [node]}
-    return node
-
-
-def test_conditions_may_be_eight_deep_and_no_deeper() -> None:
-    parse(a_document(conditions=nested(8)))
-    assert list(problems_of(a_document(conditions=nested(9)))) == ["/conditions" + "/all/0" * 8]
-
-
 def test_a_document_nested_without_end_is_refused_and_not_followed() -> None:
     assert "nested deeper" in next(iter(problems_of(a_document(conditions=nested(5_000))).values()))
 
 
-def test_a_rule_may_have_two_hundred_comparisons_and_no_more() -> None:
-    hundred = {"any": [a_leaf("exists")] * 100}
-    parse(a_document(conditions={"all": [hundred, hundred]}))
-    found = problems_of(a_document(conditions={"all": [hundred, hundred, a_leaf("exists")]}))
-    assert "there are 201 comparisons" in found["/conditions"]
-
-
 def test_a_document_of_too_many_values_is_refused() -> None:
     assert "more than 20000 values" in problems_of(a_document(actions=[{**RUN, "params": {"a": [0] * 20_000}}]))[""]
-
-
-def test_the_schema_is_one_and_knows_what_the_parser_knows() -> None:
-    schema = json_schema()
-    Draft202012Validator.check_schema(schema)
-    validator = Draft202012Validator(schema)
-    for given in (VERBATIM, EVERYTHING, SCHEDULED):
-        validator.validate(given)
-    for wrong in (
-        a_document(nmae=1),
-        a_document(conditions={}),
-        a_document(conditions=a_leaf("=", 1)),
-        a_document(conditions=a_leaf("in", "user")),
-        a_document(conditions=a_leaf("any_of", 1)),
-        a_document(conditions=a_leaf("==")),
-        a_document(conditions=a_leaf("==", 1, field="paylod.x")),
-        a_document(schedule={"every_seconds": 1}),
-        a_document(actions=[{"action_type": "run_agnt", "target": "x"}]),
-    ):
-        assert not validator.is_valid(wrong)
-
-
-def test_the_schema_explains_every_operator_and_every_field_of_a_rule() -> None:
-    schema = json_schema()
-    leaf = schema["$defs"]["Leaf"]
-    assert {entry["const"] for entry in leaf["properties"]["op"]["oneOf"]} == set(OPERATORS)
-    assert all(entry["description"] for entry in leaf["properties"]["op"]["oneOf"])
-    undescribed = [name for name, field in schema["properties"].items() if "description" not in field]
-    assert undescribed == []
-
-
-def fields_of(schema: Json) -> dict[str, Json]:
-    """Every field of every part, by where it stands."""
-    parts = {"Rule": schema, **schema["$defs"]}
-    return {
-        f"{name}.{field}": told for name, part in parts.items() for field, told in part.get("properties", {}).items()
-    }
-
-
-def test_every_field_of_every_part_is_described_for_editors() -> None:
-    assert [place for place, told in fields_of(json_schema()).items() if not told.get("description")] == []
-
-
-def test_every_field_has_a_value_to_begin_with_or_says_all_it_can_be() -> None:
-    plain = [
-        place
-        for place, told in fields_of(json_schema()).items()
-        if not {"examples", "oneOf", "const"} & set(told) and told.get("type") != "boolean"
-    ]
-    assert plain == []
-
-
-def test_every_choice_is_explained() -> None:
-    for place, told in fields_of(json_schema()).items():
-        if "enum" in told and "oneOf" in told:
-            assert {choice["const"] for choice in told["oneOf"]} == set(told["enum"]), place
-            assert all(choice["description"] for choice in told["oneOf"]), place
-    explained = {place for place, told in fields_of(json_schema()).items() if "oneOf" in told}
-    assert {
-        "Rule.action_mode",
-        "Rule.risk_level",
-        "Concurrency.on_conflict",
-        "Schedule.for_each",
-        "Leaf.op",
-    } <= explained
-
-
-def test_the_examples_are_right_themselves() -> None:
-    schema = json_schema()
-    for place, told in fields_of(schema).items():
-        validator = Draft202012Validator({**told, "$defs": schema["$defs"]})
-        for example in told.get("examples", ()):
-            assert validator.is_valid(example), (place, example)
-    parse(schema["examples"][0])
-
-
-def test_looked_up_names_and_agents_are_offered() -> None:
-    fields = fields_of(json_schema())
-    offered = {choice["const"] for choice in fields["Leaf.field"]["anyOf"][0]["oneOf"]}
-    assert set(LOOKED_UP) <= offered
-    assert set(fields["RunAgent.target"]["enum"]) == set(TARGETS)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://allowed.org\\@evil.org/",
-        "https://user@evil.org/",
-        "https://evil.org:99999999/",
-        "https://ex ample.org/",
-        "https://exämple.org/",
-        "https://example.org/\n",
-        "//example.org/x",
-    ],
-)
-def test_an_address_that_two_parsers_could_read_differently_is_refused(url: str) -> None:
-    assert "/actions/0/url" in problems_of(a_document(actions=[{"action_type": "webhook", "url": url}]))
-
-
-@pytest.mark.parametrize("url", ["HTTPS://Example.org:8443/a%20b?c=d#e", "http://[::1]:80", "http://127.0.0.1/x"])
-def test_a_plain_address_is_taken(url: str) -> None:
-    parse(a_document(actions=[{"action_type": "webhook", "url": url}]))
-
-
-def test_the_operators_of_the_model_are_those_of_the_table() -> None:
-    choices: Any = Leaf.model_fields["op"].annotation
-    assert set(choices.__args__) == set(OPERATORS)
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        {"action_type": "celery", "task": "crm.{{payload.task}}", "queue": "crm"},
-        {"action_type": "webhook", "url": "https://{{payload.host}}/x"},
-        {"action_type": "emit", "event_type": "{{payload.type}}"},
-    ],
-)
-def test_no_template_chooses_where_something_goes(action: Json) -> None:
-    assert len(problems_of(a_document(actions=[action]))) == 1
 
 
 def test_faults_of_every_stage_are_told_at_once() -> None:

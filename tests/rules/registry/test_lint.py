@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from core.storage.db import Database
 from core.types import Json
 from rules.document.schema import Rule, parse
 from rules.document.targets import EMITTED, TARGETS
-from rules.expressions.paths import EVENT_FIELDS, LOOKED_UP
-from rules.registry import defaults, lint
-from rules.registry.field_kinds import EMITTED_SHAPES, OTHER_EVENT_FIELDS
-from rules.registry.lint import Neighbours
-from rules.registry.payload_fields import Payloads, payloads_of
+from rules.registry import defaults
+from rules.registry.payload_fields import Payloads
+from tests.rules.registry.samples import emits, warned
 from tests.rules.samples import RUN, a_leaf, a_rule
-from tests.samples import TENANT, accept, event, said
-
-NOTHING = Payloads({})
-
-
-def emits(kind: str, **payload: Any) -> Json:
-    return {"action_type": "emit", "event_type": kind, "payload": payload}
-
-
-def warned(rule: Rule, others: Sequence[Rule] = (), payloads: Payloads = NOTHING) -> dict[str, str]:
-    return {problem.pointer: problem.detail for problem in lint.of(rule, Neighbours(others), payloads)}
 
 
 def loops(name: str = "r", answers: str = "a", leads_to: str = "a", **fields: Any) -> Rule:
@@ -169,53 +154,11 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
     assert warned(a_rule(event_type=types, conditions=a_leaf("==", 1))) == {}
 
 
-def test_checked_types_are_known_by_their_declared_fields_and_what_lies_within() -> None:
-    known = ["payload.role", "payload.metadata.plan.deep", "payload.tool_calls[0].name"]
-    for field in known:
-        assert warned(a_rule(conditions=a_leaf("exists", field=field))) == {}
-    assert (
-        "did you mean `payload.content`?"
-        in warned(a_rule(conditions=a_leaf("==", 1, field="payload.contents")))["/conditions/field"]
-    )
-
-
-def test_the_events_of_the_service_are_known_too() -> None:
-    assert (
-        warned(a_rule(event_type="memory.*", conditions=a_leaf("exists", field="payload.by"), actions=[emits("x")]))
-        == {}
-    )
-    found = warned(a_rule(event_type="rule.changed", conditions=a_leaf("==", 1, field="payload.nmae")))
-    assert "/conditions/field" in found
-
-
 def test_of_a_wildcard_any_type_may_have_the_field() -> None:
     rule = a_rule(event_type="order.*", conditions=a_leaf("==", 1, field="payload.reason"))
     known = seen(order_placed="total", order_refused="reason")
     assert warned(rule, (), known) == {}
     assert warned(rule, (), seen(order_placed="total")) != {}
-
-
-def test_what_the_log_has_is_read_from_its_latest_events(app: Database) -> None:
-    deep = {"order": {"items": [{"sku": 1}, {"name": "a"}]}, "user_id": "ada"}
-    accept(app, event("order.placed", deep), event("order.refused", {"why": None}), event("other", {"x": 1}))
-    accept(app, said("Hello.", session="s1"))
-    with app.tenant(TENANT) as tx:
-        found = payloads_of(tx, ["order.*"])
-    assert set(found.seen) == {"order.placed", "order.refused"}
-    assert ("order", "items", "[]", "name") in found.seen["order.placed"]
-    assert ("why",) in found.seen["order.refused"]
-
-
-def test_signs_of_a_pattern_are_signs_of_the_type_and_nothing_more(app: Database) -> None:
-    accept(app, event("order_placed", {"a": 1}), event("orderXplaced", {"b": 1}))
-    with app.tenant(TENANT) as tx:
-        assert set(payloads_of(tx, ["order_placed"]).seen) == {"order_placed"}
-
-
-def test_one_tenant_does_not_know_the_payloads_of_another(app: Database) -> None:
-    accept(app, event("order.placed", {"secret": 1}), tenant="globex")
-    with app.tenant(TENANT) as tx:
-        assert payloads_of(tx, ["*"]).seen == {}
 
 
 def test_no_default_rule_deserves_a_warning() -> None:
@@ -259,79 +202,3 @@ def test_a_type_that_ends_a_wait_is_looked_at_too() -> None:
 def test_types_that_were_published_or_follow_from_the_service_or_a_rule_are_known(kind: str) -> None:
     other = a_rule("other", event_type="order.placed", actions=[emits("parcel.lost")], action_mode="shadow")
     assert not any("nobody" in said for said in warned(a_rule(event_type=kind), [other], PUBLISHED).values())
-
-
-def test_what_was_published_is_read_from_the_log(app: Database) -> None:
-    accept(app, event("order.placed", {}), event("other", {}))
-    with app.tenant(TENANT) as tx:
-        assert payloads_of(tx, ["order.*", "parcel.lost"]).published == {"order.placed"}
-
-
-@pytest.mark.parametrize(
-    ("types", "leaf", "said"),
-    [
-        ("message.added", a_leaf(">", "0.7", field="payload.importance"), "did you mean 0.7, without quotes?"),
-        ("message.added", a_leaf(">", 1, field="payload.importance"), "lies between 0 and 1"),
-        ("message.added", a_leaf("between", [2, 3], field="payload.importance"), "lies between 0 and 1"),
-        ("message.added", a_leaf("==", True, field="payload.importance"), "is a number"),
-        ("message.added", a_leaf("==", "human", field="payload.role"), "one of user, assistant, system, tool"),
-        ("message.added", a_leaf("in", ["User", "bot"], field="payload.role"), "did you mean `user`?"),
-        ("message.added", a_leaf("starts_with", "U", field="payload.role"), "never holds"),
-        ("message.added", a_leaf("==", "vip", field="payload.tags"), "did you mean `contains`?"),
-        ("message.added", a_leaf(">", 3, field="payload.content"), "is a text"),
-        ("message.added", a_leaf("any_of", a_leaf("exists", field="item"), field="payload.content"), "items of a list"),
-        ("memory.created", a_leaf("==", "preferences", field="payload.category"), "did you mean `preference`?"),
-        ("memory.created", a_leaf("contains", "x", field="payload.importance"), "is a number"),
-        (["session.ended", "session.summarized"], a_leaf(">", "3", field="payload.message_count"), "is a number"),
-        ("*", a_leaf(">=", "3", field="session.message_count"), "did you mean 3, without quotes?"),
-        ("*", a_leaf(">", 2, field="memory.importance"), "lies between 0 and 1"),
-        ("*", a_leaf("==", 5, field="event_type"), "is a text"),
-        ("*", a_leaf(">", "yesterday", field="time"), "is a time"),
-    ],
-)
-def test_a_comparison_that_never_holds_is_named_with_its_reason(types: Any, leaf: Json, said: str) -> None:
-    found = warned(a_rule(event_type=types, conditions={"any": [leaf]}, action_mode="shadow"))
-    assert list(found) == ["/conditions/any/0/value"]
-    assert said in found["/conditions/any/0/value"]
-
-
-@pytest.mark.parametrize(
-    ("types", "leaf"),
-    [
-        ("message.added", a_leaf(">", 0.7, field="payload.importance")),
-        ("message.added", a_leaf(">=", 1, field="payload.importance")),
-        ("message.added", a_leaf("<", 0.0001, field="payload.importance")),
-        ("message.added", a_leaf("between", [0.9, 2], field="payload.importance")),
-        ("message.added", a_leaf("==", None, field="payload.importance")),
-        ("message.added", a_leaf("!=", "user", field="payload.role")),
-        ("message.added", a_leaf("not_in", ["user", "bot"], field="payload.role")),
-        ("message.added", a_leaf("matches", "^(user|tool)$", field="payload.role")),
-        ("message.added", a_leaf("==", {"field": "payload.content"}, field="payload.importance")),
-        ("message.added", a_leaf("contains", "vip", field="payload.tags")),
-        ("message.added", a_leaf("older_than", "1d", field="payload.content")),
-        ("message.added", a_leaf("==", "x", field="payload.metadata.deep")),
-        ("plan.updated", a_leaf("==", "x", field="payload.plan")),
-        ("plan.updated", a_leaf("length_>", 3, field="payload.plan")),
-        ("session.ended", a_leaf("==", "idle", field="payload.reason")),
-        (["message.added", "order.placed"], a_leaf("==", "human", field="payload.role")),
-        ("*", a_leaf("newer_than", "1h", field="time")),
-        ("*", a_leaf("==", "2026-11-21T10:00:00Z", field="time")),
-    ],
-)
-def test_a_comparison_that_may_hold_is_left_in_peace(types: Any, leaf: Json) -> None:
-    assert warned(a_rule(event_type=types, conditions=leaf, action_mode="shadow")) == {}
-
-
-def test_a_type_among_several_that_lacks_a_needed_field_is_named() -> None:
-    types, leaf = ["memory.created", "rule.changed"], a_leaf("==", "preference", field="payload.category")
-    found = warned(a_rule(event_type=types, conditions={"all": [leaf]}, action_mode="shadow"))
-    assert list(found) == ["/event_type/1"]
-    assert "for this type the rule never fires" in found["/event_type/1"]
-    either = {"any": [leaf, a_leaf("exists", field="payload.version")]}
-    assert warned(a_rule(event_type=types, conditions=either, action_mode="shadow")) == {}
-
-
-def test_every_shape_belongs_to_a_field_that_is_emitted() -> None:
-    fields = {field for names in EMITTED.values() for field in names}
-    assert set(EMITTED_SHAPES) <= fields | {"filled_in"}
-    assert set(OTHER_EVENT_FIELDS) == {*EVENT_FIELDS, *LOOKED_UP}

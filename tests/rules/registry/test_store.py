@@ -10,39 +10,14 @@ from sqlalchemy import text
 from core.errors import Conflict, Invalid, NotFound
 from core.events import log
 from core.storage.db import Database
-from core.tenancy import tenants
 from core.types import Json
-from rules.registry import defaults, store
+from rules.registry import store
 from rules.registry.limits import Allowed
 from rules.registry.live_rules import Book
 from tests.production import wait_for
-from tests.rules.samples import RUN, a_document, a_leaf, an_event
+from tests.rules.registry.stored import DEFAULTS, names, refresh, save
+from tests.rules.samples import RUN, a_document, a_leaf
 from tests.samples import TENANT
-
-
-@pytest.fixture
-def book(queue: Database) -> Book:
-    """What a router knows, looked up at every refresh."""
-    known = Book(0)
-    refresh(known, queue)
-    return known
-
-
-def refresh(book: Book, queue: Database) -> None:
-    with queue.queue() as tx:
-        book.refresh(tx)
-
-
-def save(app: Database, document: Json, if_version: int | None = None) -> int:
-    with app.tenant(TENANT) as tx:
-        return store.save(tx, TENANT, document, author="test", if_version=if_version).version
-
-
-def names(book: Book, tenant: str = TENANT) -> set[str]:
-    return {rule.name for rule, _ in book.of(tenant).rules}
-
-
-DEFAULTS = {str(document["name"]) for document in defaults.load()}
 
 
 def test_a_tenant_begins_with_the_default_rules(app: Database, book: Book) -> None:
@@ -222,41 +197,6 @@ def test_default_rules_come_once_and_a_deleted_one_stays_deleted(app: Database) 
         assert store.get(tx, "notify_important").document == a_document(name="notify_important")
 
 
-def test_a_router_knows_within_a_look_who_allows_high_risk(app: Database, queue: Database, book: Book) -> None:
-    assert not book.allows_high_risk(TENANT)
-    for allowed in (True, False):
-        with app.tenant(TENANT) as tx:
-            tenants.allow_high_risk(tx, TENANT, allowed=allowed)
-        refresh(book, queue)
-        assert book.allows_high_risk(TENANT) is allowed
-        assert not book.allows_high_risk("nobody")
-
-
-def test_a_router_sees_an_edit_a_deletion_and_a_return(app: Database, queue: Database, book: Book) -> None:
-    save(app, a_document())
-    assert "r" not in names(book)
-    refresh(book, queue)
-    assert "r" in names(book)
-    save(app, a_document(enabled=False))
-    refresh(book, queue)
-    assert [v.held_by for v in book.of(TENANT).decide(an_event()) if v.name == "r"] == ["disabled"]
-    with app.tenant(TENANT) as tx:
-        store.delete(tx, TENANT, "r", author="test")
-    refresh(book, queue)
-    assert "r" not in names(book)
-    save(app, a_document(enabled=False))
-    refresh(book, queue)
-    assert "r" in names(book)
-
-
-def test_a_router_does_not_look_more_often_than_it_is_told(app: Database, queue: Database) -> None:
-    patient = Book(3600)
-    refresh(patient, queue)
-    save(app, a_document())
-    refresh(patient, queue)
-    assert "r" not in names(patient)
-
-
 def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Database, book: Book) -> None:
     with app.tenant("globex") as tx:
         store.save(tx, "globex", a_document(name="theirs"), author="test")
@@ -264,17 +204,6 @@ def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Da
     assert names(book, "globex") == {"theirs"}
     assert "theirs" not in names(book)
     assert names(book, "nobody") == set()
-
-
-def test_a_router_never_sees_half_of_an_import(app: Database, queue: Database, book: Book) -> None:
-    with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, a_document(name="one"), author="test")
-        refresh(book, queue)
-        store.save(tx, TENANT, a_document(name="two"), author="test")
-        refresh(book, queue)
-        assert names(book) == DEFAULTS
-    refresh(book, queue)
-    assert names(book) == {*DEFAULTS, "one", "two"}
 
 
 def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, book: Book) -> None:

@@ -1,62 +1,29 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes
-from email.message import EmailMessage
-from email.policy import default
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import pytest
-from aiosmtpd.controller import Controller
-from pydantic import SecretStr
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from core.config import Settings
-from core.errors import Later, Never
+from core.errors import Later
 from core.events import log
 from core.storage.db import Database
 from rules.registry import store
 from tests.doors import opened
 from tests.factories import a_job, tools
 from tests.outlets import allowed, open_to
-from tests.ports import free_port
 from tests.samples import TENANT, accept, event
-from tests.workers.receiver import Other, other
+from tests.workers.receiver import Other
 from tests.works import Works, at_work
 from workers.agents import notify, outbound
 from workers.dispatch import ledger, model, sweep
 
-__all__ = ["other"]
-
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NIGHT = {"from": "22:00", "to": "07:00", "timezone": "Europe/Lisbon"}
-
-
-class Mailbox:
-    """A mail server that keeps what it gets, and answers `codes` one by one before it is well."""
-
-    def __init__(self) -> None:
-        self.got: list[EmailMessage] = []
-        self.codes: list[str] = []
-
-    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802
-        if self.codes:
-            return self.codes.pop(0)
-        self.got.append(message_from_bytes(envelope.content, policy=default))
-        return "250 OK"
-
-
-@pytest.fixture
-def mailbox() -> Iterator[tuple[str, Mailbox]]:
-    port = free_port()
-    box = Mailbox()
-    controller = Controller(box, hostname="127.0.0.1", port=port)
-    controller.start()
-    yield f"smtp://127.0.0.1:{port}", box
-    controller.stop()
 
 
 @pytest.mark.parametrize(
@@ -182,50 +149,6 @@ def test_what_is_held_until_its_time_is_seen_and_can_be_cancelled(
     assert (held.status, held.expires_at > datetime.now(UTC)) == ("held", True)
 
 
-def test_mail_is_sent_with_the_subject_of_the_rule_and_once_for_who_knows_its_id(
-    upgraded: Settings, mailbox: tuple[str, Mailbox]
-) -> None:
-    url, box = mailbox
-    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
-    job = a_job(channel="ann", template="Größe 42\nis gone", subject="Stock\r\nBcc: eve@example.com")
-    assert notify.notify(tools(given), job).write(cast(Any, None)) == {"channel": "ann", "delivered": 1}
-    (mail,) = box.got
-    assert (mail["To"], mail["Subject"], mail["Bcc"]) == ("ann@example.com", "Stock Bcc: eve@example.com", None)
-    assert (mail["Message-ID"], mail.get_content().splitlines()) == (f"<{job.id}@imprint>", ["Größe 42", "is gone"])
-
-
-@pytest.mark.parametrize(
-    ("template", "subject", "told"),
-    [("", None, ("", "")), (None, None, ("", "")), ("x", 5, ("5", "x")), (7, None, ("7", "7"))],
-    ids=["nothing", "no such field", "a number as the subject", "a number"],
-)
-def test_mail_is_sent_whatever_the_event_made_of_the_templates(
-    upgraded: Settings, mailbox: tuple[str, Mailbox], template: Any, subject: Any, told: tuple[str, str]
-) -> None:
-    url, box = mailbox
-    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
-    notify.notify(tools(given), a_job(channel="ann", template=template, subject=subject))
-    assert [(mail["Subject"], mail.get_content().strip()) for mail in box.got] == [told]
-
-
-def test_a_mail_server_that_says_not_now_is_asked_again_and_one_that_refuses_is_not(
-    upgraded: Settings, mailbox: tuple[str, Mailbox]
-) -> None:
-    url, box = mailbox
-    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
-    box.codes = ["451 later", "550 no such mailbox"]
-    with pytest.raises(Later, match="451"):
-        notify.notify(tools(given), a_job(channel="ann", template="x"))
-    with pytest.raises(Never, match="550"):
-        notify.notify(tools(given), a_job(channel="ann", template="x"))
-
-
-def test_without_a_mail_server_a_mailbox_says_what_to_set(upgraded: Settings) -> None:
-    given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"})
-    with pytest.raises(Never, match="IMPRINT_SMTP_URL"):
-        notify.notify(tools(given), a_job(channel="ann", template="x"))
-
-
 def test_the_next_attempts_are_spread_over_hours(settings: Settings, app: Database, other: Other) -> None:
     accept(app, event(id="e1"))
     given = open_to(settings, other.url)
@@ -238,42 +161,6 @@ def test_the_next_attempts_are_spread_over_hours(settings: Settings, app: Databa
         assert refused.value.after is not None
         pauses.append(refused.value.after.total_seconds())
     assert pauses == [5, 1_800, 36_000]
-
-
-def test_an_address_that_fails_for_days_is_disabled_said_so_and_enabled_by_a_person(
-    settings: Settings, app: Database, other: Other
-) -> None:
-    given = open_to(settings, other.url)
-    job = a_job(url=f"{other.url}?token=secret", headers={}, payload=None)
-    other.answers = [(503, {}, b"busy")] * 2
-    with pytest.raises(Later):
-        outbound.send_webhook(tools(given), job)
-    with app.tenant(TENANT) as tx:
-        (address,) = tx.execute(text("SELECT address FROM endpoints")).scalars()
-        tx.execute(text("UPDATE endpoints SET failing_since = now() - interval '6 days'"))
-    assert "secret" not in address
-    with pytest.raises(Later):
-        outbound.send_webhook(tools(given), job)
-    with pytest.raises(Never, match="disabled"):
-        outbound.send_webhook(tools(given), job)
-    assert len(other.got) == 2, "what is disabled is not called"
-    with app.tenant(TENANT) as tx:
-        (said,) = log.find(tx, event_type="endpoint.disabled")
-        tx.execute(text("DELETE FROM endpoints"))
-    assert said.payload["address"] == address
-    outbound.send_webhook(tools(given), job)
-
-
-def test_an_address_that_answers_again_is_well(settings: Settings, app: Database, other: Other) -> None:
-    given = open_to(settings, other.url)
-    job = a_job(url=other.url, headers={}, payload=None)
-    other.answers = [(503, {}, b"busy")]
-    with pytest.raises(Later):
-        outbound.send_webhook(tools(given), job)
-    outcome = outbound.send_webhook(tools(given), job)
-    with app.tenant(TENANT) as tx:
-        outcome.write(tx)
-        assert tx.execute(text("SELECT count(*) FROM endpoints")).scalar_one() == 0
 
 
 def test_the_log_may_be_quiet_too(settings: Settings, app: Database) -> None:

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from tests.api.posting import pointers
+from tests.doors import Doors
+from tests.samples import event, said
+from tests.works import Works
+
+
+def test_what_is_accepted_is_answered_with_ids_and_a_token(door: Doors) -> None:
+    answer = door.post("/v1/events", [said("one", id="a"), said("two"), said("one", id="a")])
+    assert answer.status_code == 202
+    body = answer.json()
+    assert (body["accepted"], body["duplicates"]) == (2, 1)
+    assert [(e["id"] == "a", e["duplicate"]) for e in body["events"]] == [(True, False), (False, False), (True, True)]
+    assert body["settle_token"]
+
+
+@pytest.mark.parametrize(
+    ("content", "headers"),
+    [
+        (json.dumps(event(id="a")), {"content-type": "application/json"}),
+        (json.dumps([event(id="a")]), {}),
+        (json.dumps(event(id="a")) + "\n", {"content-type": "application/x-ndjson"}),
+        (
+            json.dumps({"specversion": "1.0", "id": "a", "source": "s", "type": "t", "data": {}}),
+            {"content-type": "application/cloudevents+json"},
+        ),
+        ("{}", {"ce-specversion": "1.0", "ce-id": "a", "ce-source": "s", "ce-type": "t"}),
+    ],
+)
+def test_events_come_in_every_form(door: Doors, content: str, headers: dict[str, str]) -> None:
+    answer = door.ask("POST", "/v1/events", content=content, headers=headers)
+    assert (answer.status_code, [e["id"] for e in answer.json()["events"]]) == (202, ["a"])
+    assert door.get("/v1/events/a").status_code == 200
+
+
+def test_a_bad_event_refuses_the_batch_with_its_place(door: Doors) -> None:
+    assert pointers(door.post("/v1/events", [event(), said("x", role="robot")])) == ["/1/payload/role"]
+    assert door.get("/v1/events").json()["items"] == []
+
+
+def test_settle_waits_for_what_it_is_asked_for(door: Doors, works: Works) -> None:
+    token = door.post("/v1/events", said("I live in Lisbon.")).json()["settle_token"]
+    assert door.get("/v1/settle", params={"token": token, "timeout": 0}).json() == {"settled": False, "pending": 1}
+    later = threading.Timer(0.3, works.settle)
+    later.start()
+    assert door.get("/v1/settle", params={"token": token, "timeout": 20}).json() == {"settled": True, "pending": 0}
+    later.join()
+
+
+def test_settle_can_hurry_what_waits(door: Doors, works: Works) -> None:
+    token = door.post("/v1/events", said("I live in Lisbon.")).json()["settle_token"]
+    works.settle(flush=False)
+    assert door.get("/v1/settle", params={"token": token, "timeout": 0}).json()["settled"] is False
+    for waits in (2, 3):  # The message's debounces, to extract and to cut; of the memory sweep, profile and mirror.
+        pending = door.get("/v1/settle", params={"token": token, "timeout": 0, "flush": "true"}).json()["pending"]
+        assert pending == waits
+        works.settle(flush=False)
+    assert door.get("/v1/settle", params={"token": token, "timeout": 0}).json()["settled"] is True

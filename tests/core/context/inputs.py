@@ -1,0 +1,68 @@
+"""What a context is assembled from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+from core.context import assembly
+from core.context.assembly import Read, Sheet
+from core.context.budget import Budget, allowed
+from core.context.packing import Desk
+from core.context.reader import Material, Talk
+from core.context.sections import Part
+from core.inference.token_counting import counter
+from core.plans.tracker import Plan
+from core.plans.tree import Step
+from core.search.ordering import Ranked
+from core.search.query import Found
+from core.search.resident.candidates import Hit
+from core.summaries.key_messages import Key
+from core.summaries.rolling import Summary
+from core.types import Category, Message, Trust
+
+AT = datetime(2026, 5, 4, tzinfo=UTC)
+
+
+COUNTER = counter(None)
+
+
+def memory(number: int, content: str, **fields: Any) -> Any:
+    plain = {"id": UUID(int=number), "version": 1, "content": content, "trust": Trust.CONFIRMED, "pinned": False}
+    times = {"attribute": None, "valid_from": None, "occurred_at": AT + timedelta(days=number)}
+    return SimpleNamespace(**{**plain, **times, "category": Category.FACT, **fields})
+
+
+def found(row: Any, score: float = 1.0) -> Found:
+    return Found(Ranked(Hit(str(row.id), "memory", score, None), score, {}), (), memory=row)
+
+
+def said(position: int, content: str, role: str = "user", session: str = "s1") -> Message:
+    return Message(session, f"m{position}", position, f"e{position}", "ada", role, content, AT)
+
+
+def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", steps: Sequence[str] = ()) -> Talk:
+    keys = [Key("m0", 0, "decision", summary, "Ada")] if summary else []
+    told = Summary("s1", 1, summary, keys, 1, None, AT) if summary else None
+    tree = tuple(Step(str(n), title, "pending") for n, title in enumerate(steps))
+    plans = [Plan("s1", "p1", "ada", None, "Bake", "pending", tree, None, "e1", 1, 1)] if steps else []
+    ends = list(accumulate(COUNTER.count(message.content) for message in messages))
+    return Talk("s1", list(messages), ends, frozenset(hidden), told, plans)
+
+
+def read(**given: Any) -> Read:
+    plain: dict[str, Any] = {"query": "tea", "material": Material((), None), "profile": {}, "results": (), "held": None}
+    return Read(**{**plain, "standing": {}, "passages": {}, "disputes": {}, "others": {}, **given})
+
+
+def shown(seen: Read, limit: int = 2000, budget: Budget | None = None) -> Sheet:
+    return assembly.sheet(Desk(COUNTER, allowed(limit, budget or Budget()), seen.query, 10), seen)
+
+
+def keys(sheet: Sheet, part: Part) -> list[str]:
+    section = sheet.section(part)
+    return [piece.key for piece in section.pieces] if section else []

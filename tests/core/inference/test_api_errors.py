@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from core.inference.api_errors import LONGEST_PAUSE, retry_after
+
+PAUSES = {
+    "2": timedelta(seconds=2),
+    "1.5": timedelta(seconds=1.5),
+    "0": timedelta(),
+    "Wed, 21 Oct 2015 07:28:00 GMT": timedelta(),
+    "Wed, 21 Oct 2015 07:28:00 -0000": timedelta(),
+    "9" * 400: LONGEST_PAUSE,
+    "Fri, 31 Dec 9999 23:59:59 GMT": LONGEST_PAUSE,
+    "Fri, 31 Dec 9999 23:59:59 -2359": LONGEST_PAUSE,
+    "Sat, 01 Jan 0001 00:00:00 +2359": timedelta(),
+    "soon": None,
+    "-3": None,
+    "٣": None,
+    "": None,
+    "Fri, 99 Foo 2026": None,
+}
+
+
+@pytest.mark.parametrize(("said", "pause"), PAUSES.items(), ids=[key[:30] for key in PAUSES])
+def test_retry_after_is_read_as_it_is_meant(said: str, pause: timedelta | None) -> None:
+    assert retry_after({"retry-after": said}) == pause
+
+
+@hypothesis_settings(deadline=None)
+@given(st.text())
+def test_whatever_stands_in_retry_after_is_survived(said: str) -> None:
+    pause = retry_after({"retry-after": said})
+    assert pause is None or timedelta() <= pause <= LONGEST_PAUSE

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from core.errors import Never
+from core.storage.db import Database
+from tests.samples import TENANT
+from tests.workers.dispatch.owing import (
+    POLICY,
+    a_ledger,
+    deaths,
+    mark,
+    marks,
+    owe,
+    row_of,
+    rush,
+    swept,
+    works,
+)
+from workers.dispatch import ledger
+from workers.dispatch.model import Job, Outcome
+
+
+def test_who_lost_the_lease_leaves_no_effect(app: Database, queue: Database) -> None:
+    one = owe(app)
+
+    def overtaken(_job: Job) -> Outcome:
+        rush(app, one)
+        assert swept(queue) == [one]
+        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+        return Outcome(mark)
+
+    ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
+    row = row_of(app, one)
+    assert (row.status, row.attempt) == ("done", 2)
+    assert marks(app) == 1
+
+
+def test_who_lost_the_lease_cannot_end_it_while_another_holds_it(app: Database, queue: Database) -> None:
+    one = owe(app)
+    second_begun, first_over = threading.Event(), threading.Event()
+
+    def second(_job: Job) -> Outcome:
+        second_begun.set()
+        assert first_over.wait(20)
+        return Outcome(mark)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def first(_job: Job) -> Outcome:
+            rush(app, one)
+            assert swept(queue) == [one]
+            pool.submit(ledger.run, a_ledger(app, {"agent": second}), TENANT, one)
+            assert second_begun.wait(20)
+            return Outcome(mark)
+
+        ledger.run(a_ledger(app, {"agent": first}), TENANT, one)
+        held = (row_of(app, one).status, marks(app))
+        first_over.set()
+    assert held == ("running", 0), "the late one neither ended it nor left an effect"
+    row = row_of(app, one)
+    assert (row.status, row.attempt, marks(app)) == ("done", 2, 1)
+
+
+def test_a_failure_of_one_who_lost_the_lease_changes_nothing(app: Database, queue: Database) -> None:
+    one = owe(app)
+
+    def overtaken(_job: Job) -> Outcome:
+        rush(app, one)
+        swept(queue)
+        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+        raise Never("too late to say so")
+
+    ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
+    assert row_of(app, one).status == "done"
+    assert deaths(app) == []
+
+
+def test_a_lease_is_renewed_while_the_agent_thinks(app: Database, queue: Database) -> None:
+    one = owe(app)
+    short = replace(POLICY, lease=3)  # A machine that is busy may renew it two seconds late.
+
+    def thoughtful(_job: Job) -> Outcome:
+        first_end = row_of(app, one).wake_at
+        while datetime.now(UTC) <= first_end:
+            time.sleep(0.1)
+            assert swept(queue, short) == []
+        assert swept(queue, short) == []
+        return Outcome(mark)
+
+    ledger.run(a_ledger(app, {"agent": thoughtful}, short), TENANT, one)
+    assert (row_of(app, one).status, row_of(app, one).attempt) == ("done", 1)

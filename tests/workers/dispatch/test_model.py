@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.config import Settings
+from core.errors import Later
+from core.storage.db import Database
+from tests.samples import TENANT
+from tests.workers.dispatch.owing import (
+    a_ledger,
+    failing,
+    owe,
+    row_of,
+)
+from workers import wiring
+from workers.dispatch import ledger
+from workers.dispatch.model import Policy
+
+
+@given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
+def test_a_pause_grows_and_stays_within_its_bounds(attempt: int, asked: int | None) -> None:
+    policy = Policy(lease=5, resend=10, retry_base=2, retry_max=600, attempts=8)
+    pause = policy.pause(attempt, None if asked is None else timedelta(seconds=asked))
+    ceiling = min(600, 2 * 2 ** (attempt - 1))
+    assert pause >= ceiling / 2
+    assert pause >= (asked or 0)
+    assert pause <= max(ceiling, asked or 0)
+
+
+def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
+    one = owe(app)
+    ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(days=900_000_000)))}), TENANT, one)
+    assert row_of(app, one).status == "retrying"
+
+
+def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
+    policy = wiring.policy(settings)
+    assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)
