@@ -15,7 +15,8 @@ from core.events import log
 from core.events.log import Cause
 from core.events.publishing import Author
 from core.inference.embedders import HashEmbedder
-from core.memory import memories, writer
+from core.maintenance import sweeps
+from core.memory import decay, memories, writer
 from core.memory.changes import (
     Add,
     Change,
@@ -125,3 +126,14 @@ def tools(settings: Settings) -> Tools:
 def close(one: datetime | None, other: datetime | None) -> bool:
     """True if both are moments less than a millisecond apart."""
     return one is not None and other is not None and abs(one - other) < timedelta(milliseconds=1)
+
+
+def sweep(app: Database, page: int = 100) -> int:
+    with app.tenant(TENANT) as tx:
+        return sweeps.faded(tx, TENANT, PERSON, page)
+
+
+def expected(app: Database, memory_id: UUID, **facts: Any) -> datetime | None:
+    stands = memory_row(app, memory_id)
+    known = decay.Facts(stands.importance, stands.category, **facts)
+    return decay.fading(known).fade_at(stands.last_used_at or stands.recorded_at, decay.UNDER)

@@ -13,11 +13,13 @@ from core.erasure import memory
 from core.erasure import user as erasure_user
 from core.erasure.memory import Erased
 from core.events.publishing import Author
+from core.memory.changes import Derive, Part
 from core.storage import tables
 from core.storage.db import Database
-from core.types import DispatchStatus, Json
+from core.types import Category, DispatchStatus, Json
 from rules.registry import store
 from tests.core.changing import Bench, an_add
+from tests.factories import a_candidate
 from tests.rules.samples import a_document
 from tests.samples import NOON, TENANT, accept_all, ended, event, said
 from tests.works import Works
@@ -155,3 +157,15 @@ BY_HAND = """
         SELECT :t, id, 'm', 'p', 'unusable', :w FROM dispatches
         WHERE event_seq IN (SELECT seq FROM events WHERE user_id = :u) LIMIT 1
 """
+
+
+def _drawn(bench: Bench, *, retires: bool, unique: str) -> tuple[UUID, UUID, UUID]:
+    one, other = an_add(f"Ada keeps {unique}."), an_add("Ada keeps bees.", 1)
+    bench.apply(one, other)
+    whole = a_candidate(f"Ada keeps {unique} and bees.", 2, category=Category.PATTERN)
+    derive = Derive(whole, [Part(one.id, 1), Part(other.id, 1)], "drawn", retires=retires)
+    bench.apply(derive)
+    return one.id, other.id, derive.id
+
+
+COMPOUND = "I moved to Lisbon in May and I am allergic to {}."

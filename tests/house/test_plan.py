@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,55 @@ def test_imports_run_one_way(root: Path) -> None:
     command = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([command, "--no-cache"], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+WITHOUT_A_TEST_OF_ITS_OWN = {
+    "core/extraction/*/tables/*": "words and patterns; the readers that use them are tested",
+    "core/extraction/*/patterns": "patterns; the readers that use them are tested",
+    "core/language/chinese_household": "words",
+    "core/language/common_words": "words",
+    "core/language/english_verbs": "words",
+    "core/language/lexicon": "words; the comparison of statements that uses them is tested",
+    "core/screening/injection_phrases": "patterns; the screen that uses them is tested",
+    "core/screening/secret_patterns": "patterns; the scanner that uses them is tested",
+    "core/statements/*_tables": "words and patterns",
+    "core/storage/tables": "columns; the schema that is made of them is tested",
+    "core/settings/secret_names": "two constants",
+    "core/types": "types without behaviour",
+    "core/extraction/pattern_types": "types without behaviour",
+    "core/memory/changes": "types without behaviour",
+    "api/cli/serve": "entry point, run by the tests of the stack",
+    "api/stack/launch": "entry point, run by the tests of the stack",
+    "workers/__main__": "entry point, run by the tests of the stack",
+    "workers/app": "wiring of Celery",
+    "workers/beat": "wiring of Celery",
+    "workers/wiring": "wiring",
+    "workers/processes": "entry points, run by the tests of the stack",
+}
+"""Modules that need no test of their name, with the reason."""
+
+SHARE_WITH_A_TEST = 0
+"""Percent of all other modules that have one. Raise it with every module that gets its test."""
+
+
+def test_modules_have_a_test_at_their_place(root: Path) -> None:
+    """`core/memory/writer.py` is tested by `tests/core/memory/test_writer.py`."""
+    modules = [Path(path) for path, _, _ in sources(root) if "migrations" not in path]
+    named = [path for path in modules if path.name != "__init__.py" and not is_exempt(path)]
+    without = [path for path in named if not (root / "tests" / path.with_name(f"test_{path.name}")).exists()]
+    share = 100 * (len(named) - len(without)) // len(named)
+    assert share >= SHARE_WITH_A_TEST, "\n".join(map(str, without))
+
+
+def is_exempt(module: Path) -> bool:
+    return any(fnmatch(str(module.with_suffix("")), pattern) for pattern in WITHOUT_A_TEST_OF_ITS_OWN)
+
+
+def test_every_exemption_is_for_a_module_that_has_no_test(root: Path) -> None:
+    modules = [Path(path) for path, _, _ in sources(root)]
+    without = [one for one in modules if not (root / "tests" / one.with_name(f"test_{one.name}")).exists()]
+    names = [str(one.with_suffix("")) for one in without]
+    assert [one for one in WITHOUT_A_TEST_OF_ITS_OWN if not any(fnmatch(name, one) for name in names)] == []
 
 
 def test_no_test_imports_from_a_module_of_tests(root: Path) -> None:

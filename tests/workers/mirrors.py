@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
 from sqlalchemy import text
 
 from core.config import Settings
 from core.events import log
-from core.memory.changes import Add, Change
+from core.memory.changes import Add, Change, Edit
 from core.storage.db import Database
 from core.types import Event
-from tests.factories import carry_out
+from tests.factories import EMBEDDER, carry_out, memory_row
 from tests.samples import TENANT
-from tests.works import Works
+from tests.works import Works, at_work
 from workers.mirror_watcher import Watch
 
 
@@ -99,3 +100,29 @@ def line_of(text_of_file: str, words: str) -> str:
 
 def ids(*adds: Add) -> list[UUID]:
     return [add.id for add in adds]
+
+
+@pytest.fixture
+def at_desk(settings: Settings, app: Database, tmp_path: Path) -> Iterator[Desk]:
+    mirrored = settings.model_copy(update={"mirror_dir": tmp_path / "mirror"})
+    with at_work(mirrored) as works:
+        yield desk(mirrored, app, works)
+
+
+CAT, LISBON, UMBRELLA = "Ada has a cat.", "Ada lives in Lisbon.", "Ada takes an umbrella on Fridays."
+
+
+def level(at_desk: Desk) -> bool:
+    """Whether looking again finds nothing to do."""
+    before = len(at_desk.results("mirror_reader"))
+    return at_desk.notice() == 0 and len(at_desk.results("mirror_reader")) == before
+
+
+def without(words: str) -> Callable[[str], str]:
+    return lambda said: said.replace(line_of(said, words), "")
+
+
+def reworded(at_desk: Desk, memory_id: object, words: str) -> None:
+    """The database changes a memory before anyone writes the file."""
+    now = memory_row(at_desk.app, memory_id)  # type: ignore[arg-type]
+    carry_out(at_desk.app, Edit(now.id, now.version, {"content": words}, "said later", EMBEDDER.embed([words])[0]))

@@ -18,9 +18,7 @@ from api.cli.main import COMMANDS
 from core.config import Settings
 from core.storage.db import Database
 from tests.commands import Imprint
-from tests.ports import free_port
-from tests.samples import TENANT, accept
-from tests.samples import said as said_
+from tests.samples import TENANT
 from tests.works import Works
 from workers.routing import router
 
@@ -66,23 +64,6 @@ def test_a_command_that_is_not_there_is_wrong_usage(
     said = Imprint(monkeypatch, capsys)("serach")
     assert said.code == 2
     assert "Did you mean 'search'" in said.err
-
-
-def test_without_a_server_it_fails_in_one_line_with_the_way_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("IMPRINT_URL", f"http://127.0.0.1:{free_port()}")
-    monkeypatch.setenv("IMPRINT_API_KEY", "key")
-    said = Imprint(monkeypatch, capsys)("rules", "list")
-    assert said.code == 1
-    assert said.err.count("\n") == 1
-    assert "imprint up" in said.err
-
-
-def test_a_key_that_nobody_made_is_refused(imprint: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IMPRINT_API_KEY", "nobody's")
-    said = imprint("rules", "list")
-    assert (said.code, "No valid key" in said.err) == (1, True)
 
 
 def test_it_says_its_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,22 +127,6 @@ def test_a_misspelt_setting_is_warned_of_and_the_command_goes_on(
     assert imprint("rules", "list", "--json").json["items"]
 
 
-def test_with_json_an_error_is_json_on_standard_error(imprint: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = imprint("memory", "show", "01a201d5-e5cb-7040-9e09-b43e1d5743a6", "--json")
-    assert (missing.code, missing.out) == (1, "")
-    assert "There is no memory" in json.loads(missing.err)["error"]["detail"]
-    wrong = imprint("memory", "show", "01a201d5", "--json")
-    assert wrong.code == 2
-    assert "is not a whole id" in json.loads(wrong.err)["error"]["detail"]
-    monkeypatch.setenv("IMPRINT_HTTP_PORT", "many")
-    assert "IMPRINT_HTTP_PORT" in json.loads(imprint("rules", "list", "--json").err)["error"]["detail"]
-
-
-def test_an_error_is_a_sentence_and_names_no_class(imprint: Imprint) -> None:
-    said = imprint("memory", "show", "01a201d5-e5cb-7040-9e09-b43e1d5743a6")
-    assert said.err.startswith("Error: There is no memory")
-
-
 LISTS = [
     *(
         ["memory", "list"],
@@ -201,56 +166,6 @@ def test_a_rule_is_shown_as_json_that_can_be_applied_again(imprint: Imprint, tmp
     file.write_text(imprint("rules", "show", name).out)
     assert json.loads(file.read_text())["name"] == name
     assert "Nothing to change" in imprint("rules", "apply", str(file)).out
-
-
-def test_memories_are_written_listed_edited_and_forgotten(imprint: Imprint) -> None:
-    made = imprint("memory", "add", "Ada lives in Turin.", "--user", "ada", "--json").json["memory"]
-    listed = imprint("memory", "list", "--user", "ada").out
-    assert listed.startswith(f"{made['id']} Ada lives in Turin.")
-    assert f"id {made['id']}" in imprint("search", "Turin", "--user", "ada").out
-    assert "v2" in imprint("memory", "edit", made["id"], "--content", "Ada lives in Milan.", "--reason", "moved").out
-    assert imprint("memory", "pin", made["id"], "--json").json["pinned"] is True
-    assert imprint("memory", "pin", made["id"], "--off", "--json").json["pinned"] is False
-    history = imprint("memory", "history", made["id"]).out
-    assert ["moved" in history, "Ada lives in Turin." in history, "Ada lives in Milan." in history] == [True] * 3
-    assert "by key:" in imprint("memory", "why", made["id"]).out
-    assert "Nothing was erased" in imprint("memory", "forget", made["id"]).err
-    assert "receipt" in imprint("memory", "forget", made["id"], "--yes").out
-    assert imprint("memory", "list", "--user", "ada").out == ""
-    assert imprint("memory", "edit", made["id"]).code == 2
-
-
-def test_a_session_and_a_profile_are_shown(imprint: Imprint, app: Database, works: Works) -> None:
-    accept(app, said_("I live in Turin.", session="a/b"), said_("I like [tea].", session="a/b"))
-    works.settle()
-    assert "a/b ada 2 messages" in imprint("session", "list", "--user", "ada").out
-    shown = imprint("session", "show", "a/b")
-    assert [line in shown.out for line in ("I live in Turin.", "I like [tea].")] == [True, True], shown.err
-    assert len(imprint("session", "show", "a/b", "--last", "1", "--json").json["messages"]["items"]) == 1
-    assert "home.city: Turin" in imprint("user", "profile", "ada", "--fresh").out
-    assert imprint("session", "show", "nowhere").code == 1
-
-
-def test_its_status_is_what_readiness_says(imprint: Imprint) -> None:
-    said = imprint("status", "--json")
-    assert said.code == 1
-    assert said.json["ready"] is False
-    assert "Not at work" in said.json["detail"]
-    assert said.json["tenant"] == TENANT
-    assert "not ready" in imprint("status").out
-
-
-def test_dead_letters_are_replayed_all_at_once(imprint: Imprint, app: Database, works: Works) -> None:
-    accept(app, said_("I live in Turin."))
-    works.settle()
-    with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE dispatches SET status = 'dead', ended_at = now(), error = 'away'"))
-        ids = set(map(str, tx.execute(text("SELECT id FROM dispatches")).scalars()))
-    listed = imprint("dead", "list").out
-    assert all(one in listed for one in ids), "an id is never cut"
-    assert imprint("dead", "replay").code == 2
-    assert set(imprint("dead", "replay", "--all", "--json").json["items"]) == ids
-    assert "There is no such dead letter." in imprint("dead", "replay", "--all").err
 
 
 def test_what_does_not_settle_is_named_with_its_reason(imprint: Imprint, app: Database, works: Works) -> None:

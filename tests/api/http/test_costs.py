@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from core.config import Settings
 from core.storage.db import Database
-from tests.commands import Imprint
 from tests.core.inference.calls import NOW, call, dispatch
 from tests.doors import OTHER, Doors, key_of
 
@@ -59,26 +58,3 @@ def test_a_key_needs_the_scope_to_read(door: Doors, settings: Settings) -> None:
     assert door.get("/v1/costs", key=key_of(settings, OTHER, ("publish",))).status_code == 403
     assert door.get("/v1/costs", key=key_of(settings, OTHER, ("read",))).status_code == 200
     assert door.get("/v1/costs", key="none").status_code == 401
-
-
-def test_the_command_shows_them_with_the_total(imprint: Imprint, app: Database) -> None:
-    call(app, dispatch(app, "episode_writer", "on_[end]", "ada"), cost=1.5)
-    call(app, cost=0.5)
-    shown = imprint("costs", "--by", "rule")
-    assert shown.code == 0
-    for word in ("on_[end]", "1.5000", "–", "total", "2.0000", "50 ms"):
-        assert word in shown.out
-
-
-def test_the_command_answers_json(imprint: Imprint, app: Database) -> None:
-    call(app, model="small")
-    told = imprint("costs", "--by", "model", "--json").json
-    assert [one["key"] for one in told["items"]] == ["small"]
-    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    assert imprint("costs", "--from", tomorrow, "--json").json["total"]["calls"] == 0
-
-
-def test_the_command_says_what_it_can_add_up_by(imprint: Imprint) -> None:
-    refused = imprint("costs", "--by", "colour")
-    assert refused.code == 2
-    assert "rule, agent, user, model" in " ".join(refused.err.split())

@@ -2,254 +2,25 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
-from uuid import UUID
+from dataclasses import replace
+from typing import Any
 
-import anyio
 import httpx
 import pytest
-from httpx2 import AsyncClient
-from jsonschema import Draft202012Validator
 from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent
-from mcp_types import Tool as Listed
-from prometheus_client import REGISTRY
 
 from api.mcp.server import MESSAGE_BYTES
 from api.mcp.tools import TOOLS
 from core.config import Settings
 from core.events import log
 from core.inference.embedders import HashEmbedder
-from core.settings.limits import Limits
 from core.storage.db import Database
 from core.types import Json
-from tests.commands import served
+from tests.api.mcp.asking import LOCAL, NOBODY, Agent, both, message, names_of, sent, tool_call
 from tests.doors import OTHER, Doors, key_of, opened
-from tests.samples import NOON, TENANT, said
-
-Found = TypeVar("Found")
-
-NOBODY = str(UUID(int=0))
-
-LOCAL = {"host": "127.0.0.1:8070"}
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """An agent with the protocol's own client over a real connection, in one of the protocol's two eras."""
-
-    url: str
-    key: str
-    era: str = "2026-07-28"
-
-    def talk(self, work: Callable[[Client], Awaitable[Found]]) -> Found:
-        """Connect, do it, and go."""
-
-        async def connected() -> Found:
-            async with AsyncClient(headers={"authorization": f"Bearer {self.key}"}, timeout=60) as http:
-                transport = streamable_http_client(f"{self.url}/mcp", http_client=http)
-                async with Client(transport, mode=self.era) as client:
-                    return await work(client)
-
-        return anyio.run(connected)
-
-    def result(self, tool: str, **arguments: Any) -> CallToolResult:
-        return self.talk(lambda client: client.call_tool(tool, arguments))
-
-    def call(self, tool: str, **arguments: Any) -> Json:
-        """What a tool answers to a good call, which it says in both ways."""
-        result = self.result(tool, **arguments)
-        assert not result.is_error, result
-        return both(result)
-
-    def fault(self, tool: str, **arguments: Any) -> Json:
-        """What a tool says of a bad call."""
-        result = self.result(tool, **arguments)
-        assert result.is_error, result
-        return both(result)
-
-    def listed(self) -> dict[str, Listed]:
-        found = self.talk(lambda client: client.list_tools())
-        return {tool.name: tool for tool in found.tools}
-
-
-def both(result: CallToolResult) -> Json:
-    (block,) = result.content
-    assert isinstance(block, TextContent)
-    answer: Json = json.loads(block.text)
-    assert answer == result.structured_content
-    return answer
-
-
-@pytest.fixture
-def agent(settings: Settings) -> Iterator[Agent]:
-    with served(settings) as (url, key):
-        yield Agent(url, key)
-
-
-def message(method: str, **params: Any) -> Json:
-    """A message as a client without the library would send it."""
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
-def tool_call(tool: str, **arguments: Any) -> Json:
-    return message("tools/call", name=tool, arguments=arguments)
-
-
-def sent(door: Doors, tool: str, *, tenant: str = TENANT, **arguments: Any) -> Json:
-    """What a tool answers in this process."""
-    answer = door.post("/mcp", tool_call(tool, **arguments), headers=LOCAL, tenant=tenant)
-    assert answer.status_code == 200, answer.text
-    result: Json = answer.json()["result"]
-    return result
-
-
-def names_of(results: Sequence[Json]) -> list[str]:
-    return [one["content"] for one in results]
-
-
-@pytest.mark.parametrize("era", ["legacy", "auto", "2026-07-28"])
-def test_an_agent_remembers_corrects_explains_and_forgets(agent: Agent, era: str) -> None:
-    agent = replace(agent, era=era)
-    hello = said("Our dog Rex is afraid of thunder.", message_id="m1", id="e1")
-    accepted = agent.call("event_publish", **hello)
-    assert (accepted["accepted"], accepted["events"]) == (1, [{"id": "e1", "duplicate": False}])
-    added = agent.call("memory_add", user_id="ada", content="Ada lives in Lisbon.", importance=0.7)
-    assert added["verdict"] == "add"
-    memory = added["memory"]["id"]
-
-    found = agent.call("memory_search", user_id="ada", query="Where does Ada live?", include=["memories"])
-    assert names_of(found["results"]) == ["Ada lives in Lisbon."]
-    changed = agent.call("memory_update", memory_id=memory, content="Ada lives in Porto.", reason="She moved.")
-    assert (changed["content"], changed["version"]) == ("Ada lives in Porto.", 2)
-    why = agent.call("memory_why", memory_id=memory)
-    assert [step["change"] for step in why["steps"]] == ["add", "edit"]
-    assert why["memory"]["content"] == "Ada lives in Porto."
-
-    built = agent.call("context_build", user_id="ada", session_id="s1", query="Where to?", format="text")
-    assert "Porto" in built["text"]
-    assert "Rex" in built["text"]
-    assert agent.call("message_hide", session_id="s1", message_id="m1", reason="Told twice.")["hidden"] is True
-    again = agent.call("context_build", user_id="ada", session_id="s1", query="Where to?", format="text")
-    assert "Rex" not in again["text"]
-    assert agent.call("message_restore", session_id="s1", message_id="m1")["hidden"] is False
-
-    receipt = agent.call("memory_forget", memory_id=memory)
-    assert receipt["signature"]
-    assert agent.call("memory_search", user_id="ada", query="Porto", include=["memories"])["results"] == []
-    assert receipt["receipt"]["id"] in agent.fault("memory_forget", memory_id=memory)["detail"]
-
-
-BAD: Sequence[tuple[str, Json, int, list[str]]] = (
-    ("memory_search", {"query": "x"}, 422, ["/user_id"]),
-    ("memory_search", {"user_id": "ada", "query": "x", "limit": "many", "kinds": ["x"]}, 422, ["/limit", "/kinds/0"]),
-    ("memory_search", {"user_id": "ada", "q": "x"}, 422, ["/query", "/q"]),
-    ("memory_add", {"user_id": "ada"}, 422, ["/content"]),
-    ("memory_add", {"user_id": "ada", "content": "x", "attribute": "home.city"}, 422, ["/value"]),
-    ("memory_update", {"memory_id": "7", "content": "x"}, 422, ["/memory_id"]),
-    ("memory_update", {"memory_id": NOBODY, "content": "x"}, 404, []),
-    ("memory_forget", {"memory_id": NOBODY}, 404, []),
-    ("memory_forget", {}, 422, ["/memory_id"]),
-    ("memory_why", {"memory_id": NOBODY}, 404, []),
-    ("context_build", {"query": "x"}, 422, ["/user_id"]),
-    ("context_build", {"user_id": "ada", "max_tokens": 1}, 422, ["/max_tokens"]),
-    ("message_hide", {"session_id": "s1", "message_id": "m1"}, 404, []),
-    ("message_hide", {"session_id": "s1"}, 422, ["/message_id"]),
-    ("message_restore", {"session_id": "s1", "message_id": "m1"}, 404, []),
-    ("event_publish", {"event_type": "no type", "source": "x"}, 422, ["/event_type"]),
-    ("event_publish", {"event_type": "message.added", "source": "x", "payload": {"session_id": "s1", "user_id": "a",
-     "role": "robot", "content": "x"}}, 422, ["/payload/role"]),
-)  # fmt: skip
-
-
-def test_a_bad_call_says_what_was_wrong_and_where(agent: Agent) -> None:
-    assert {tool for tool, *_ in BAD} == set(TOOLS)
-
-    async def tried(client: Client) -> list[Json]:
-        return [both(await client.call_tool(tool, arguments)) for tool, arguments, *_ in BAD]
-
-    for (tool, arguments, status, pointers), problem in zip(BAD, agent.talk(tried), strict=True):
-        seen = [fault["pointer"] for fault in problem.get("errors", [])]
-        assert (problem["status"], seen) == (status, pointers), (tool, arguments, problem)
-        assert problem["detail"]
-        assert all(fault["detail"] for fault in problem.get("errors", []))
-
-
-def test_an_argument_that_was_made_up_is_answered_with_those_that_there_are(door: Doors) -> None:
-    result = sent(door, "message_hide", session="s1", message_id="m1")
-    (_, made_up) = result["structuredContent"]["errors"]
-    assert made_up["pointer"] == "/session"
-    assert all(name in made_up["detail"] for name in ("session_id", "message_id", "reason"))
-
-
-def test_the_tools_say_what_they_take_and_what_they_do(agent: Agent) -> None:
-    listed = agent.listed()
-    assert list(listed) == [
-        *("memory_search", "memory_add", "memory_update", "memory_forget", "memory_why"),
-        *("context_build", "message_hide", "message_restore", "event_publish"),
-    ]
-    hints = {name: tool.annotations for name, tool in listed.items() if tool.annotations is not None}
-    assert {name for name, hint in hints.items() if hint.read_only_hint} == {
-        *("memory_search", "memory_why", "context_build")
-    }
-    assert {name for name, hint in hints.items() if hint.destructive_hint} == {"memory_forget"}
-    assert {name for name, hint in hints.items() if not hint.idempotent_hint} == {"memory_add", "event_publish"}
-    for name, tool in listed.items():
-        schema = tool.input_schema
-        Draft202012Validator.check_schema(schema)
-        assert "$ref" not in json.dumps(schema)
-        taken = {field.alias or key for key, field in TOOLS[name].takes.model_fields.items()}
-        assert set(schema["properties"]) == taken
-        assert schema["additionalProperties"] is False
-        assert len(tool.description or "") > 50
-
-
-def test_the_arguments_are_those_of_the_http_door(door: Doors) -> None:
-    paths = {"memory_search": "/v1/search", "memory_add": "/v1/memories", "context_build": "/v1/context"}
-    document = door.get("/openapi.json").json()
-    for tool, path in paths.items():
-        body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
-        model = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]
-        assert set(model["properties"]) == {*TOOLS[tool].takes.model_fields} - {"idempotency_key"}
-
-
-def test_the_schemas_take_what_the_tools_take(agent: Agent) -> None:
-    listed = agent.listed()
-    for tool, arguments, status, pointers in BAD:
-        fits = Draft202012Validator(listed[tool].input_schema).is_valid(arguments)
-        assert fits or status == 422, (tool, arguments, pointers)
-    cleared = {"memory_id": NOBODY, "valid_to": None, "structured": {"a": None}}
-    assert Draft202012Validator(listed["memory_update"].input_schema).is_valid(cleared)
-
-
-def test_both_doors_say_the_same(agent: Agent) -> None:
-    agent.call("event_publish", **said("I am allergic to peanuts.", message_id="m1", user="ada"))
-    memory = agent.call("memory_add", user_id="ada", content="Ada lives in Lisbon.")["memory"]["id"]
-    with httpx.Client(base_url=agent.url, headers={"authorization": f"Bearer {agent.key}"}) as http:
-        for tool, path, asked in (
-            (
-                "memory_search",
-                "/v1/search",
-                {"user_id": "ada", "query": "Where does Ada live?", "explain": True, "now": NOON},
-            ),
-            ("context_build", "/v1/context", {"user_id": "ada", "session_id": "s1", "query": "nuts?"}),
-        ):
-            here, there = agent.call(tool, **asked), http.post(path, json=asked).json()
-            assert _timeless(here) == _timeless(there)
-        assert agent.call("memory_why", memory_id=memory) == http.get(f"/v1/memories/{memory}/why").json()
-        refused, there = agent.fault("context_build", query="x"), http.post("/v1/context", json={"query": "x"})
-        assert (refused, refused["status"]) == (there.json(), there.status_code)
-
-
-def _timeless(answer: Json) -> Json:
-    """Without what a clock has written: strengths fall between two requests."""
-    text = json.dumps({name: value for name, value in answer.items() if name != "took_ms"})
-    return json.loads(text, parse_float=lambda number: round(float(number), 3))
+from tests.samples import TENANT, said
 
 
 def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Settings, app: Database) -> None:
@@ -312,35 +83,6 @@ def test_another_tenants_key_sees_nothing_and_changes_nothing(agent: Agent, sett
     assert again["duplicates"] == 0
     mine = agent.call("memory_search", user_id="ada", query="Lisbon Rex")["results"]
     assert set(names_of(mine)) == {"Ada lives in Lisbon.", "Rex barks."}
-
-
-@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
-def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(agent: Agent, era: str) -> None:
-    async def work(client: Client) -> MCPError:
-        with pytest.raises(MCPError, match="memory_search") as refused:
-            await client.call_tool("memory_delete_all", {"user_id": "ada"})
-        return refused.value
-
-    assert replace(agent, era=era).talk(work).code == -32602
-
-
-def test_each_call_is_counted_by_its_tool_and_how_it_ended(door: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
-    def counted(tool: str, outcome: str) -> float:
-        labels = {"tool": tool, "outcome": outcome}
-        return REGISTRY.get_sample_value("imprint_mcp_seconds_count", labels) or 0.0
-
-    def broken(*_: object) -> Json:
-        raise RuntimeError("broken")
-
-    calls = [("memory_search", "answered"), ("memory_search", "refused"), ("memory_why", "failed")]
-    before = [counted(*call) for call in calls]
-    monkeypatch.setitem(TOOLS, "memory_why", replace(TOOLS["memory_why"], answer=broken))
-    sent(door, "memory_search", user_id="ada", query="What is new?")
-    sent(door, "memory_search", user_id="ada")
-    sent(door, "memory_why", memory_id=NOBODY)
-    assert [counted(*call) for call in calls] == [one + 1 for one in before]
-    door.post("/mcp", tool_call("no_such_tool"), headers=LOCAL)
-    assert counted("no_such_tool", "refused") == 0
 
 
 def test_a_call_that_is_repeated_by_its_key_changes_nothing(agent: Agent) -> None:
@@ -472,15 +214,6 @@ def test_an_event_that_is_too_large_is_refused_by_the_limit_of_events(door: Door
     result = sent(door, "event_publish", event_type="x", source="s", payload={"a": "x" * settings.event_bytes})
     assert result["isError"]
     assert str(settings.event_bytes) in result["structuredContent"]["detail"]
-
-
-def test_where_too_much_waits_a_call_says_when_to_come_back(settings: Settings) -> None:
-    with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=1)})) as door:
-        assert not sent(door, "event_publish", event_type="x", source="s")["isError"]
-        door.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
-        refused = sent(door, "event_publish", event_type="x", source="s")
-    assert refused["isError"]
-    assert (refused["structuredContent"]["status"], refused["structuredContent"]["retry_after_seconds"]) == (429, 1)
 
 
 def test_any_process_answers_any_call_for_there_is_no_session(settings: Settings) -> None:

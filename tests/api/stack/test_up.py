@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from api.stack import host, process
+from api.stack import process
 from api.stack.postgres import Postgres
 from api.stack.supervisor import STAGE_ENDS_S, Child, ChildProcess, Supervisor, Watched
 from core.config import Settings
-from core.errors import Misconfigured
+from tests.api.stack.running import wait_until
 from tests.ports import free_port
 
 NAMES = ("postgres", "broker", "api", "worker-io", "worker-cpu")
@@ -110,13 +110,6 @@ class Run:
         code = self.popen.wait(60)
         self._reader.join()
         return code, "".join(self.lines)
-
-
-def wait_until(come_true: Callable[[], bool], limit_s: float = 60.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not come_true():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.02)
 
 
 def pid_of(home: Path, name: str) -> int:
@@ -324,13 +317,6 @@ def test_an_own_database_is_used_and_left_alone(home: Path, port: int, tmp_path:
         own.stop()
 
 
-def test_a_full_disk_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "FREE_DISK_BYTES", 1 << 60)
-    with pytest.raises(Misconfigured, match=r"^disk full: \d+ MB are free under ") as caught:
-        host.check_free_disk(tmp_path)
-    assert "\n" not in caught.value.detail
-
-
 def test_a_child_that_keeps_dying_is_tried_ever_more_rarely_and_its_last_words_are_told(tmp_path: Path) -> None:
     process.furnish_home(tmp_path)
     said: list[str] = []
@@ -366,15 +352,3 @@ def test_after_30_s_well_the_back_off_begins_anew() -> None:
     supervisor.watched.append(entry)
     supervisor.check()
     assert entry.delay_s == 0.2
-
-
-def test_a_log_that_has_grown_too_long_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    process.furnish_home(tmp_path)
-    monkeypatch.setattr(process, "LOG_BYTES_KEPT", 4)
-    log = process.log_file(tmp_path, "clock")
-    log.write_text("old words\n")
-    run = process.spawn(tmp_path, "clock", [sys.executable, "-c", "print('new words')"], dict(os.environ))
-    wait_until(lambda: not run.alive())
-    assert log.read_text() == "new words\n"
-    assert log.with_suffix(".log.1").read_text() == "old words\n"
-    run.end(signal.SIGTERM, 0.0)

@@ -1,67 +1,40 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.documents import documents, preparation
-from core.documents.chunking import MARKDOWN, PLAIN
+from core.documents import documents
+from core.documents.chunking import PLAIN
 from core.documents.documents import Saved
-from core.documents.preparation import Sent
-from core.errors import Invalid, NotFound
-from core.events.publishing import Author
+from core.errors import NotFound
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
 from core.memory.as_of import Moment
 from core.search import passages as search_passages
 from core.search import query
-from core.search.query import Found, Question
 from core.storage.db import Database
 from core.types import Json
-from tests.core.documents.samples import HOSTILE, RULES
+from tests.core.documents.samples import (
+    AUTHOR,
+    HOSTILE,
+    asked,
+    contents,
+    counted_anew,
+    deleted,
+    kept,
+    term_counts,
+)
 from tests.core.erasing import a_word, holding, lived_in, names_forgotten, picture, rows, told, user_erased
 from tests.databases import analyzed, carried_out, looked_at
 from tests.doors import OTHER
 from tests.samples import TENANT
 from tests.works import Works
-
-AUTHOR = Author("key:test")
-
-
-def kept(app: Database, settings: Settings, content: str = RULES, tenant: str = TENANT, **fields: Any) -> Saved:
-    draft = preparation.drafted(Sent(content, **fields), settings)
-    with app.tenant(tenant) as tx:
-        return documents.save(tx, tenant, draft, AUTHOR)
-
-
-def deleted(app: Database, document_id: UUID) -> int:
-    with app.tenant(TENANT) as tx:
-        return documents.delete(tx, TENANT, document_id, AUTHOR)
-
-
-def asked(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
-    question = replace(Question(words, user), **fields)
-    return documents.knowledge(app, tenant, question, HashEmbedder()).results
-
-
-def contents(found: Sequence[Found]) -> list[str]:
-    return [one.passage.content for one in found if one.passage is not None]
-
-
-def term_counts(app: Database) -> dict[tuple[str, int], int]:
-    return {(r.owner, r.term): r.documents for r in rows(app, "SELECT * FROM term_counts")}
-
-
-def counted_anew(app: Database) -> dict[tuple[str, int], int]:
-    """What the counts of passages ought to be, by the rows that there are."""
-    return dict(search_index.counted(rows(app, "SELECT * FROM search_index WHERE type = 'document'")))
 
 
 def test_a_document_is_found_by_its_words_from_its_commit_on(app: Database, settings: Settings) -> None:
@@ -78,22 +51,6 @@ def test_a_document_is_found_by_its_words_from_its_commit_on(app: Database, sett
 def test_chinese_is_found_by_its_words(app: Database, settings: Settings) -> None:
     kept(app, settings, "# 差旅规定\n\n晚餐不得超过三十欧元。\n\n# 休假\n\n每年有二十天年假。")
     assert contents(asked(app, "晚餐可以花多少钱？"))[0] == "# 差旅规定\n\n晚餐不得超过三十欧元。"
-
-
-def test_a_passage_is_found_by_what_it_stands_under(app: Database, settings: Settings) -> None:
-    kept(app, settings, "# Whales\n\nThey are big.\n\n# Mice\n\nThey are small.", title="Bestiary")
-    (best, *_) = asked(app, "whales", method="keyword")
-    assert contents([best]) == ["# Whales\n\nThey are big."]
-    long = "# Whales\n\n" + "They are big. " * 200
-    kept(app, settings, long, title="Bestiary")
-    found = [one for one in asked(app, "whales", method="keyword") if one.ranked.hit.lexical > 0]
-    assert len(found) > 3
-
-
-def test_a_word_that_stands_in_every_passage_says_little(app: Database, settings: Settings) -> None:
-    kept(app, settings, "".join(f"# {n}\n\nDinner, dinner, dinner.\n\n" for n in range(10)), title="x")
-    kept(app, settings, "Whales.", title="y", user_id="ada")
-    assert contents(asked(app, "dinner whales", method="keyword"))[0] == "Whales."
 
 
 def test_the_same_from_the_same_place_changes_nothing(app: Database, settings: Settings) -> None:
@@ -176,16 +133,6 @@ def test_of_a_deleted_document_nothing_remains(app: Database, settings: Settings
             method(tx, saved.document.id)
 
 
-def test_what_stays_counts_as_if_what_is_gone_had_never_been(app: Database, settings: Settings) -> None:
-    kept(app, settings, "Tea and dinner.", user_id="ada", group_id="crew")
-    kept(app, settings, "Tea for all.")
-    before = term_counts(app)
-    other = kept(app, settings, "Tea, dinner, whales.", user_id="ada", group_id="crew")
-    assert term_counts(app) == counted_anew(app) != before
-    deleted(app, other.document.id)
-    assert term_counts(app) == counted_anew(app) == before
-
-
 def test_a_user_is_erased_with_their_documents(app: Database, settings: Settings, works: Works) -> None:
     word, name = a_word(), f"u{uuid4().hex}"
     lived_in(app, works, name, word)
@@ -214,14 +161,6 @@ def test_a_passage_that_would_command_its_reader_is_kept_and_shown_to_nobody(app
         assert [one.served for one in documents.cut(tx, saved.document.id)] == [True, False]
 
 
-@pytest.mark.parametrize("where", ["title", "heading"])
-def test_under_a_hostile_title_or_heading_nothing_is_shown(app: Database, settings: Settings, where: str) -> None:
-    content = f"# {HOSTILE if where == 'heading' else 'Meals'}\n\n" + "A dinner costs ten euros. " * 100
-    saved = kept(app, settings, content, title=HOSTILE if where == "title" else "Fine")
-    assert len(saved.apart) == saved.passages > 1
-    assert asked(app, "dinner") == []
-
-
 def test_a_version_that_is_set_apart_is_not_shown_in_the_place_of_the_one_before(
     app: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,67 +173,6 @@ def test_a_version_that_is_set_apart_is_not_shown_in_the_place_of_the_one_before
 
     monkeypatch.setattr(query.order, "shown", replaced_meanwhile)
     assert asked(app, "dinner") == []
-
-
-def test_secrets_are_replaced_by_what_they_are(app: Database, settings: Settings) -> None:
-    secret = "AKIAIOSFODNN7EXAMPLE"
-    said = f"The key is {secret} for all."
-    saved = kept(app, settings, f"# Access\n\n{said}", title=said, metadata={"note": [said]}, user_id="ada")
-    assert holding(app, secret) == []
-    assert "[redacted" in saved.document.content
-    (best, *_) = asked(app, "key")
-    assert best.passage is not None
-    place = slice(best.passage.from_char, best.passage.to_char)
-    assert saved.document.content[place] == best.passage.content
-    for fields in ({"content": said}, {"metadata": {"a": said}}, {"title": said}):
-        strict = settings.model_copy(update={"secrets": "refuse"})
-        (place_, *_) = fields
-        with pytest.raises(Invalid) as refused:
-            preparation.drafted(Sent(**{"content": "Fine.", **fields}), strict)  # type: ignore[arg-type]
-        assert [p.pointer for p in refused.value.problems] == [f"/{place_}"]
-        assert secret not in str(refused.value)
-
-
-def test_an_address_with_a_password_in_it_is_refused(settings: Settings) -> None:
-    with pytest.raises(Invalid) as refused:
-        preparation.drafted(Sent("Fine.", uri="https://ada:hunter2hunter2@example.com/x"), settings)
-    assert [p.pointer for p in refused.value.problems] == ["/uri"]
-    assert "hunter2" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("sent", "pointer", "words"),
-    [
-        (Sent(""), "/content", "no text"),
-        (Sent(" \n\ufeff\r\n"), "/content", "no text"),
-        (Sent("a\x00b"), "/content", "U+0000"),
-        (Sent("é" * 600), "/content", "1200 bytes; at most 1000"),
-        (Sent("a", metadata={"a": "x" * 70_000}), "/metadata", "65536"),
-    ],
-)
-def test_what_cannot_be_kept_is_refused_with_its_place(
-    settings: Settings, sent: Sent, pointer: str, words: str
-) -> None:
-    with pytest.raises(Invalid) as refused:
-        preparation.drafted(sent, settings.model_copy(update={"document_bytes": 1000}))
-    ((problem),) = refused.value.problems
-    assert problem.pointer == pointer
-    assert words in problem.detail
-
-
-def test_a_document_of_too_many_passages_is_refused(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "MOST_PASSAGES", 3)
-    assert len(preparation.drafted(Sent("# a\nx\n" * 3), settings).pieces) == 3
-    with pytest.raises(Invalid, match="4 passages; at most 3"):
-        preparation.drafted(Sent("# a\nx\n" * 4), settings)
-
-
-def test_ends_of_lines_marks_and_emoji_stay_as_they_were_sent(app: Database, settings: Settings) -> None:
-    content = "# A\r\n\r\nDinner 👩‍👩‍👧 for three.\r\n"
-    saved = kept(app, settings, "\ufeff" + content)
-    assert saved.document.content == content
-    assert (saved.document.media_type, saved.document.title) == (MARKDOWN, "A")
-    assert contents(asked(app, "dinner")) == [content.strip()]
 
 
 def test_filters_let_through_what_was_put_there_in_time(app: Database, settings: Settings) -> None:

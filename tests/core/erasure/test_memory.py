@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-from sqlalchemy import text
 
 from core.errors import Conflict, NotFound
-from core.maintenance import sweeps
 from core.memory import tombstones
-from core.memory.changes import Archive, Confirm, Derive, Edit, Ignore, Link, Merge, Part, Replace
+from core.memory.changes import Archive, Confirm, Edit, Link, Replace
 from core.storage.db import Database
-from core.types import Category, Evidence, Relation
-from tests.core.changing import PERSON, Bench, an_add
-from tests.core.erasing import a_word, erased, holding, rows, told
+from core.types import Evidence, Relation
+from tests.core.changing import Bench, an_add
+from tests.core.erasing import COMPOUND, erased, holding, rows
 from tests.factories import EMBEDDER, a_candidate
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
-
-
-@pytest.fixture
-def unique() -> str:
-    return a_word()
-
-
-@pytest.fixture
-def bench(app: Database) -> Bench:
-    return Bench(app)
-
 
 # One memory
 
@@ -59,26 +46,6 @@ def test_what_was_said_of_it_by_another_memorys_history_goes_with_it(app: Databa
     assert bench.row(new.id).status == "active"
 
 
-def test_the_log_keeps_ids_types_and_order_of_what_was_said_of_it(app: Database, bench: Bench) -> None:
-    add = an_add("Ada lives in Lisbon.")
-    bench.apply(add)
-    before = rows(app, "SELECT seq, id, event_type, subject, causation_id FROM events ORDER BY seq")
-    erased(app, add.id)
-    after = rows(app, "SELECT seq, id, event_type, subject, causation_id FROM events ORDER BY seq")
-    assert after[: len(before)] == before
-    created = rows(app, "SELECT payload FROM events WHERE event_type = 'memory.created'")[0].payload
-    assert created == {"user_id": "ada", "memory_id": str(add.id), "session_id": "s1", "erased": True}
-
-
-def test_it_is_announced_with_ids_alone(app: Database, bench: Bench, unique: str) -> None:
-    add = an_add(f"Ada keeps {unique} at home.")
-    bench.apply(add)
-    erased(app, add.id)
-    assert told(app, "memory.erased") == [
-        {"user_id": "ada", "memory_id": str(add.id), "memory_ids": [str(add.id)], "rederive": []}
-    ]
-
-
 def test_others_memories_and_those_beside_it_are_untouched(app: Database, bench: Bench) -> None:
     beside, mine = an_add("Ada plays chess."), an_add("Ada lives in Lisbon.", 1)
     bench.apply(beside, mine, Link(beside.id, Relation.FOLLOWS, mine.id))
@@ -90,92 +57,6 @@ def test_others_memories_and_those_beside_it_are_untouched(app: Database, bench:
     assert other.picture() == picture
     assert bench.row(beside.id).content == "Ada plays chess."
     assert rows(app, "SELECT FROM relations") == []
-
-
-def test_all_that_says_the_same_goes_wherever_it_stands(app: Database, bench: Bench, unique: str) -> None:
-    one = an_add(f"Ada keeps {unique} at home.")
-    bench.apply(one)
-    bench.apply(Archive(one.id, 1, "old"))
-    again = an_add(f"Ada keeps {unique} at home!", 1)
-    bench.apply(again)
-    assert set(erased(app, again.id).memory_ids) == {one.id, again.id}
-    assert holding(app, unique) == []
-
-
-@pytest.mark.parametrize("which", ["keeper", "absorbed"])
-def test_of_merged_memories_both_go(app: Database, bench: Bench, unique: str, which: str) -> None:
-    keeper, absorbed = an_add(f"Ada keeps {unique}."), an_add(f"At home Ada has {unique}.", 1)
-    bench.apply(keeper, absorbed)
-    more = a_candidate(f"Ada keeps {unique} at home.", 2)
-    vector = EMBEDDER.embed([more.content])[0]
-    bench.apply(Merge(bench.known(keeper.id), more, "the same", vector, absorbs=bench.known(absorbed.id)))
-    erased(app, keeper.id if which == "keeper" else absorbed.id)
-    assert holding(app, unique) == []
-
-
-def _drawn(bench: Bench, *, retires: bool, unique: str) -> tuple[UUID, UUID, UUID]:
-    one, other = an_add(f"Ada keeps {unique}."), an_add("Ada keeps bees.", 1)
-    bench.apply(one, other)
-    whole = a_candidate(f"Ada keeps {unique} and bees.", 2, category=Category.PATTERN)
-    derive = Derive(whole, [Part(one.id, 1), Part(other.id, 1)], "drawn", retires=retires)
-    bench.apply(derive)
-    return one.id, other.id, derive.id
-
-
-@pytest.mark.parametrize("retires", [False, True])
-def test_what_was_drawn_from_it_goes_and_the_other_parts_stand_for_themselves(
-    app: Database, bench: Bench, unique: str, *, retires: bool
-) -> None:
-    one, other, whole = _drawn(bench, retires=retires, unique=unique)
-    done = erased(app, one)
-    assert set(done.memory_ids) == {one, whole}
-    assert done.rederive == [other]
-    assert told(app, "memory.erased")[0]["rederive"] == [str(other)]
-    assert holding(app, unique) == []
-    assert bench.row(other).status == "active"
-
-
-def test_who_erases_a_compressed_memory_means_what_it_stands_for(app: Database, bench: Bench, unique: str) -> None:
-    one, other, whole = _drawn(bench, retires=True, unique=unique)
-    assert set(erased(app, whole).memory_ids) == {one, other, whole}
-    assert holding(app, unique) == []
-
-
-def test_what_was_dropped_because_another_stands_for_it_leaves_the_log_with_that(
-    app: Database, bench: Bench, unique: str
-) -> None:
-    one, other, whole = _drawn(bench, retires=True, unique=unique)
-    with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE memories SET updated_at = now() - interval '9 days' WHERE status = 'archived'"))
-        assert sweeps.dropped(tx, TENANT, PERSON, days=1, page=10) == 2
-    assert "events" in holding(app, unique)
-    assert erased(app, whole).memory_ids == [whole]
-    assert holding(app, unique) == []
-    assert {str(one), str(other)} & {payload["memory_id"] for payload in told(app, "memory.created")}
-
-
-def test_who_erases_a_pattern_keeps_what_it_was_drawn_from(app: Database, bench: Bench, unique: str) -> None:
-    one, other, whole = _drawn(bench, retires=False, unique=unique)
-    assert erased(app, whole).memory_ids == [whole]
-    assert [bench.row(part).status for part in (one, other)] == ["active", "active"]
-
-
-def test_a_part_whose_place_was_taken_meanwhile_stays_away(app: Database, bench: Bench, unique: str) -> None:
-    one, other, _ = _drawn(bench, retires=True, unique=unique)
-    bench.apply(an_add("Ada keeps bees.", 3))
-    erased(app, one)
-    assert bench.row(other).status == "archived"
-
-
-def test_a_statement_that_was_ignored_before_goes_with_the_memory_that_says_it(
-    app: Database, bench: Bench, unique: str
-) -> None:
-    add = an_add(f"Ada keeps {unique} at home.")
-    bench.apply(add, Ignore(a_candidate(f"At home Ada keeps {unique}.", 1), "an echo"))
-    bench.apply(Ignore(a_candidate("Ada keeps quiet.", 1), "an echo"))
-    erased(app, add.id)
-    assert holding(app, unique) == []
-    assert len(rows(app, "SELECT FROM verdicts")) == 1
 
 
 def test_every_wording_it_ever_had_stays_away(app: Database, bench: Bench) -> None:
@@ -304,58 +185,6 @@ def test_with_its_evidence_what_others_tell_of_it_goes_too(app: Database, works:
 # What says the same beside something else
 
 
-COMPOUND = "I moved to Lisbon in May and I am allergic to {}."
-
-
-def compounded(app: Database, memory_id: object, allergen: str) -> None:
-    """Let a memory say both halves, as a model or a request may have had it written."""
-    content, quote = f"ada moved to Lisbon in May 2026 and they are allergic to {allergen}.", COMPOUND.format(allergen)
-    values = {"id": memory_id, "content": content, "quote": quote}
-    with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE memories SET content = :content WHERE id = :id"), values)
-        tx.execute(text("UPDATE evidence SET quote = :quote WHERE memory_id = :id"), values)
-
-
-@pytest.mark.parametrize("evidence", [True, False])
-def test_the_half_of_another_memory_that_says_the_same_goes_too(
-    app: Database, works: Works, unique: str, *, evidence: bool
-) -> None:
-    accept(app, said(COMPOUND.format(unique), message_id="m1"))
-    works.settle()
-    allergy, home = rows(app, "SELECT * FROM memories WHERE category <> 'episode' ORDER BY attribute NULLS FIRST")
-    assert (unique in allergy.content, unique in home.content) == (True, False)
-    compounded(app, home.id, unique)
-    done = erased(app, allergy.id, evidence=evidence)
-    assert set(done.memory_ids) == {allergy.id, home.id}
-    (left,) = rows(app, "SELECT * FROM memories WHERE status = 'active' AND category <> 'episode'")
-    assert (left.content, left.attribute, left.value) == ("ada moved to Lisbon in May 2026.", "home.city", "Lisbon")
-    quotes = [row.quote for row in rows(app, "SELECT quote FROM evidence WHERE memory_id = :id", id=left.id)]
-    assert quotes == ["" if evidence else "I moved to Lisbon in May."]
-    spoken = {"messages", "events", "units"} if not evidence else set()
-    assert set(holding(app, unique)) <= spoken
-
-
-def test_an_erased_compound_statement_takes_the_memories_of_its_halves_with_it(
-    app: Database, works: Works, unique: str
-) -> None:
-    accept(app, said(COMPOUND.format(unique), message_id="m1"), said(f"I am allergic to {unique}!", session="s2"))
-    works.settle()
-    home = rows(app, "SELECT * FROM memories WHERE attribute = 'home.city'")[0]
-    compounded(app, home.id, unique)
-    erased(app, home.id, evidence=True)
-    assert rows(app, "SELECT * FROM memories WHERE status = 'active' AND content LIKE '%' || :w || '%'", w=unique) == []
-
-
-def test_of_a_list_the_value_goes_and_the_others_stay(app: Database, bench: Bench, unique: str) -> None:
-    one = an_add(f"Ada likes {unique}.", structured={"attribute": "likes", "values": [unique]})
-    both = an_add(f"Ada likes tea and {unique}.", 1, structured={"attribute": "likes", "values": ["tea", unique]})
-    bench.apply(one, both)
-    erased(app, one.id)
-    assert holding(app, unique) == []
-    (left,) = rows(app, "SELECT * FROM memories")
-    assert (left.content, left.structured["values"]) == ("Ada likes tea.", ["tea"])
-
-
 def test_the_rest_of_a_compound_statement_may_be_learnt_and_the_erased_half_may_not(
     app: Database, works: Works, unique: str
 ) -> None:
@@ -367,17 +196,6 @@ def test_the_rest_of_a_compound_statement_may_be_learnt_and_the_erased_half_may_
     works.settle()
     active = rows(app, "SELECT content FROM memories WHERE status = 'active' AND category <> 'episode'")
     assert [row.content for row in active] == ["ada moved to Porto."]
-
-
-def test_what_only_shares_words_stays(app: Database, bench: Bench) -> None:
-    one = an_add("Ada is allergic to peanuts.")
-    others = [
-        an_add("Ada is not allergic to cats.", 1),
-        an_add("Ada's sister is allergic to peanuts.", 2),
-        an_add("Ada sells peanuts.", 3),
-    ]
-    bench.apply(one, *others)
-    assert erased(app, one.id).memory_ids == [one.id]
 
 
 def test_a_value_of_a_slot_goes_in_whatever_words_it_was_told(app: Database, bench: Bench, unique: str) -> None:

@@ -31,11 +31,6 @@ from tests.works import Works
 AUTHOR = Author("key:test")
 
 
-@pytest.fixture
-def unique() -> str:
-    return a_word()
-
-
 def erased(app: Database, session: str = "s1") -> Counter[str]:
     with app.tenant(TENANT) as tx:
         return erasure_session.session(tx, TENANT, session, AUTHOR)

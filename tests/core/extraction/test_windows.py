@@ -1,22 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.extraction import windows
-from core.extraction.protocol import Window
 from core.extraction.windows import AT_ONCE, Sizes
 from core.types import Message
+from tests.core.extraction.windows_of import messages
 
 SIZES = st.builds(Sizes, st.integers(1, 12), st.integers(1, 14))
-
-
-def messages(first: int, last: int) -> list[Message]:
-    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    return [Message("s", f"m{n}", n, f"e{n}", "ada", "user", f"This is {n}.", noon) for n in range(first, last + 1)]
 
 
 def cut(before: int, fresh: int, sizes: Sizes | None = None) -> list[tuple[list[int], list[int]]]:
@@ -68,8 +62,3 @@ def test_each_new_message_is_fresh_in_exactly_one_window_and_in_order(before: in
 def test_what_is_read_at_once_fits_into_so_many_windows(sizes: Sizes) -> None:
     assert len(cut(0, sizes.at_once, sizes)) == AT_ONCE
     assert len(cut(0, sizes.at_once + 1, sizes)) == AT_ONCE + 1
-
-
-def test_a_window_is_what_the_protocol_says() -> None:
-    (only,) = windows.cut((), messages(1, 1), Sizes())
-    assert isinstance(only, Window)

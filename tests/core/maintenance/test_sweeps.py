@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.consolidation import echo
-from core.errors import Conflict
 from core.maintenance import sweeps
 from core.memory import decay, memories, writer
 from core.memory.changes import (
@@ -42,23 +41,14 @@ from tests.factories import (
     changes_of,
     close,
     event_types,
+    expected,
     expire,
     many_memories,
     memory_row,
     set_back,
+    sweep,
 )
 from tests.samples import TENANT
-
-
-def sweep(app: Database, page: int = 100) -> int:
-    with app.tenant(TENANT) as tx:
-        return sweeps.faded(tx, TENANT, PERSON, page)
-
-
-def expected(app: Database, memory_id: UUID, **facts: Any) -> datetime | None:
-    stands = memory_row(app, memory_id)
-    known = decay.Facts(stands.importance, stands.category, **facts)
-    return decay.fading(known).fade_at(stands.last_used_at or stands.recorded_at, decay.UNDER)
 
 
 def test_a_new_memory_knows_when_it_will_have_faded(app: Database) -> None:
@@ -127,47 +117,6 @@ def test_what_someone_changes_at_the_moment_is_left_for_the_next_sweep(app: Data
         assert sweep(app) == 0
     assert sweep(app) == 0
     assert memory_row(app, cat.id).status == "active"
-
-
-def test_what_was_archived_can_be_restored_and_begins_to_fade_anew(app: Database) -> None:
-    cat = a_memory("Ada has a cat.")
-    carry_out(app, cat)
-    set_back(app, [cat.id], 600)
-    sweep(app)
-    assert carry_out(app, Restore(cat.id, 2, "missed")) == {"restored": 1}
-    assert memory_row(app, cat.id).status == "active"
-    assert close(memory_row(app, cat.id).fade_at, expected(app, cat.id))
-    assert (sweep(app), changes_of(app, cat.id)) == (0, ["add", "archive", "restore"])
-    assert event_types(app)[-1] == "memory.restored"
-
-
-def test_unpinned_it_fades_again(app: Database) -> None:
-    cat = a_memory("Ada has a cat.")
-    carry_out(app, cat)
-    carry_out(app, Pin(cat.id, 1, pinned=True, reason="dear"))
-    assert memory_row(app, cat.id).fade_at is None
-    carry_out(app, Pin(cat.id, 2, pinned=False, reason="no more"))
-    assert close(memory_row(app, cat.id).fade_at, expected(app, cat.id))
-    assert changes_of(app, cat.id) == ["add", "pin", "unpin"]
-
-
-@pytest.mark.parametrize("stale", [Archive, Restore, lambda i, v, r: Pin(i, v, True, r)])
-def test_what_was_decided_on_an_old_version_is_a_conflict(app: Database, stale: Any) -> None:
-    cat = a_memory("Ada has a cat.")
-    carry_out(app, cat)
-    carry_out(app, Pin(cat.id, 1, pinned=True, reason="dear"))
-    with pytest.raises(Conflict):
-        carry_out(app, stale(cat.id, 1, "late"))
-    assert changes_of(app, cat.id) == ["add", "pin"]
-
-
-def test_nothing_is_restored_beside_what_has_taken_its_place(app: Database) -> None:
-    lisbon = a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
-    carry_out(app, lisbon)
-    carry_out(app, Archive(lisbon.id, 1, "moved"))
-    carry_out(app, a_memory("Ada lives in Porto.", attribute="home.city", value="Porto"))
-    with pytest.raises(Conflict):
-        carry_out(app, Restore(lisbon.id, 2, "back"))
 
 
 def found(app: Database, **fields: Any) -> list[str]:

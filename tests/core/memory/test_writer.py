@@ -2,10 +2,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Conflict
@@ -13,53 +11,17 @@ from core.events import log
 from core.events.log import Cause
 from core.events.publishing import Author
 from core.memory import memories, writer
-from core.memory.changes import Add, Change, Confirm, Link, Merge, Owner
-from core.memory.identity import Known
+from core.memory.changes import Change, Confirm, Merge, Owner
 from core.storage import db
-from core.storage.db import Database, Tx
-from core.types import Candidate, Evidence, Relation
-from tests.core.memory.writing import an_add, carry_out, lives_in, the_cause
+from core.storage.db import Database
+from core.types import Candidate, Evidence
+from tests.core.memory.writing import an_add, carry_out, emitted, known, lives_in, rows, the_cause
 from tests.factories import ADA, EMBEDDER, NOON, a_candidate
 from tests.samples import TENANT, accept, event
-
-WRITTEN = "memories memory_versions evidence relations search_index events".split()
 
 
 def said(*evidence: Evidence) -> Candidate:
     return a_candidate("I do.", evidence=evidence)
-
-
-def known(tx: Tx, memory_id: UUID) -> Known:
-    row = memories.get(tx, memory_id)
-    return Known(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
-
-
-def emitted(app: Database) -> list[tuple[str, str | None]]:
-    with app.tenant(TENANT) as tx:
-        return [(e.event_type, e.subject) for e in log.since(tx, 0, 100) if e.source == log.SOURCE]
-
-
-def rows(app: Database) -> dict[str, int]:
-    with app.tenant(TENANT) as tx:
-        return {name: tx.execute(text(f"SELECT count(*) FROM {name}")).scalar_one() for name in WRITTEN}
-
-
-def test_an_addition_leaves_memory_version_evidence_index_and_event(app: Database) -> None:
-    add = an_add(a_candidate("Ada has a cat.", tags=("pets", "home"), structured={"pet": ["cat"]}))
-    assert carry_out(app, [add]) == {"added": 1}
-    with app.tenant(TENANT) as tx:
-        row = memories.get(tx, add.id)
-        (version,) = memories.history(tx, add.id)
-        cited = memories.evidence(tx, [add.id])[add.id]
-        indexed = tx.execute(text("SELECT * FROM search_index WHERE ref = :id"), {"id": str(add.id)}).one()
-    assert (row.status, row.trust, row.version, row.user_id) == ("active", "candidate", 1, "ada")
-    assert (row.tags, row.structured) == (["pets", "home"], {"pet": ["cat"]})
-    assert (version.change, version.reason, version.version) == ("add", "because", 1)
-    assert version.author == {"name": "tester", "rule": "a_rule", "rule_version": 3}
-    assert version.snapshot["content"] == "Ada has a cat."
-    assert cited == list(add.candidate.evidence)
-    assert indexed.embedding is not None
-    assert emitted(app) == [("memory.created", f"memory:{add.id}")]
 
 
 def test_what_matters_is_announced_twice(app: Database) -> None:
@@ -91,78 +53,6 @@ def test_a_confirmation_adds_evidence_and_confidence_and_no_memory(app: Database
     assert (row.version, row.trust) == (2, "confirmed")
     assert row.confidence == pytest.approx(0.85)
     assert [kind for kind, _ in emitted(app)] == ["memory.created", "memory.updated"]
-
-
-def test_the_same_quote_twice_is_one_piece_of_evidence(app: Database) -> None:
-    add = an_add(a_candidate("Ada has a cat."))
-    carry_out(app, [add])
-    with app.tenant(TENANT) as tx:
-        cat = known(tx, add.id)
-    carry_out(app, [Confirm(cat, add.candidate, "again")])
-    with app.tenant(TENANT) as tx:
-        assert len(memories.evidence(tx, [add.id])[add.id]) == 1
-
-
-def superseded(app: Database) -> tuple[Add, Add]:
-    lisbon = an_add(lives_in("Lisbon", 0))
-    carry_out(app, [lisbon])
-    with app.tenant(TENANT) as tx:
-        before = known(tx, lisbon.id)
-    porto = an_add(lives_in("Porto", 3), supersedes=before)
-    assert carry_out(app, [porto]) == {"added": 1, "superseded": 1}
-    return lisbon, porto
-
-
-def test_what_is_superseded_stays_as_what_was_true_until_then(app: Database) -> None:
-    lisbon, porto = superseded(app)
-    with app.tenant(TENANT) as tx:
-        old, new = memories.get(tx, lisbon.id), memories.get(tx, porto.id)
-        assert [v.change for v in memories.history(tx, lisbon.id)] == ["add", "supersede"]
-        link = tx.execute(text("SELECT from_id, relation, to_id FROM relations")).one()
-    assert (old.status, old.valid_from, old.valid_to) == ("superseded", NOON, NOON + timedelta(days=3))
-    assert (new.status, new.valid_from, new.valid_to) == ("active", NOON + timedelta(days=3), None)
-    assert tuple(link) == (porto.id, Relation.SUPERSEDES, lisbon.id)
-    assert ("memory.superseded", f"memory:{lisbon.id}") in emitted(app)
-
-
-def test_a_memory_never_ends_before_it_began(app: Database) -> None:
-    lisbon = an_add(lives_in("Lisbon", 5))
-    carry_out(app, [lisbon])
-    with app.tenant(TENANT) as tx:
-        before = known(tx, lisbon.id)
-    carry_out(app, [an_add(lives_in("Porto", 6, valid_from=NOON), supersedes=before)])
-    with app.tenant(TENANT) as tx:
-        old = memories.get(tx, lisbon.id)
-    assert (old.valid_from, old.valid_to) == (None, NOON), "nobody has said since when it was so"
-
-
-def test_a_memory_whose_beginning_was_said_never_ends_before_it(app: Database) -> None:
-    lisbon = an_add(lives_in("Lisbon", 5, valid_from=NOON + timedelta(days=4)))
-    carry_out(app, [lisbon])
-    with app.tenant(TENANT) as tx:
-        before = known(tx, lisbon.id)
-    carry_out(app, [an_add(lives_in("Porto", 6, valid_from=NOON), supersedes=before)])
-    with app.tenant(TENANT) as tx:
-        old = memories.get(tx, lisbon.id)
-    assert old.valid_to == old.valid_from == NOON + timedelta(days=4)
-
-
-def test_what_was_true_once_is_kept_as_history(app: Database) -> None:
-    lisbon = an_add(lives_in("Lisbon", 5))
-    carry_out(app, [lisbon])
-    past = an_add(lives_in("Porto", 1), past=NOON + timedelta(days=5))
-    carry_out(app, [past])
-    with app.tenant(TENANT) as tx:
-        row = memories.get(tx, past.id)
-        assert memories.count(tx, "ada") == 1
-    assert (row.status, row.valid_to) == ("superseded", NOON + timedelta(days=5))
-
-
-def test_a_link_is_kept_once(app: Database) -> None:
-    one, other = an_add(a_candidate("Ada has a cat.")), an_add(a_candidate("Ada has a black cat.", 1))
-    link = Link(other.id, Relation.REFINES, one.id)
-    carry_out(app, [one, other, link, link])
-    assert rows(app)["relations"] == 1
 
 
 def test_nothing_to_change_changes_nothing(app: Database) -> None:
@@ -237,14 +127,6 @@ def test_many_writers_of_one_slot_leave_one_value_active(settings: Settings) -> 
     with app.tenant(TENANT) as tx:
         assert memories.count(tx, "ada") == 1
     app.close()
-
-
-def test_history_is_complete_and_in_order(app: Database) -> None:
-    lisbon, _ = superseded(app)
-    with app.tenant(TENANT) as tx:
-        history = memories.history(tx, lisbon.id)
-    assert [v.version for v in history] == [1, 2]
-    assert [v.snapshot["status"] for v in history] == ["active", "superseded"]
 
 
 def test_a_merge_by_which_a_memory_comes_to_matter_is_announced_once(app: Database) -> None:

@@ -1,41 +1,16 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.language.terms import _segmenter, terms
-from core.reflection import recurrence, themes
-from core.reflection.recurrence import Occasion, Recurrence, Statement
-from tests.spent import spent
-
-MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
-
-
-def on(content: str, *days: float, at: int = 0, role: str = "user", own: bool = True) -> Statement:
-    """One statement, made on these days after a Monday."""
-    told = [MONDAY + timedelta(days=day) for day in days]
-    return Statement(UUID(int=at), content, told[-1], [Occasion(content, when, role, own) for when in told])
-
-
-def each(contents: Sequence[str], every: float = 4, first: int = 0, role: str = "user") -> list[Statement]:
-    """One statement after the other, some days apart."""
-    return [on(content, every * at, at=at, role=role) for at, content in enumerate(contents, first)]
-
-
-def found(statements: Sequence[Statement], subject: str = "Ada", names: Sequence[str] = ()) -> list[Recurrence]:
-    return recurrence.recurrences(statements, subject, names)
-
-
-def said(statements: Sequence[Statement], subject: str = "Ada", names: Sequence[str] = ()) -> list[str]:
-    """What comes of them, without the count of days."""
-    return [re.split("[:：]", one.content)[0] for one in found(statements, subject, names)]
+from core.reflection import recurrence
+from core.reflection.recurrence import Statement
+from tests.core.reflection.said import each, found, on, said
 
 
 @pytest.mark.parametrize(
@@ -208,16 +183,6 @@ def test_what_comes_on_few_of_many_days_is_not_called_often() -> None:
     assert said([*each(["Ada went camping."] * 4, every=80), *others, *more]) == []
 
 
-def test_two_themes_of_the_same_statements_are_one() -> None:
-    assert said(each(["Ada went camping in the forest."] * 5)) == ["Ada often goes camping"]
-
-
-def test_a_theme_that_is_known_keeps_its_place() -> None:
-    both = each(["Ada went camping in the forest."] * 5)
-    (one,) = recurrence.recurrences(both, "Ada", known={"forest"})
-    assert one.theme == "forest"
-
-
 def test_few_are_cited_from_the_first_day_to_the_last() -> None:
     (one,) = found(each([f"Ada went camping near {'x' * at}." for at in range(30)]))
     assert one.cited == recurrence.CITED
@@ -251,37 +216,8 @@ def test_order_does_not_matter_and_every_pattern_rests_on_days(rows: list[tuple[
         assert 0 < one.cited <= min(recurrence.CITED, len(one.members))
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Ada loves thé.",
-        "Ada had a cup of thé with Bob.",
-        "Ada haves a dog.",
-        "Ada haved lunch.",
-        "Ada is in thể dục.",
-    ],
-)
-def test_a_word_of_which_no_term_is_left_is_no_theme(said: str) -> None:
-    assert all(one.stem for one in themes.mentions(said, "Ada", themes.named("Ada")))
-
-
 @pytest.mark.parametrize("own", [set(), {5}])
 def test_what_others_tell_of_someone_or_was_told_once_is_no_pattern(own: set[int]) -> None:
     things = ("boxes", "wood", "water", "stones", "bricks", "sand")
     told = [on(f"Melanie carried {thing}.", 5 * n, at=n, own=n in own) for n, thing in enumerate(things)]
     assert found(told, "Melanie") == []
-
-
-def test_a_long_statement_without_spaces_costs_no_more_than_its_length() -> None:
-    short, long = ("我们今天去公园跑步然后吃饭聊天" * times for times in (66, 660))
-    people = themes.named("小明")
-    for work in (partial(themes.mentions, subject="小明", people=people), themes.denied):
-        assert spent(partial(work, long)) < 40 * max(spent(partial(work, short)), 0.003)
-
-
-def test_many_different_words_cost_what_reading_them_costs() -> None:
-    words = [word for word, count in _segmenter().FREQ.items() if count and 2 <= len(word) <= 4][::11]
-    said = "".join(words)[:10_000]
-    assert spent(lambda: themes.mentions(said, "小明", themes.named("小明"))) < 12 * max(
-        spent(lambda: terms(said)), 0.01
-    )

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -11,21 +10,14 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from core.errors import Invalid, NotFound
-from core.events import log, parsing
+from core.errors import NotFound
+from core.events import log
 from core.extraction import rule_extractor
-from core.sessions import sessions, transcripts
-from core.sessions import state as sessions_state
-from core.sessions.sessions import Session
+from core.sessions import sessions
 from core.storage.db import Database
-from core.types import Json, Message
+from core.types import Json
+from tests.core.sessions.spoken import resulted, spoken, stands, started
 from tests.samples import TENANT, accept, accept_all, ended, event, said
-
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
-    max_leaves=6,
-)
 
 
 def test_a_session_spans_from_its_earliest_to_its_latest_event_in_any_order(app: Database) -> None:
@@ -36,26 +28,6 @@ def test_a_session_spans_from_its_earliest_to_its_latest_event_in_any_order(app:
     assert session.started_at == datetime(2026, 11, 20, 8, tzinfo=UTC)
     assert session.last_at == datetime(2026, 11, 21, 12, tzinfo=UTC)
     assert session.ended_at is None
-
-
-def stands(app: Database, session: str = "s1") -> Session:
-    with app.tenant(TENANT) as tx:
-        return sessions.get(tx, session)
-
-
-def spoken(app: Database, session: str = "s1") -> list[Message]:
-    with app.tenant(TENANT) as tx:
-        return sessions.transcript(tx, session, limit=1000)
-
-
-def started(session: str = "s1", **more: Any) -> Json:
-    fields = {name: more.pop(name) for name in ("id", "time") if name in more}
-    return event("session.started", {"session_id": session, "user_id": "ada", **more}, **fields)
-
-
-def resulted(content: str, session: str = "s1", **more: Any) -> Json:
-    fields = {name: more.pop(name) for name in ("id", "time") if name in more}
-    return event("tool.result.added", {"session_id": session, "user_id": "ada", "content": content, **more}, **fields)
 
 
 def test_whoever_speaks_on_after_the_end_opens_the_session_again(app: Database) -> None:
@@ -103,17 +75,6 @@ def test_the_same_message_twice_in_one_batch_is_one_and_the_first_counts(app: Da
     assert stands(app).message_count == 2
 
 
-def test_the_same_message_in_two_batches_is_one_and_the_first_counts_and_the_other_is_told(app: Database) -> None:
-    accept(app, said("first", id="e1", message_id="m1"))
-    tokens = stands(app).token_count
-    accept(app, said("changed since", id="e2", message_id="m1"), said("first", id="e3", message_id="m1"))
-    assert [m.content for m in spoken(app)] == ["first"]
-    assert (stands(app).message_count, stands(app).token_count) == (1, tokens)
-    with app.tenant(TENANT) as tx:
-        told = transcripts.repeats(tx, sessions.message(tx, "s1", "m1"))
-    assert [(one.event_id, one.differs) for one in told] == [("e2", True), ("e3", False)]
-
-
 def test_one_id_names_another_message_in_another_session(app: Database) -> None:
     accept(app, said("here", message_id="m1"), said("there", session="s2", message_id="m1"))
     assert [m.content for m in spoken(app) + spoken(app, "s2")] == ["here", "there"]
@@ -151,61 +112,11 @@ def test_positions_have_no_gaps_and_lengths_are_true_whatever_repeats(app: Datab
         assert count == len(found)
 
 
-def test_what_a_tool_answers_is_a_message_of_the_session(app: Database) -> None:
-    call: Json = {"tool_name": "weather", "tool_call_id": "c1", "tags": ["x"], "metadata": {"ms": 12}}
-    accept(app, said("How is it outside?"), resulted("12 °C, rain", message_id="t1", id="e9", **call))
-    message = spoken(app)[1]
-    assert (message.role, message.content, message.id, message.event_id) == ("tool", "12 °C, rain", "t1", "e9")
-    assert (message.speaker, message.position) == ("weather", 2)
-    with app.tenant(TENANT) as tx:
-        assert transcripts.extras(tx, "s1", "t1") == call
-    assert stands(app).message_count == 2
-    accept(app, resulted("another answer", message_id="t1"))
-    assert [m.content for m in spoken(app)] == ["How is it outside?", "12 °C, rain"]
-
-
 def test_from_what_a_tool_answers_nothing_is_learnt(app: Database) -> None:
     learnt = "I live in Lisbon. I am allergic to peanuts."
     accept(app, resulted(learnt, tool_name="web"), said(learnt, session="s2"))
     assert rule_extractor.extract(spoken(app)) == []
     assert rule_extractor.extract(spoken(app, "s2")) != []
-
-
-def test_a_session_begins_with_the_state_it_is_given(app: Database) -> None:
-    accept(app, started(state={"topic": "旅行", "task": {"step": 1}}))
-    assert stands(app).state == {"topic": "旅行", "task": {"step": 1}}
-    accept(app, started(state={"task": {"done": False}, "topic": None}))
-    assert stands(app).state == {"task": {"step": 1, "done": False}}
-    accept(app, said("hi"))
-    assert stands(app).state == {"task": {"step": 1, "done": False}}
-
-
-@pytest.mark.parametrize("state", [[1], "x", 3])
-def test_a_state_that_is_no_object_is_refused(state: object) -> None:
-    with pytest.raises(Invalid, match="/0/payload/state"):
-        parsing.check([started(state=state)])
-
-
-def test_a_state_grows_to_its_limit_and_no_further(app: Database) -> None:
-    accept(app, started(state={"a": "x" * 60_000}))
-    with pytest.raises(Invalid, match="/payload/state: makes a state"):
-        accept(app, started(state={"b": "x" * 6_000}), said("goes with it"))
-    assert (list(stands(app).state), stands(app).message_count) == (["a"], 0)
-
-
-@given(
-    target=st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3),
-    patch=st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3),
-)
-def test_merging_twice_is_merging_once_and_leaves_no_null_at_the_places_patched(target: Json, patch: Json) -> None:
-    before = deepcopy(target)
-    merged = sessions_state.merge_patch(target, patch)
-    assert sessions_state.merge_patch(merged, patch) == merged
-    assert target == before
-    assert all(name in merged if value is not None else name not in merged for name, value in patch.items())
-    assert {name: merged[name] for name in target.keys() - patch.keys()} == {
-        name: target[name] for name in target.keys() - patch.keys()
-    }
 
 
 def test_a_session_that_was_deleted_is_not_made_anew_by_a_repeat(app: Database) -> None:

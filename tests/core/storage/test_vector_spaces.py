@@ -8,12 +8,11 @@ from sqlalchemy import text
 from core.errors import Misconfigured
 from core.index import reembedding
 from core.memory import memories
-from core.storage import schema, vector_spaces
+from core.storage import schema
 from core.storage.vector_spaces import Model
-from tests.core.storage.two_models import NEW, OLD, Both, found, learn, left, model, taken
+from tests.core.storage.two_models import NEW, OLD, Both, found, learn, model, taken
 from tests.factories import a_candidate
-from tests.samples import TENANT, accept, said
-from tests.works import at_work
+from tests.samples import TENANT
 
 
 def test_both_find_by_their_own_vectors_what_either_has_written(both: Both) -> None:
@@ -26,16 +25,6 @@ def test_both_find_by_their_own_vectors_what_either_has_written(both: Both) -> N
     assert with_new["Ada has a dog."] is not None
     assert with_old["Ada has a cat."] == pytest.approx(1, abs=1e-3)
     assert with_old["Ada has a dog."] is None
-
-
-def test_messages_are_filled_in_as_well_and_nothing_is_made_twice(both: Both) -> None:
-    accept(both.old, said("I live in Lisbon."))
-    with at_work(both.settings) as works:
-        works.settle()
-    learn(both.old, "Ada sings.", OLD)
-    pages: list[int] = []
-    assert reembedding.fill(both.new, TENANT, NEW, pages.append) == sum(pages) == 2
-    assert reembedding.fill(both.new, TENANT, NEW, pages.append) == 0
 
 
 def test_the_judge_compares_by_the_vectors_of_its_own_process(both: Both) -> None:
@@ -63,15 +52,3 @@ def test_a_process_is_led_to_its_own_place_and_refused_where_it_has_none(both: B
         schema.require_current(both.old, ("hash", 7))
     with pytest.raises(Misconfigured, match="--finish"):
         taken(both.settings, Model("hash", 7))
-
-
-def test_when_it_is_finished_the_old_vectors_go_and_their_place_is_free_again(both: Both) -> None:
-    learn(both.old, "Ada has a cat.", OLD)
-    reembedding.fill(both.new, TENANT, NEW, lambda _: None)
-    assert left(both.settings, vector_spaces.FIRST) == model(OLD)
-    assert reembedding.clear(both.old, TENANT) == 1
-    assert found(both.new, "Ada has a cat.", NEW)["Ada has a cat."] == pytest.approx(1, abs=1e-3)
-    with pytest.raises(Misconfigured):
-        schema.require_current(both.new, model(OLD))
-    assert left(both.settings, vector_spaces.SECOND) is None, "the only ones are not given up"
-    assert taken(both.settings, Model("hash", 7)) == vector_spaces.FIRST

@@ -92,3 +92,14 @@ def seen(app: Database, by: str | None = None, session: str = "s1") -> list[Unit
 
 def spans(found: Sequence[Unit]) -> list[tuple[int, int, str]]:
     return [(one.from_position, one.to_position, one.boundary) for one in found]
+
+
+def words(found: Sequence[Unit]) -> str:
+    """All that units say."""
+    return str([(u.subject, u.summary, u.narrative, u.participants, u.keywords, u.facts) for u in found])
+
+
+def a_slice(*minutes: int, subject: str = "Hiking", narrative: str = "They planned a hike.", **more: Any) -> Retold:
+    ids = [f"m{minute}" for minute in minutes]
+    summary, keywords = more.get("summary", f"In short: {narrative}"), more.get("keywords", ["hike"])
+    return Retold(ids, subject, summary, narrative, keywords, "p")

@@ -32,11 +32,6 @@ LIVES = settings(
 )
 
 
-@pytest.fixture
-def ada(app: Database) -> Bench:
-    return Bench(app)
-
-
 def emitted(app: Database) -> list[tuple[str, str | None]]:
     with app.tenant(TENANT) as tx:
         return [(e.event_type, e.subject) for e in log.since(tx, 0, 500) if e.source == log.SOURCE]
@@ -163,29 +158,6 @@ def test_a_change_that_is_no_verdict_is_not_undone_twice(ada: Bench) -> None:
     assert ada.row(cat.id).pinned is False
     with pytest.raises(Conflict, match="undone already"):
         ada.undo(pin.change_id)
-
-
-def test_what_was_changed_again_is_refused_with_the_name_of_the_later_change(ada: Bench) -> None:
-    less, _, change = absorbed(ada)
-    later = Edit(less.id, 3 - 1, {"content": "Ada likes tea."}, "put right")
-    ada.apply(later)
-    before = ada.picture()
-    with pytest.raises(Conflict, match=f"content .* version 3 .edit, change {later.change_id}"):
-        ada.undo(change.change_id)
-    assert ada.picture() == before
-    ada.undo(later.change_id)
-    ada.undo(change.change_id)
-    assert ada.row(less.id).content == "Ada likes coffee."
-
-
-def test_a_lesser_field_that_was_changed_again_stays_as_it_is_now(ada: Bench) -> None:
-    cat = an_add("Ada has a cat.")
-    ada.apply(cat)
-    edit = Edit(cat.id, 1, {"importance": 0.9, "topic": "habit"}, "x")
-    ada.apply(edit)
-    ada.apply(Edit(cat.id, 2, {"importance": 0.2}, "y"))
-    ada.undo(edit.change_id)
-    assert (ada.row(cat.id).importance, ada.row(cat.id).topic) == (0.2, "personal")
 
 
 def test_a_change_of_which_nothing_is_left_cannot_be_undone(ada: Bench) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,60 +12,23 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from sqlalchemy.exc import InternalError
 
-from core.config import Settings
 from core.errors import Invalid
 from core.events import log as event_log
 from core.events.log import COLUMNS, Announcement, event_of
-from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
 from core.types import Json
 from rules.backtest import backtest, log_window
-from rules.backtest.backtest import Asked, Backtest, Progress, Result
+from rules.backtest.backtest import Progress, Result
 from rules.document.schema import Rule
 from rules.engine.ruleset import Ruleset, matches_type
-from rules.engine.similarity import Meanings
 from rules.flow import flow_rows
 from rules.flow.flow_rows import Match
 from rules.flow.stages import STAGES
 from rules.registry import store
-from tests.rules.samples import NOON, RUN, a_document, a_rule
+from tests.rules.backtest.tried import HOUR, acts, at, install, steps, tried
+from tests.rules.samples import NOON, a_document, a_rule
 from tests.samples import TENANT, accept, accept_all, ended, event, said
-
-HOUR = timedelta(hours=1)
-
-
-def at(seconds: float) -> str:
-    return (NOON + timedelta(seconds=seconds)).isoformat()
-
-
-def install(app: Database, *documents: Json) -> None:
-    """Nothing but these rules in force, and nothing in the log."""
-    with app.tenant(TENANT) as tx:
-        for stored in store.in_force(tx):
-            store.delete(tx, TENANT, stored.name, author="test")
-        for document in documents:
-            store.save(tx, TENANT, document, author="test")
-        tx.execute(text("DELETE FROM events"))
-
-
-def steps(app: Database, draft: Rule, **more: Any) -> list[Progress | Result]:
-    meanings = Meanings(HashEmbedder())
-    asked = Asked(draft, **{"since": NOON - HOUR, "until": NOON + HOUR, **more})
-    return list(Backtest(app, TENANT, asked, meanings, max_hops=8).run())
-
-
-def tried(app: Database, draft: Rule, **more: Any) -> Json:
-    last = steps(app, draft, **more)[-1]
-    assert isinstance(last, Result)
-    return last.document
-
-
-def acts(result: Json) -> list[tuple[str, list[str]]]:
-    """When it acted, in seconds after noon, and on which events."""
-    return [
-        (f"{(datetime.fromisoformat(one['at']) - NOON).total_seconds():g}", one["events"]) for one in result["samples"]
-    ]
 
 
 def test_a_rule_without_flow_acts_on_each_event_it_meets(app: Database) -> None:
@@ -85,29 +48,6 @@ def test_a_rule_without_flow_acts_on_each_event_it_meets(app: Database) -> None:
     assert sample["actions"] == [{"action_type": "notify", "channel": "log", "template": "5 orders"}]
     assert result["by_day"] == [{"day": "2026-11-21", "fired": 1}]
     assert (result["displaces"], result["compared"], result["held"], result["open"]) == ([], None, {}, 0)
-
-
-def test_only_what_lies_in_the_range_is_looked_at(app: Database) -> None:
-    install(app)
-    accept(app, *(event(id=f"e{n}", time=at(n)) for n in range(5)))
-    draft = a_rule(event_type="*")
-    result = tried(app, draft, since=NOON + timedelta(seconds=1), until=NOON + timedelta(seconds=4))
-    assert [ids for _, ids in acts(result)] == [["e1"], ["e2"], ["e3"]]
-
-
-def test_without_a_beginning_it_starts_with_the_first_event(app: Database) -> None:
-    install(app)
-    assert tried(app, a_rule(), since=None)["from"] == "2026-11-21T13:00:00Z"
-    accept(app, said("late", time=at(0)), said("early", time="2020-01-01T00:00:00Z"))
-    result = tried(app, a_rule(), since=None)
-    assert (result["from"], result["fired"]) == ("2020-01-01T00:00:00Z", 2)
-
-
-def test_a_range_that_is_none_is_refused(app: Database) -> None:
-    for until in (NOON, NOON - HOUR):
-        with pytest.raises(Invalid) as refused:
-            tried(app, a_rule(), since=NOON, until=until)
-        assert [problem.pointer for problem in refused.value.problems] == ["/to"]
 
 
 def test_a_debounce_gathers_on_event_time(app: Database) -> None:
@@ -292,18 +232,6 @@ def test_only_the_first_and_the_last_acts_are_shown(app: Database) -> None:
     assert [one["events"] for one in shown] == [["e0"], ["e1"], ["e48"], ["e49"]]
 
 
-def test_what_comes_while_it_runs_is_not_part_of_it(app: Database) -> None:
-    install(app)
-    accept(app, event(id="a"))
-    started = Backtest(
-        app, TENANT, Asked(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
-    )
-    accept(app, event(id="b"))
-    last = list(started.run())[-1]
-    assert isinstance(last, Result)
-    assert last.document["fired"] == 1
-
-
 def state_of(app: Database) -> dict[str, Any]:
     with app.tenant(TENANT) as tx:
         return {
@@ -324,63 +252,6 @@ def test_nothing_is_written(app: Database) -> None:
 def test_the_database_refuses_whatever_would_write(app: Database) -> None:
     with pytest.raises(InternalError, match="read-only transaction"), log_window.reading(app, TENANT) as tx:
         tx.execute(text("DELETE FROM events"))
-
-
-def test_no_transaction_is_open_while_the_caller_has_its_turn(app: Database, settings: Settings) -> None:
-    install(app)
-    accept_all(app, [event(id=f"e{n}") for n in range(10)])
-    running = Backtest(
-        app, TENANT, Asked(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
-    ).run()
-    for _ in running:
-        assert app.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
-
-
-def work(app: Database, target: str, *, seconds: float, tokens: int, cost: float) -> None:
-    """A dispatch that was done, with one model call."""
-    with app.tenant(TENANT) as tx:
-        made = tx.execute(
-            text("""
-                INSERT INTO dispatches (tenant_id, action_type, target, queue, status, started_at, ended_at)
-                VALUES (:tenant, 'run_agent', :target, 'io', 'done', now(), now() + :seconds * interval '1 second')
-                RETURNING id
-            """),
-            {"tenant": TENANT, "target": target, "seconds": seconds},
-        ).scalar_one()
-        tx.execute(
-            text("""
-                INSERT INTO model_calls
-                    (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, outcome)
-                VALUES (:tenant, :id, 'm', 'p', :tokens, 10, :cost, 'ok')
-            """),
-            {"tenant": TENANT, "id": made, "tokens": tokens, "cost": cost},
-        )
-
-
-def test_the_cost_is_estimated_by_what_the_same_work_took(app: Database) -> None:
-    install(app)
-    work(app, "memory_extractor", seconds=1, tokens=90, cost=0.01)
-    work(app, "memory_extractor", seconds=3, tokens=290, cost=0.03)
-    work(app, "memory_consolidator", seconds=99, tokens=999, cost=9)
-    accept_all(app, [event(id=f"e{n}") for n in range(5)])
-    found = tried(app, a_rule(event_type="*"))["estimate"]
-    assert (found["dispatches"], found["seconds"], found["tokens"], found["cost"]) == (5, 10, 1000, 0.1)
-    assert [(one["target"], one["history"]) for one in found["actions"]] == [("memory_extractor", 2)]
-    assert found["notes"] == []
-
-
-def test_what_was_never_done_has_no_estimate_but_a_note(app: Database) -> None:
-    install(app)
-    accept(app, event())
-    emit = {"action_type": "emit", "event_type": "policy.matched"}
-    found = tried(app, a_rule(event_type="*", actions=[RUN, emit]))["estimate"]
-    assert (found["dispatches"], found["seconds"], found["tokens"], found["cost"]) == (2, None, None, None)
-    assert [(one["target"], one["times"], one["cost"]) for one in found["actions"]] == [
-        ("memory_extractor", 1, None),
-        ("emit", 1, 0),
-    ]
-    assert len(found["notes"]) == 2
-    assert "`memory_extractor`" in found["notes"][0]
 
 
 def scheduled(**more: Any) -> Rule:

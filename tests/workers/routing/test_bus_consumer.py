@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -185,16 +184,6 @@ def _published(connection: Connection, app: Database, name: str) -> bool:
     send(connection, event(id=name))
     time.sleep(0.1)
     return name in {e.id for e in log_of(app)}
-
-
-def test_a_bell_without_a_broker_keeps_nobody_waiting() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # It accepts, and never answers.
-        bell = Bell(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
-        began = time.monotonic()
-        for _ in range(100):
-            bell.ring()
-        assert time.monotonic() - began < 10
-    bell.close()
 
 
 def test_dispatches_are_sent_again_to_a_broker_that_was_away(settings: Settings, own_broker: Broker) -> None:

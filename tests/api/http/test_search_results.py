@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from api.http.search_results import groups_json, session_of
+from core.search.ordering import Ranked
+from core.search.query import Found
+from core.search.resident.candidates import Hit
+from core.types import Evidence
+
+
+def found(score: float, stated_in: str | None, *cited: str) -> Found:
+    ranked = Ranked(Hit("k", "memory", score, None), score, {})
+    sources = tuple(Evidence(session, "m1", "e1", "") for session in cited)
+    return Found(ranked, sources, memory=SimpleNamespace(session_id=stated_in))
+
+
+def test_a_memory_belongs_to_its_session_or_to_the_first_that_it_cites() -> None:
+    assert session_of(found(1, "s1", "s2")) == "s1"
+    assert session_of(found(1, None, "s2", "s3")) == "s2"
+    assert session_of(found(1, None)) is None
+
+
+def test_the_session_of_the_best_result_comes_first_with_the_places_of_all_its_results() -> None:
+    groups = groups_json([found(0.9, "s2"), found(0.8, "s1"), found(0.7, "s2")])
+    assert groups == [
+        {"session_id": "s2", "score": 0.9, "results": [0, 2]},
+        {"session_id": "s1", "score": 0.8, "results": [1]},
+    ]
