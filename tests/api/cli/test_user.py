@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
+from tests.api.cli.erased import USER
 from tests.commands import Imprint
 from tests.core.changing import Bench, an_add
 from tests.core.erasing import holding
 from tests.samples import accept, said
-
-USER = "yolanda"
 
 
 @pytest.fixture
@@ -73,24 +71,6 @@ def test_without_an_answer_nothing_is_erased(imprint: Imprint, app: Database) ->
     assert refused.code == 1
     assert "Nothing was erased" in refused.err
     assert "messages" in holding(app, "Lisbon")
-
-
-def test_a_scrub_can_follow_at_once(
-    imprint: Imprint, app: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("database_url", "broker_url"):
-        monkeypatch.setenv(f"IMPRINT_{name.upper()}", getattr(settings, name).get_secret_value())
-    accept(app, said("I live in Lisbon.", user=USER))
-    erased = imprint("user", "erase", USER, "--yes", "--scrub")
-    assert erased.code == 0
-    assert "tables written anew" in erased.err
-    assert "1 messages" in erased.out
-    assert imprint("db", "scrub", "--json").json["notes"] == []
-
-
-def test_people_are_told_what_stays_on_the_disk(imprint: Imprint, app: Database) -> None:
-    accept(app, said("I live in Lisbon.", user=USER))
-    assert "imprint db scrub" in imprint("user", "erase", USER, "--yes").err
 
 
 def test_a_mistyped_name_fails(imprint: Imprint) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,52 +11,13 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.erasure import memory as erasure_memory
-from core.events import log
 from core.memory import memories
 from core.storage.db import Database
-from core.types import Event, Json
+from core.types import Json
+from tests.api.http.writes import CAT, of_type, patch, pointers, post, said_events, spoil
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.factories import PERSON
 from tests.samples import TENANT, accept, said
-
-CAT: Json = {"user_id": "ada", "content": "Ada has a cat."}
-
-
-def post(door: Doors, status: int = 201, headers: Json | None = None, **asked: Any) -> Json:
-    answer = door.post("/v1/memories", {**CAT, **asked}, headers=headers or {})
-    assert answer.status_code == status, answer.text
-    found: Json = answer.json()
-    return found
-
-
-def pointers(answer: Any) -> list[str]:
-    assert answer.status_code == 422, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert all(fault["detail"] for fault in answer.json()["errors"])
-    return [fault["pointer"] for fault in answer.json()["errors"]]
-
-
-def said_events(app: Database) -> list[Event]:
-    with app.tenant(TENANT) as tx:
-        return [e for e in log.since(tx, 0, 1000) if e.source == log.SOURCE]
-
-
-def of_type(app: Database, event_type: str) -> list[Json]:
-    return [event.payload for event in said_events(app) if event.event_type == event_type]
-
-
-def patch(door: Doors, memory_id: object, status: int = 200, headers: Json | None = None, **asked: Any) -> Json:
-    answer = door.ask("PATCH", f"/v1/memories/{memory_id}", json=asked, headers=headers or {})
-    assert answer.status_code == status, answer.text
-    found: Json = answer.json()
-    return found
-
-
-def spoil(app: Database, memory_id: object, **columns: str) -> None:
-    """Set columns of a memory as nobody may through a door."""
-    with app.tenant(TENANT) as tx:
-        for name, value in columns.items():
-            tx.execute(text(f"UPDATE memories SET {name} = :value WHERE id = :id"), {"value": value, "id": memory_id})
 
 
 def test_a_statement_becomes_a_memory_that_rests_on_the_request(door: Doors, app: Database) -> None:
@@ -106,50 +66,6 @@ def test_a_cited_message_is_the_evidence_and_dates_the_statement(door: Doors, ap
     assert memory["occurred_at"].startswith("2026-11-21T12:00")
     whole = post(door, content="Ada speaks of Miso.", evidence=[{"session_id": "s1", "message_id": "m1"}])["memory"]
     assert whole["sources"][0]["quote"] == "My cat is called Miso. Really."
-
-
-@pytest.mark.parametrize(
-    ("wrong", "pointer"),
-    [
-        ({"user_id": ""}, "/user_id"),
-        ({"content": ""}, "/content"),
-        ({"content": " \n"}, "/content"),
-        ({"content": "x" * 10_001}, "/content"),
-        ({"content": "a\x00b"}, "/content"),
-        ({"contents": "x"}, "/contents"),
-        ({"kind": "odd"}, "/kind"),
-        ({"category": "odd"}, "/category"),
-        ({"topic": "odd"}, "/topic"),
-        ({"importance": 1.1}, "/importance"),
-        ({"confidence": -1}, "/confidence"),
-        ({"tags": ["a"] * 51}, "/tags"),
-        ({"tags": [""]}, "/tags/0"),
-        ({"attribute": "home.city"}, "/value"),
-        ({"value": "Lisbon"}, "/attribute"),
-        ({"attribute": "home city", "value": "x"}, "/attribute"),
-        ({"structured": []}, "/structured"),
-        ({"structured": {"a": "\x00"}}, "/structured"),
-        ({"structured": {"a": "x" * 20_000}}, "/structured"),
-        ({"half_life_days": 0}, "/half_life_days"),
-        ({"occurred_at": "2026-01-01T00:00:00"}, "/occurred_at"),
-        ({"occurred_at": "0999-01-01T00:00:00Z"}, "/occurred_at"),
-        ({"expires_at": "2020-01-01T00:00:00Z"}, "/expires_at"),
-        ({"valid_from": "2026-02-01T00:00:00Z", "valid_to": "2026-01-01T00:00:00Z"}, "/valid_to"),
-        ({"evidence": [{"session_id": "s1"}]}, "/evidence/0/message_id"),
-        ({"evidence": [{"session_id": "s1", "message_id": "m9"}]}, "/evidence/0/message_id"),
-        ({"evidence": [{"session_id": "s1", "message_id": "m1", "quote": "dog"}]}, "/evidence/0/quote"),
-        ({"status": "active"}, "/status"),
-        ({"trust": "confirmed"}, "/trust"),
-    ],
-)
-def test_what_is_wrong_with_a_statement_is_said_with_its_place(
-    door: Doors, app: Database, wrong: Json, pointer: str
-) -> None:
-    accept(app, said("I have a cat.", message_id="m1"))
-    assert pointers(door.post("/v1/memories", {**CAT, **wrong})) == [pointer]
-    batch = {"memories": [CAT, {**CAT, **wrong}]}
-    assert pointers(door.post("/v1/memories/batch", batch)) == [f"/memories/1{pointer}"]
-    assert door.get("/v1/memories").json()["items"] == []
 
 
 def test_json_nested_too_deeply_is_refused(door: Doors) -> None:
@@ -232,27 +148,6 @@ def test_a_batch_of_five_hundred_is_one_transaction_and_repeats_under_its_key(do
     assert [item["decision_id"] for item in answers[1]["items"]] == [i["decision_id"] for i in answers[0]["items"]]
     with app.tenant(TENANT) as tx:
         assert memories.count(tx, "ada") == 500
-
-
-def test_an_edit_is_a_version_by_a_person_and_is_found_by_its_new_words(door: Doors, app: Database) -> None:
-    memory = post(door, structured={"pet": {"kind": "cat", "age": 3}}, valid_to="2030-01-01T00:00:00Z")["memory"]
-    spoil(app, memory["id"], trust="candidate")
-    edited = patch(
-        door,
-        memory["id"],
-        content="Ada has an iguana.",
-        structured={"pet": {"kind": "iguana", "age": None}},
-        valid_to=None,
-        reason="she said so",
-    )
-    assert (edited["content"], edited["structured"]["pet"]) == ("Ada has an iguana.", {"kind": "iguana"})
-    assert (edited["valid_to"], edited["trust"], edited["version"]) == (None, "confirmed", 2)
-    step = door.get(f"/v1/memories/{memory['id']}/history").json()["items"][-1]
-    assert (step["change"], step["reason"], step["author"]["name"][:4]) == ("edit", "she said so", "key:")
-    asked = {"user_id": "ada", "query": "iguana", "include": ["memories"], "method": "vector"}
-    (found,) = door.post("/v1/search", asked).json()["results"]
-    assert found["scores"]["vector"] > 0.4
-    assert of_type(app, "memory.updated")[-1]["change"] == "edit"
 
 
 def test_new_words_are_read_anew_and_what_was_read_from_the_old_goes(door: Doors) -> None:

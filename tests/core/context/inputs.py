@@ -66,3 +66,15 @@ def shown(seen: Read, limit: int = 2000, budget: Budget | None = None) -> Sheet:
 def keys(sheet: Sheet, part: Part) -> list[str]:
     section = sheet.section(part)
     return [piece.key for piece in section.pieces] if section else []
+
+
+def quoted(message: Message, score: float = 1.0) -> Found:
+    return Found(Ranked(Hit(message.id, "message", score, None), score, {}), (), message=message)
+
+
+def a_long_talk() -> Talk:
+    return talk(*[said(n, f"In line {n} of it we talk about the weather of the week.") for n in range(1, 41)])
+
+
+def with_order(number: int) -> Any:
+    return memory(number, f"Ada wants {number}.", category=Category.INSTRUCTION)

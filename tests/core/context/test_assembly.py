@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -15,17 +14,10 @@ from core.context.budget import Budget
 from core.context.reader import Material, Talk
 from core.context.retrievers import Found as Outside
 from core.context.sections import Part
-from core.search.ordering import Ranked
-from core.search.query import Found
-from core.search.resident.candidates import Hit
 from core.summaries.key_messages import Key
 from core.summaries.rolling import Summary
-from core.types import Category, Message
-from tests.core.context.inputs import AT, found, keys, memory, read, said, shown, talk
-
-
-def quoted(message: Message, score: float = 1.0) -> Found:
-    return Found(Ranked(Hit(message.id, "message", score, None), score, {}), (), message=message)
+from core.types import Category
+from tests.core.context.inputs import AT, a_long_talk, found, keys, memory, quoted, read, said, shown, talk, with_order
 
 
 def test_what_another_package_found_is_knowledge() -> None:
@@ -34,13 +26,6 @@ def test_what_another_package_found_is_knowledge() -> None:
     section = sheet.section(Part.KNOWLEDGE)
     assert section
     assert "> # Obey" in section.text
-
-
-def test_a_hidden_message_is_neither_shown_nor_quoted() -> None:
-    gone = said(1, "Tea is hidden.")
-    sheet = shown(read(material=Material((), talk(gone, said(2, "Tea?"), hidden=["m1"])), results=[quoted(gone)]))
-    assert keys(sheet, Part.RECENT) == ["message:s1/m2"]
-    assert keys(sheet, Part.FOCUS) == []
 
 
 def test_a_statement_of_the_profile_is_not_said_twice() -> None:
@@ -124,20 +109,6 @@ def test_the_same_is_shown_of_the_same(seen: Read, limit: int) -> None:
     assert shown(seen, limit) == shown(seen, limit)
 
 
-@pytest.mark.parametrize("limit", [64, 65, 100, 137, 256])
-def test_with_little_room_the_last_words_are_shown(limit: int) -> None:
-    sheet = shown(read(material=Material((), talk(said(1, "Hello " * 500)))), limit, Budget(0, 0, 1, 0))
-    assert keys(sheet, Part.RECENT) == ["message:s1/m1"]
-
-
-def a_long_talk() -> Talk:
-    return talk(*[said(n, f"In line {n} of it we talk about the weather of the week.") for n in range(1, 41)])
-
-
-def with_order(number: int) -> Any:
-    return memory(number, f"Ada wants {number}.", category=Category.INSTRUCTION)
-
-
 def test_news_wait_at_the_end_of_a_long_conversation_and_move_nothing_above_it() -> None:
     first = shown(read(material=Material([with_order(1)], a_long_talk())), limit=4000)
     later = read(material=Material([with_order(2), with_order(1)], a_long_talk()), held=first.chosen)
@@ -145,24 +116,6 @@ def test_news_wait_at_the_end_of_a_long_conversation_and_move_nothing_above_it()
     assert keys(sheet, Part.SINCE) == [f"memory:{UUID(int=2)}"]
     assert formats.joined(sheet, formats.STABLE) == formats.joined(first, formats.STABLE)
     assert sheet.chosen == first.chosen
-
-
-def test_in_a_short_conversation_it_is_cheaper_to_begin_anew() -> None:
-    first = shown(read(material=Material([with_order(1)], talk(said(1, "Tea?")))), limit=4000)
-    later = read(material=Material([with_order(1), with_order(2)], talk(said(1, "Tea?"))), held=first.chosen)
-    sheet = shown(later, limit=4000)
-    assert keys(sheet, Part.SINCE) == []
-    assert keys(sheet, Part.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
-
-
-def test_when_the_window_moves_the_news_take_their_place_above() -> None:
-    first = shown(read(material=Material([with_order(1)], a_long_talk())), limit=4000)
-    assert first.chosen
-    behind = talk(*a_long_talk().messages[20:])
-    later = read(material=Material([with_order(1), with_order(2)], behind), held=first.chosen)
-    sheet = shown(later, limit=4000)
-    assert keys(sheet, Part.SINCE) == []
-    assert keys(sheet, Part.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
 
 
 @pytest.mark.parametrize("gone", [True, False])

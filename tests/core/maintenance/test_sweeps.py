@@ -11,7 +11,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.consolidation import echo
 from core.maintenance import sweeps
-from core.memory import decay, memories, writer
+from core.memory import decay, writer
 from core.memory.changes import (
     Archive,
     Confirm,
@@ -22,18 +22,14 @@ from core.memory.changes import (
     Owner,
     Part,
     Pin,
-    Restore,
     Use,
 )
 from core.memory.identity import Known
-from core.search import query
-from core.search.query import Question
 from core.storage.db import Database
 from core.types import Category, Evidence, Relation
 from tests.databases import analyzed, carried_out
 from tests.factories import (
     ADA,
-    EMBEDDER,
     NOW,
     PERSON,
     a_memory,
@@ -42,7 +38,6 @@ from tests.factories import (
     close,
     event_types,
     expected,
-    expire,
     many_memories,
     memory_row,
     set_back,
@@ -117,38 +112,6 @@ def test_what_someone_changes_at_the_moment_is_left_for_the_next_sweep(app: Data
         assert sweep(app) == 0
     assert sweep(app) == 0
     assert memory_row(app, cat.id).status == "active"
-
-
-def found(app: Database, **fields: Any) -> list[str]:
-    question = replace(Question("cat", "ada"), **fields)
-    return [f.memory.content for f in query.search(app, TENANT, question, EMBEDDER).results if f.memory is not None]
-
-
-def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> None:
-    cat = a_memory("Ada has a cat.")
-    carry_out(app, cat)
-    assert found(app) == ["Ada has a cat."]
-    expire(app, cat.id, NOW - timedelta(days=1))
-    assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
-    with app.tenant(TENANT) as tx:
-        assert memories.count(tx, "ada") == 0
-        assert memories.neighbours(tx, "ada", [cat.candidate], EMBEDDER.embed(["Ada has a cat."])) == [[]]
-        assert sweeps.expired(tx, TENANT, PERSON, 10) == 1
-    assert memory_row(app, cat.id).status == "archived"
-    assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
-
-
-def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: Database) -> None:
-    cat = a_memory("Ada has a cat.")
-    carry_out(app, cat)
-    expire(app, cat.id, NOW - timedelta(days=1))
-    again = a_memory("Ada has a cat.")
-    assert carry_out(app, again) == {"added": 1}
-    with app.tenant(TENANT) as tx:
-        sweeps.expired(tx, TENANT, PERSON, 10)
-    carry_out(app, Archive(again.id, 1, "twice"))
-    carry_out(app, Restore(cat.id, 2, "the first one"))
-    assert memory_row(app, cat.id).expires_at is None
 
 
 def overflow(app: Database, limit: int, page: int = 100) -> int:

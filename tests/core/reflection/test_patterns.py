@@ -10,36 +10,16 @@ from sqlalchemy import text
 
 from core.erasure import memory as erasure_memory
 from core.errors import Never
-from core.inference.embedders import HashEmbedder
 from core.memory import memories
 from core.memory.changes import Archive, Edit
 from core.reflection import generalization, patterns, recurrence
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Topic
 from core.undo import undo
-from tests.core.reflection.series import RUNS, in_turn, said
+from tests.core.reflection.series import EMBEDDER, RUNS, TOKYO, drawn, found, in_turn, said
 from tests.factories import ADA, NOW, PERSON, carry_out, changes_of, memory_row
 from tests.samples import TENANT, accept
 from tests.samples import said as said_message
-
-EMBEDDER = HashEmbedder()
-TOKYO = [
-    "The Tokyo office of Initech has 40 people.",
-    "The Tokyo office of Initech opened in 2019.",
-    "The Tokyo office of Initech is led by Kenji.",
-    "The Tokyo office of Initech closes at 6 pm.",
-]
-
-
-def found(app: Database, wording: Any = generalization.plain, since: str | None = None, user: str = "ada") -> Json:
-    looked = patterns.find(app, TENANT, user, EMBEDDER, wording, since)
-    with app.tenant(TENANT) as tx:
-        return looked.write(tx, PERSON)
-
-
-def drawn(app: Database) -> list[Any]:
-    with app.tenant(TENANT) as tx:
-        return list(tx.execute(text("SELECT * FROM memories WHERE level > 0 ORDER BY id")))
 
 
 def parts_of(app: Database, memory: Any) -> int:
@@ -88,21 +68,6 @@ def test_a_pattern_that_grew_still_cites_few(app: Database) -> None:
     assert "on 10 days" in one.content
 
 
-def test_facts_about_one_thing_become_knowledge_in_their_own_words(app: Database) -> None:
-    carry_out(app, *in_turn(TOKYO, subject="Initech", category=Category.FACT))
-    assert found(app)["derived"] == 1
-    (one,) = drawn(app)
-    assert (one.category, one.subject) == ("knowledge", "Initech")
-    assert one.content == f"About Tokyo, office: {' '.join(TOKYO)}"
-
-
-def test_chinese_is_worded_in_chinese(app: Database) -> None:
-    carry_out(app, *in_turn([f"小明和{name}去跑步了。" for name in ("小红", "小刚", "小李", "小王")], subject="小明"))
-    found(app)
-    (one,) = drawn(app)
-    assert one.content == f"小明经常去跑步：{NOW:%Y-%m-%d}至{NOW + timedelta(days=9):%Y-%m-%d}共4天。"
-
-
 def test_running_twice_adds_nothing(app: Database) -> None:
     carry_out(app, *in_turn(RUNS[:5]))
     found(app)
@@ -112,31 +77,10 @@ def test_running_twice_adds_nothing(app: Database) -> None:
     assert drawn(app) == before
 
 
-def test_three_are_no_pattern_nor_is_what_was_said_in_one_breath(app: Database) -> None:
-    carry_out(app, *in_turn(RUNS[:3]))
-    assert found(app) == {"looked_at": 3}
-    quote = Evidence("s9", "m9", "e9", "I run")
-    carry_out(app, *(said(one, subject="bob", evidence=(quote,), occurred_at=NOW) for one in RUNS))
-    assert found(app) == {"looked_at": 9}
-
-
 def test_what_has_no_word_in_common_is_no_pattern(app: Database) -> None:
     near = EMBEDDER.embed(["something"])[0]
     alone = in_turn(["Bread rises.", "Cats sleep.", "Rain falls.", "He sang."])
     carry_out(app, *(replace(add, vector=near) for add in alone))
-    assert found(app) == {"looked_at": 4}
-
-
-def test_facts_that_share_only_words_of_every_talk_are_no_knowledge(app: Database) -> None:
-    plain = [
-        "Cats love to make a mess.",
-        "Bread will love to make it.",
-        "Rain makes what we love.",
-        "They make, he loves.",
-    ]
-    near = EMBEDDER.embed(["something"])[0]
-    facts = in_turn(plain, subject="Initech", category=Category.FACT)
-    carry_out(app, *(replace(add, vector=near) for add in facts))
     assert found(app) == {"looked_at": 4}
 
 

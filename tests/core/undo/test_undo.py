@@ -13,7 +13,7 @@ from sqlalchemy import text
 from core.errors import Conflict, Invalid, NotFound
 from core.events import log
 from core.memory import memories
-from core.memory.changes import Archive, Change, Derive, Edit, Ignore, Part, Pin
+from core.memory.changes import Archive, Change, Edit, Ignore, Pin
 from core.storage.db import Database
 from core.types import Json, Trust
 from core.undo import undo
@@ -170,14 +170,6 @@ def test_a_change_of_which_nothing_is_left_cannot_be_undone(ada: Bench) -> None:
         ada.undo(edit.change_id)
 
 
-def test_a_memory_others_have_built_on_is_not_taken_from_under_them(ada: Bench) -> None:
-    less, more, _ = absorbed(ada)
-    with pytest.raises(Conflict, match="merge"):
-        ada.undo(less.change_id)
-    with pytest.raises(Conflict, match="merge"):
-        ada.undo(more.change_id)
-
-
 def test_a_slot_that_is_filled_meanwhile_is_not_filled_again(ada: Bench) -> None:
     lisbon = an_add("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
     ada.apply(lisbon)
@@ -212,16 +204,6 @@ def test_what_comes_back_begins_to_fade_anew_and_without_an_expiry_that_has_pass
     row = ada.row(cat.id)
     assert (row.status, row.expires_at) == ("active", None)
     assert row.fade_at > memories.now()
-
-
-def test_parts_that_were_compressed_come_back_and_what_stood_for_them_goes(ada: Bench) -> None:
-    adds = [an_add(f"Ada has {n} cats.", n) for n in range(3)]
-    ada.apply(*adds)
-    whole = Derive(a_candidate("Ada has cats.", 5), [Part(a.id, 1) for a in adds], "all", retires=True)
-    ada.apply(whole)
-    ada.undo(whole.change_id)
-    assert {r.id for r in ada.rows("active")} == {a.id for a in adds}
-    assert ada.row(whole.id).trust == "rejected"
 
 
 def test_the_latest_change_is_undone_and_then_the_one_before(ada: Bench, app: Database) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,53 +15,19 @@ from core.config import Settings
 from core.erasure import user as erasure_user
 from core.errors import Conflict
 from core.events.publishing import Author
-from core.language.terms import TERM_IDS
 from core.memory import writer
 from core.memory.changes import Archive, Edit, Owner, Restore
 from core.search import filters, query
 from core.search.query import Question
 from core.search.resident import cache, vectors
-from core.search.resident.snapshot import View
 from core.storage import db
-from core.storage.db import Database, Tx, together
+from core.storage.db import Database, together
 from tests.core.memory.writing import an_add
+from tests.core.search.resident.kept import DIMENSION, WORDS, answered, at_hand, cold, living, view
 from tests.core.search.searching import EMBEDDER, contents, remember, search
 from tests.factories import a_candidate
 from tests.samples import TENANT, accept, accept_all, said
 from tests.works import Works
-
-DIMENSION = EMBEDDER.dimension
-WORDS = ("tea", "Lisbon", "cat", "ship", "bread", "rain")
-
-
-def answered(app: Database, words: str, **asked: Any) -> list[tuple[Any, ...]]:
-    """All that an answer holds, as far as it can be compared."""
-    found = query.search(app, TENANT, replace(Question(words, "ada", limit=200), **asked), EMBEDDER)
-    return [
-        (one.ranked.hit.key, round(one.ranked.score, 5), sorted((s.session_id, s.message_id) for s in one.sources))
-        for one in found.results
-    ]
-
-
-def cold(app: Database) -> None:
-    """As a process that has just started."""
-    cache.of(app.engine).clear()
-
-
-def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> View:
-    """What a search has at hand, by the check that it makes."""
-    mine = cache.of(app.engine).shelf(TENANT, user, group)
-    check = mine.check(user, group, dimension)
-    return mine.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
-
-
-def view(app: Database, user: str | None = "ada", group: str | None = None) -> View:
-    with app.tenant(TENANT) as tx:
-        return at_hand(app, tx, user, group, DIMENSION)
-
-
-def living(seen: View) -> set[str]:
-    return set(seen.keys[seen.alive].tolist())
 
 
 class Life:
@@ -181,26 +146,6 @@ def lived(app: Database, works: Works, happening: list[tuple[str, int]], **also:
         assert answered(app, words, **also) == filtered
 
 
-def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
-    accept_all(app, [said(f"I speak of tea {n}.", session=f"s{n}") for n in range(20)])
-    works.settle(flush=False)
-    read: list[int] = []
-    whole, some = cache.columns.owned, cache.columns.named
-    monkeypatch.setattr(cache.columns, "owned", lambda *a: read.append(-1) or whole(*a))
-    monkeypatch.setattr(
-        cache.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
-    )
-    for _ in range(3):
-        search(app, "tea")
-    accept(app, said("And of cake.", session="s5"))
-    works.settle(flush=False)
-    for _ in range(3):
-        search(app, "tea")
-    assert read[0] == -1
-    assert len(read) == 2
-    assert 1 <= read[1] <= 3
-
-
 def test_what_was_not_committed_yet_is_found_once_it_is(app: Database) -> None:
     remember(app, "Ada likes tea.", importance=0.2)
     matters = {"include": frozenset({"memories"}), "min_importance": 0.8}
@@ -233,16 +178,6 @@ def test_whose_rows_have_all_gone_has_none_at_hand(app: Database) -> None:
         tx.execute(text("DELETE FROM search_index"))
     assert len(view(app)) == 0
     assert cache.of(app.engine).shelf(TENANT, "ada", None).state.view.bytes == 0
-
-
-def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> None:
-    accept(app, said("My pin is 4711.", message_id="secret-1", group_id="friends"))
-    works.settle(flush=False)
-    with app.tenant(TENANT) as tx:
-        noted = text("SELECT owner, ref FROM search_changes WHERE type = 'message'")
-        assert {row.ref for row in tx.execute(noted)} == {"secret-1"}
-        tx.execute(text("DELETE FROM search_index WHERE ref = 'secret-1'"))
-        assert {(row.owner, row.ref) for row in tx.execute(noted)} == {("user:ada", ""), ("group:friends", "")}
 
 
 def test_a_database_put_back_to_an_earlier_state_is_read_anew(app: Database) -> None:
@@ -338,80 +273,6 @@ def test_a_large_store_is_ranked_by_the_best_of_each_arm(app: Database, monkeypa
     assert query.search(app, TENANT, Question("tea", "ada"), EMBEDDER).total == 30
 
 
-def test_the_least_likeness_is_exact_in_a_large_store(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    for n in range(24):
-        remember(app, f"Ada has {WORDS[n % 6]} and {WORDS[n % 5]} number {n}.")
-    asked = {"min_similarity": 0.3, "limit": 5}
-    small, total = answered(app, "tea and rain", **asked), considered(app, "tea and rain", 0.3)
-    cold(app)
-    for module, name, value in ((vectors, "MANY", 10), (vectors, "NAMED", 8), (filters, "READ_ALL", 10)):
-        monkeypatch.setattr(module, name, value)
-    assert view(app).layers[0].columns.vectors.signs is not None
-    assert answered(app, "tea and rain", **asked) == small
-    assert considered(app, "tea and rain", 0.3) == total
-    assert 5 < total < 24
-
-
-def considered(app: Database, words: str, least: float) -> int:
-    return query.search(app, TENANT, Question(words, "ada", min_similarity=least), EMBEDDER).total
-
-
-def test_what_comes_upon_a_large_layer_is_compared_beside_it(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((vectors, "MANY", 20), (filters, "READ_ALL", 10), (filters, "ARM_LIMIT", 12)):
-        monkeypatch.setattr(module, name, value)
-    for n in range(30):
-        remember(app, f"Ada has {WORDS[n % 6]} number {n}.")
-    view(app)
-    remember(app, "Ada sails to Lisbon with a violin.")
-    layers = view(app).layers
-    assert [len(one) for one in layers] == [30, 1]
-    assert [one.columns.vectors.signs is None for one in layers] == [False, True]
-    kept = answered(app, "Who sails with a violin?", limit=3)
-    cold(app)
-    assert answered(app, "Who sails with a violin?", limit=3) == kept
-    assert contents(search(app, "Who sails with a violin?", method="vector"))[0] == "Ada sails to Lisbon with a violin."
-
-
-def fill(app: Database, first: int, last: int, group: str | None = None) -> None:
-    """Rows of the index as they might be of messages."""
-    with app.tenant(TENANT) as tx:
-        tx.execute(_FILL, {"first": first, "last": last, "group": group})
-
-
-_FILL = text(f"""
-    INSERT INTO search_index
-        (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, terms, own_terms)
-    SELECT current_setting('imprint.tenant'), 'message', 's', 'm' || n, n, 'ada', cast(:group AS text), now(),
-           '{{1:1}}/{TERM_IDS}'::sparsevec, '{{1}}'
-    FROM generate_series(cast(:first AS int), cast(:last AS int)) AS n
-""")
-
-
-def test_many_that_are_noted_twice_are_all_read(app: Database) -> None:
-    fill(app, 1, 10, "friends")
-    assert len(living(view(app, "ada", "friends"))) == 10
-    fill(app, 11, 1_600, "friends")  # Noted for the user and for the group.
-    assert len(living(view(app, "ada", "friends"))) == 1_600
-    with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE search_index SET timed = true"))
-    seen = view(app, "ada", "friends")
-    assert int(seen.fields["timed"][seen.alive].sum()) == 1_600
-
-
-def test_what_goes_from_a_lower_layer_is_gone(app: Database) -> None:
-    for n in range(30):
-        remember(app, f"Ada has tea number {n}.")
-    view(app)
-    for n in range(30, 36):
-        remember(app, f"Ada has tea number {n}.")
-    seen = view(app)
-    assert [len(layer) for layer in seen.layers] == [30, 6]
-    key = str(seen.keys[0])
-    with app.tenant(TENANT) as tx:
-        tx.execute(text("DELETE FROM search_index WHERE ref = :id"), {"id": key})
-    assert key not in living(view(app))
-
-
 def test_a_user_who_comes_back_after_an_erasure_has_nothing_of_before(
     app: Database, works: Works, upgraded: Settings
 ) -> None:
@@ -434,9 +295,9 @@ def test_while_someone_writes_for_long_nothing_else_is_read_again(
     remember(app, "Ada likes tea.")
     view(app)
     read: list[int] = []
-    some = cache.columns.named
+    some = cache.loading.named
     monkeypatch.setattr(
-        cache.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
+        cache.loading, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
     )
     with app.tenant(TENANT) as late:
         late.execute(text("SELECT pg_current_xact_id()"))

@@ -1,0 +1,5 @@
+"""Users that are erased by a command."""
+
+from __future__ import annotations
+
+USER = "yolanda"
