@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
-import structlog
 from pydantic import BaseModel, ConfigDict
 
-from core import logs
 from core.consolidation.judge import Pair, Word
-from core.errors import Later, Never
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
-
-log = structlog.get_logger()
-
-PROMPT = "judge.v1"
 
 PAIRS = 40
 """Pairs put before the model at once, the nearest of a batch: a page, and few enough to be answered one by one."""
@@ -43,6 +38,9 @@ class Opinions(BaseModel):
     opinions: list[Compared]
 
 
+PROMPT: Final = Prompt("judge.v1", Opinions)
+
+
 def of(client: Client, on_call: OnCall) -> Opinion:
     """The opinion of a model; each call is handed to `on_call`."""
     return partial(_asked, client, on_call)
@@ -52,10 +50,8 @@ def _asked(client: Client, on_call: OnCall, pairs: Sequence[Pair]) -> list[Word 
     """One question. A model that refuses, for now or for good, has no opinion: a write does not wait for one."""
     shown = sorted(range(len(pairs)), key=lambda at: -(pairs[at].known.similarity or 0))[:PAIRS]
     table = "\n".join(_line(number, pairs[at]) for number, at in enumerate(shown, start=1))
-    try:
-        answer = client.ask(PROMPT, prompts.load(PROMPT), table, Opinions, on_call)
-    except (Later, Never) as refusal:
-        log.warning("opinion.none", pairs=len(pairs), **logs.fault(refusal))
+    answer = ask.ask(client, on_call, PROMPT, table)
+    if isinstance(answer, Refused):
         return [None] * len(pairs)
     said = {one.pair: one.verdict for one in answer.opinions}
     words = {at: said.get(number) for number, at in enumerate(shown, start=1)}

@@ -15,7 +15,8 @@ from sqlalchemy import text
 
 from core.errors import Never
 from core.events.publishing import Author
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 from core.inference.embedders import Embedder
 from core.language.terms import has_han
@@ -25,8 +26,6 @@ from core.reflection import clustering
 from core.statements import condense
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Relation, Topic, Trust
-
-PROMPT: Final = "compress.v1"
 
 PAGE: Final = 1_000
 """Memories of one user that are looked at in one dispatch."""
@@ -150,21 +149,20 @@ def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list
 
 def by_model(client: Client, on_call: OnCall) -> Condenser:
     """Cores in a model's words, where those keep all numbers, names and dates and bring none; else extractive ones."""
-    system = prompts.load(PROMPT)
 
-    def ask(group: Sequence[Any], members: Sequence[int], count: int) -> Sequence[Core]:
+    def condense_group(group: Sequence[Any], members: Sequence[int], count: int) -> Sequence[Core]:
         if any(has_han(group[place].content) for place in members):
             return extractive(
                 group, members, count
             )  # Nothing marks its names, so nothing could tell whether one got lost.
-        try:
-            answer = client.ask(PROMPT, system, _listed(group, members, count), _Answer, on_call)
-        except Never:
-            return extractive(group, members, count)
-        cores = [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
-        return cores if _kept(group, members, cores) else extractive(group, members, count)
 
-    return ask
+        def is_grounded(answer: _Answer) -> bool:
+            return _keeps_marks(group, members, _cores_of(answer, members))
+
+        answer = ask.ask(client, on_call, PROMPT, _listed(group, members, count), is_grounded)
+        return extractive(group, members, count) if isinstance(answer, Refused) else _cores_of(answer, members)
+
+    return condense_group
 
 
 class _Statement(BaseModel):
@@ -182,6 +180,14 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     cores: Annotated[list[_Statement], Field(min_length=1, max_length=CORES)]
+
+
+PROMPT: Final = Prompt("compress.v1", _Answer, falls_back_on=(Never,))
+
+
+def _cores_of(answer: _Answer, members: Sequence[int]) -> list[Core]:
+    """Return the model's statements with the places of their parts; numbers that name no member are dropped."""
+    return [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
 
 
 def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[tuple[Sequence[Any], Core]]:
@@ -211,7 +217,7 @@ def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
     return None
 
 
-def _kept(group: Sequence[Any], members: Sequence[int], cores: Sequence[Core]) -> bool:
+def _keeps_marks(group: Sequence[Any], members: Sequence[int], cores: Sequence[Core]) -> bool:
     """Whether each member went into one core, and each core has the numbers, names and dates of its parts alone."""
     if sorted(place for core in cores for place in core.parts) != sorted(members):
         return False

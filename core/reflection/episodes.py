@@ -18,12 +18,12 @@ from sqlalchemy import text
 from core.consolidation import upsert
 from core.consolidation.pipeline import Gateway
 from core.consolidation.upsert import Kept
-from core.errors import Later, Never
 from core.events import log
 from core.events.publishing import Author
 from core.extraction import actions as spoken_actions
 from core.extraction import rule_extractor
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 from core.language import grounding, topics
 from core.language.topics import ASSISTANT
@@ -34,8 +34,6 @@ from core.screening import output
 from core.sessions import sessions
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic
-
-PROMPT: Final = "episode.v1"
 
 READ: Final = 1_000
 """Messages of a session that are read: its last ones, where it is longer."""
@@ -130,6 +128,9 @@ class Narratives(BaseModel):
     episodes: list[Narrative]
 
 
+PROMPT: Final = Prompt("episode.v1", Narratives)
+
+
 Narrate = Callable[[Talk, Sequence[Told]], Mapping[str, str]]
 """Retells a talk for participants, by their names; nobody is left out but by failure."""
 
@@ -145,10 +146,8 @@ def by_model(client: Client, on_call: OnCall) -> Narrate:
     def narrate(talk: Talk, several: Sequence[Told]) -> Mapping[str, str]:
         transcript = _transcript(talk)
         names = "\n".join(told.account.name for told in several)
-        asked = f"People:\n{names}\n\nTranscript:\n{transcript}"
-        try:
-            answer = client.ask(PROMPT, prompts.load(PROMPT), asked, Narratives, on_call)
-        except (Later, Never):
+        answer = ask.ask(client, on_call, PROMPT, f"People:\n{names}\n\nTranscript:\n{transcript}")
+        if isinstance(answer, Refused):
             return {}
         known = {told.account.name: [transcript, episode_narrative.retold(told.account)] for told in several}
         return {

@@ -10,15 +10,14 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import Never
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 from core.language.common_words import PLAIN_STEMS, PLAIN_ZH
 from core.language.terms import has_han, terms
 from core.reflection import clustering
 from core.statements import condense
 from core.types import Category
-
-PROMPT: Final = "patterns.v1"
 
 SUPPORT: Final = 4
 """Memories that a pattern rests on at the least."""
@@ -69,22 +68,19 @@ def plain(group: Group) -> Finding | None:
 
 def by_model(client: Client, on_call: OnCall) -> Wording:
     """In a model's words, where they bring no name or number that the memories do not have; else in plain ones."""
-    system = prompts.load(PROMPT)
 
-    def ask(group: Group) -> Finding | None:
+    def describe(group: Group) -> Finding | None:
         rows = group.members[: clustering.MOST]
         listed = "\n".join(f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1))
-        try:
-            answer = client.ask(PROMPT, system, listed, _Answer, on_call)
-        except Never:
+        bare = group.plain or Finding(Category.PATTERN, "", group.members, len(group.members))
+        answer = ask.ask(client, on_call, PROMPT, listed, lambda one: _is_grounded(one, bare.members))
+        if isinstance(answer, Refused):
             return group.plain
         if answer.category == "none":
             return None
-        bare = group.plain or Finding(Category.PATTERN, "", group.members, len(group.members))
-        finding = bare._replace(category=Category(answer.category), content=answer.statement.strip())
-        return finding if _is_grounded(finding) else group.plain
+        return bare._replace(category=Category(answer.category), content=answer.statement.strip())
 
-    return ask
+    return describe
 
 
 class _Answer(BaseModel):
@@ -94,6 +90,9 @@ class _Answer(BaseModel):
 
     category: Literal["pattern", "knowledge", "none"]
     statement: Annotated[str, Field(max_length=400)]
+
+
+PROMPT: Final = Prompt("patterns.v1", _Answer, falls_back_on=(Never,))
 
 
 def knowledge(group: Sequence[Any]) -> Finding | None:
@@ -146,13 +145,16 @@ def _said(content: str) -> dict[str, str]:
     }
 
 
-def _is_grounded(finding: Finding) -> bool:
-    """Whether each name and number of a statement, and in Chinese each word, stands in what it rests on."""
-    there = [*(row.content for row in finding.members), finding.members[0].subject]
+def _is_grounded(answer: _Answer, members: Sequence[Any]) -> bool:
+    """Return whether each name and number of the statement, and in Chinese each word, is in the memories."""
+    if answer.category == "none":
+        return True
+    statement = answer.statement.strip()
+    there = [*(row.content for row in members), members[0].subject]
     words = frozenset[str]().union(*map(condense.words_of, there))
     said = {term for text in there for term in terms(text)} | OFTEN
-    han = {term for term in terms(finding.content) if len(term) > 1 and has_han(term)}
-    return bool(finding.content) and condense.marks(finding.content) <= words and han <= said
+    han = {term for term in terms(statement) if len(term) > 1 and has_han(term)}
+    return bool(statement) and condense.marks(statement) <= words and han <= said
 
 
 OFTEN: Final = frozenset("经常 常常 通常 总是 习惯 喜欢 每天 每周 每月 多次 反复 一直 规律 偏好".split())

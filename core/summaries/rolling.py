@@ -15,11 +15,12 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from core.errors import Conflict, Later, Never
+from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 from core.language.terms import token_estimate
 from core.screening import output
@@ -32,8 +33,6 @@ from core.summaries.key_messages import Key
 from core.types import Json, Message
 
 SUMMARIZED: Final = "session.summarized"
-
-PROMPT: Final = "summary.v1"
 
 READ: Final = 500
 """Messages that are read at once; of a longer backlog the rest follows in further steps."""
@@ -158,6 +157,9 @@ class Narrative(BaseModel):
     summary: Annotated[str, Field(min_length=1, max_length=extractive.TOKENS * 5)]
 
 
+PROMPT: Final = Prompt("summary.v1", Narrative)
+
+
 def plainly(part: Part) -> Written:
     """Without a model: the sentences that tell most."""
     return Written(extractive.extractive(part.earlier, part.messages, part.keys, part.room))
@@ -165,7 +167,6 @@ def plainly(part: Part) -> Written:
 
 def by_model(client: Client, on_call: OnCall) -> Writer:
     """Have a model sum it up; where it cannot, or brings in what nobody said, it is done without one."""
-    system = prompts.load(PROMPT)
 
     def write(part: Part) -> Written:
         shown = [
@@ -173,13 +174,14 @@ def by_model(client: Client, on_call: OnCall) -> Writer:
             extractive.rendered("", part.keys),
             extractive.transcript(part.messages, max(80, SHOWN // max(1, len(part.messages)))),
         ]
-        try:
-            answer = client.ask(PROMPT, system, _asked(shown, part.room), Narrative, on_call)
-        except (Later, Never) as error:
-            return Written(plainly(part).content, refused=error.detail)
-        if not extractive.bounded(answer.summary, shown, part.room):
-            return Written(plainly(part).content, refused=_UNBOUNDED)
-        return Written(answer.summary.strip(), PROMPT)
+
+        def is_grounded(answer: Narrative) -> bool:
+            return extractive.bounded(answer.summary, shown, part.room)
+
+        answer = ask.ask(client, on_call, PROMPT, _asked(shown, part.room), is_grounded)
+        if isinstance(answer, Refused):
+            return Written(plainly(part).content, refused=answer.reason)
+        return Written(answer.summary.strip(), PROMPT.name)
 
     return write
 
@@ -260,10 +262,6 @@ def _summary(row: Any) -> Summary:
     found = [Key(**one) for one in row.key_messages]
     return Summary(row.session_id, row.to_position, row.content, found, row.token_count, row.prompt, row.at)
 
-
-_UNBOUNDED: Final = (
-    "The model's summary was too long, or had a number, name, date or address in it that nobody had said."
-)
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 """Not the session's row: who writes memories holds that one while waiting for a user's lock, and who erases memories

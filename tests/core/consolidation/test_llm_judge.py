@@ -118,5 +118,5 @@ def test_a_word_that_is_none_is_refused() -> None:
 
 
 def test_the_prompt_names_every_word() -> None:
-    prompt = prompts.load(llm_judge.PROMPT)
+    prompt = prompts.load(llm_judge.PROMPT.name)
     assert [word for word in Word if f"`{word}`" not in prompt] == []
