@@ -52,8 +52,9 @@ from core.events import settle_tokens
 from core.events.doorbell import Bell
 from core.index import reembedding
 from core.inference.batching_embedder import GatheredEmbedder
-from core.inference.configured_embedder import embedder, identity, require_model
+from core.inference.configured_embedder import embedder, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.embedding_model import identity
 from core.maintenance.cache_sweeper import Sweeper
 from core.sessions import recent_messages
 from core.storage import db, schema

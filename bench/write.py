@@ -29,7 +29,7 @@ from core.consolidation import pipeline
 from core.consolidation.pipeline import Gateway
 from core.events.publishing import Author
 from core.index.search_index import vector_literal
-from core.inference.embedders import LocalEmbedder
+from core.inference.local_embedder import LocalEmbedder
 from core.memory import nearest_vectors, writer
 from core.memory.changes import Add, Owner
 from core.storage import db

@@ -22,7 +22,7 @@ from core import metrics
 from core.config import Settings
 from core.events import log as event_log
 from core.events.doorbell import BROKER_ERRORS, Bell, broker_url
-from core.inference.configured_embedder import identity
+from core.inference.embedding_model import identity
 from core.maintenance import heartbeat
 from core.maintenance.heartbeat import Heart
 from core.storage import db, schema
@@ -32,8 +32,8 @@ from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
 from rules.registry.live_rules import Book
 from workers import app as celery_app
-from workers import wiring
 from workers.dispatch import fair_share, relay, sweep
+from workers.dispatch.policy import policy_of
 from workers.dispatch.relay import Owed
 
 log = structlog.get_logger()
@@ -154,7 +154,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def _owed(self) -> list[Owed]:
         """What is to be sent; in transactions of their own, for each ends with the turns locked."""
-        policy = wiring.policy(self._settings)
+        policy = policy_of(self._settings)
         with self._db.queue() as tx:
             released = sweep.release(tx, policy)
         with self._db.queue() as tx:

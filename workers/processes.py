@@ -14,13 +14,14 @@ from sqlalchemy.exc import DBAPIError
 
 from core.config import Settings
 from core.events.doorbell import BROKER_ERRORS, Ear, broker_url
-from core.inference.configured_embedder import identity, require_model
+from core.inference.configured_embedder import require_model
+from core.inference.embedding_model import identity
 from core.maintenance.cache_sweeper import Sweeper
 from core.maintenance.heartbeat import Heart
 from core.storage import db, schema
 from core.storage.db import Database
 from workers import app as celery_app
-from workers import wiring
+from workers import task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import Watcher
 from workers.routing import router
@@ -87,7 +88,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
 
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
-    celery = celery_app.with_task(celery_app.create(settings, broker_url(settings)), settings)
+    celery = task.with_task(celery_app.create(settings, broker_url(settings)), settings)
     options = [f"--queues={queue}", f"--concurrency={processes}", f"--hostname={queue}@%h"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
     celery.worker_main(["worker", "--pool=prefork", *options, *quiet])

@@ -10,6 +10,7 @@ from core.inference import quota
 from core.inference.client import Client
 from core.inference.configured_embedder import embedder
 from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.openai_client import OpenAIClient
 from core.inference.quota import Meter
 from core.storage import db
 from core.storage.db import Database
@@ -17,22 +18,11 @@ from rules.engine.similarity import Meanings
 from rules.registry.live_rules import Book
 from workers.agents import table
 from workers.dispatch.admission import Gate
-from workers.dispatch.model import Ledger, Policy
+from workers.dispatch.model import Ledger
+from workers.dispatch.policy import policy_of
 from workers.routing.action_dispatches import Workshop
 from workers.routing.router import Router
 from workers.tools import Tools
-
-
-def policy(settings: Settings) -> Policy:
-    """The ledger's policy as it is set."""
-    return Policy(
-        lease=settings.lease_seconds,
-        resend=settings.resend_seconds,
-        retry_base=settings.retry_base_seconds,
-        retry_max=settings.retry_max_seconds,
-        attempts=settings.attempts,
-        running=settings.tenant_limits.running,
-    )
 
 
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
@@ -42,7 +32,7 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     tools = Tools(app, cached, _model(settings, app), settings)
     configured_extractor.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
     return Ledger(
-        app, table.bound(tools), table.queues(settings), policy(settings), gate(settings), table.seconds(settings)
+        app, table.bound(tools), table.queues(settings), policy_of(settings), gate(settings), table.seconds(settings)
     )
 
 
@@ -74,7 +64,7 @@ def router(settings: Settings) -> Router:
         meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,
         max_hops=settings.max_hops,
-        shares=policy(settings).shares,
+        shares=policy_of(settings).shares,
     )
 
 
@@ -83,4 +73,4 @@ def _model(settings: Settings, app: Database) -> Client | None:
         return None
     key = settings.llm_api_key.get_secret_value()
     meter = Meter(app, quota.provider(settings))
-    return Client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter)
+    return OpenAIClient(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter)

@@ -18,7 +18,7 @@ from api.stack.up import running
 from core.config import Settings
 from core.errors import Misconfigured, Unauthorized
 from core.events.doorbell import broker_url
-from core.inference import configured_embedder
+from core.inference import embedding_model
 from core.maintenance import heartbeat
 from core.storage import db, schema
 from core.tenancy import tenants
@@ -159,7 +159,7 @@ def _bound(settings: Settings) -> str:
 
 
 def _vectors(settings: Settings) -> str:
-    identity = configured_embedder.identity(settings)
+    identity = embedding_model.identity(settings)
     database = db.connect(db.app_url(settings), 1)
     try:
         schema.require_current(database, identity)

@@ -12,8 +12,9 @@ from api.terminal import err, out
 from core.config import Settings
 from core.errors import ImprintError
 from core.index import reembedding
-from core.inference.configured_embedder import embedder, identity, require_model
+from core.inference.configured_embedder import embedder, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.embedding_model import identity
 from core.storage import db, vector_spaces
 from core.storage.db import Database
 from core.storage.vector_spaces import Model

@@ -21,7 +21,7 @@ from api.stack.up import up as run_stack
 from api.terminal import err, escape, out
 from core.config import Settings
 from core.extraction import configured_extractor
-from core.inference import configured_embedder, embedders
+from core.inference import configured_embedder, embedding_model, local_embedder
 from core.maintenance import heartbeat
 from core.storage import db, schema
 from core.storage.db import Database
@@ -178,8 +178,8 @@ def model_install() -> None:
     Example: imprint model install
     """
     with err.status("Installing the embedding model …"):
-        embedders.install_local_model()
-    err.print(f"The model is here: {embedders.local_model_path()}")
+        local_embedder.install_local_model()
+    err.print(f"The model is here: {local_embedder.local_model_path()}")
 
 
 def make_key(database: Database, tenant: str, scopes: list[str], name: str | None) -> tuple[str, str]:
@@ -221,7 +221,7 @@ def _empty(folder: Path) -> None:
 
 def _upgrade(settings: Settings) -> dict[str, list[str]]:
     """Tables, the default tenant, and for every tenant the default rules that it never had: these by tenant."""
-    schema.upgrade(settings, configured_embedder.identity(settings))
+    schema.upgrade(settings, embedding_model.identity(settings))
     queue = db.connect(db.router_url(settings), 1)
     with queue.queue() as tx:
         known = tenants.names(tx)

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.index import search_index
-from core.inference.configured_embedder import identity
 from core.inference.embedders import Embedder
+from core.inference.embedding_model import identity
 from core.storage import db
 from core.storage.db import Database
 from core.storage.vector_spaces import FIRST, SCHEMAS, Model, of

@@ -9,7 +9,9 @@ import numpy as np
 from core import plugins
 from core.config import Settings
 from core.errors import Never
-from core.inference.embedders import Embedder, Floats, HashEmbedder, LocalEmbedder, OpenAIEmbedder, local_model_path
+from core.inference.embedders import Embedder, Floats, HashEmbedder
+from core.inference.local_embedder import LocalEmbedder, local_model_path
+from core.inference.openai_embedder import OpenAIEmbedder
 
 Open = Callable[[Settings], Embedder]
 """Makes an embedder of the settings; what a package names under the entry points `imprint.embedders`."""
@@ -48,12 +50,6 @@ class _Foreign:
         if not np.allclose(lengths[lengths > 0], 1, atol=1e-3) or not np.isfinite(rows).all():
             raise Never(f"Embedder {self._plugin!r} answered vectors whose length is not 1.")
         return rows
-
-
-def identity(settings: Settings) -> tuple[str, int]:
-    """Name and dimension of the model, as stored with the data."""
-    chosen = embedder(settings)
-    return chosen.name, chosen.dimension
 
 
 def require_model(settings: Settings) -> None:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from core.inference.embedding_model import DIMENSION
+
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 
-DIMENSION = 384
 MAX_TOKENS = 256  # what the model was trained on; a longer text is cut there
 _HEADS = 12
 _LAYERS = 6

@@ -17,7 +17,7 @@ from standardwebhooks import Webhook
 
 from core.config import Settings
 from core.errors import Later, Never
-from core.inference.api_errors import retry_after
+from core.inference.retry_after import retry_after
 from core.settings.secret_names import MASK
 from core.types import Json
 from workers.delivery import address_guard, endpoint_health

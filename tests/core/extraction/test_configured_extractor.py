@@ -12,6 +12,7 @@ from core.extraction import configured_extractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Reading, Window
 from core.inference.client import Client, OnCall
+from core.inference.openai_client import OpenAIClient
 
 PACKAGE = """
 class Parrot:
@@ -24,7 +25,7 @@ class Parrot:
 
 @pytest.fixture
 def client() -> Client:
-    return Client("http://127.0.0.1:1/v1", "", "fake", 1)
+    return OpenAIClient("http://127.0.0.1:1/v1", "", "fake", 1)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from core.events.log import Cause
 from core.events.publishing import Author
 from core.inference.client import Client
 from core.inference.embedders import HashEmbedder
+from core.inference.openai_client import OpenAIClient
 from core.maintenance import sweeps
 from core.memory.changes import Use
 from core.reflection import compression
@@ -173,7 +174,7 @@ def test_a_model_that_misses_the_shape_is_paid_for_and_done_without(settings: Se
     age(app, 100)
     with fake.serving() as served:
         served.script = ["garbage", "garbage"]
-        client = Client(str(HttpUrl(served.url)), "none", "fake", 10)
+        client = OpenAIClient(str(HttpUrl(served.url)), "none", "fake", 10)
         compressed(app, tools(app, settings, client))
     with app.tenant(TENANT) as tx:
         calls = tx.execute(text("SELECT prompt, outcome FROM model_calls ORDER BY at")).all()

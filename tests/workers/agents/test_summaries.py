@@ -8,7 +8,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.errors import Never
 from core.events import log
-from core.inference.client import Client
+from core.inference.openai_client import OpenAIClient
 from core.plans import tracker
 from core.storage.db import Database
 from core.summaries import rolling
@@ -82,7 +82,7 @@ def test_a_model_that_fails_is_written_down_and_the_summary_is_made_without_it(
     accept_all(app, talk(10))
     with serving() as model:
         model.script += script
-        asking = Tools(app, tools.embedder, Client(model.url, "k", "fake", 5.0), tools.settings)
+        asking = Tools(app, tools.embedder, OpenAIClient(model.url, "k", "fake", 5.0), tools.settings)
         result = ran(asking, summaries.summarize_session, ended())
     assert result["refused"]
     with app.tenant(TENANT) as tx:

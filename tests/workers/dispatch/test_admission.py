@@ -17,12 +17,13 @@ from core.config import Settings
 from core.errors import Later, Never
 from core.inference import quota
 from core.inference.client import Call, Client
+from core.inference.openai_client import OpenAIClient
 from core.inference.quota import Grant, Meter, Provider
 from core.inference.token_bucket import Limits, Need
 from core.storage import db
 from core.storage.db import Database
 from core.tenancy import tenants
-from tests.core.inference.test_client import GOOD, Facts, endpoint, refusal, reply
+from tests.core.inference.test_openai_client import GOOD, Facts, endpoint, refusal, reply
 from tests.samples import TENANT, accept, event, said
 from tests.workers.dispatch.test_ledger import POLICY, owe, row_of, swept
 from workers import wiring
@@ -319,7 +320,7 @@ def asking(client: Client) -> Callable[[Job], Any]:
 def test_work_survives_a_long_break_and_no_attempt_is_counted(app: Database, queue: Database) -> None:
     ids = [owe(app) for _ in range(4)]
     with endpoint(refusal(503)) as there:
-        client = Client(there.url, "k", "m", 5, Meter(app, GATE.provider))
+        client = OpenAIClient(there.url, "k", "m", 5, Meter(app, GATE.provider))
         ran = Ran(asking(client))
         works = guarded(app, ran)
         run_all(works, ids)
@@ -345,7 +346,7 @@ def test_one_dispatch_alone_survives_it_too(app: Database, queue: Database) -> N
     patient = replace(GATE, provider=Provider(NAME, replace(GATE.provider.limits, failures=2)))
     one = owe(app)
     with endpoint(refusal(429, **{"Retry-After": "0"})) as there:
-        client = Client(there.url, "k", "m", 5, Meter(app, patient.provider))
+        client = OpenAIClient(there.url, "k", "m", 5, Meter(app, patient.provider))
         works = guarded(app, Ran(asking(client)), patient)
         run_all(works, [one])
         for _ in range(2 * PATIENT.attempts):
@@ -495,7 +496,7 @@ def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Datab
     priced = settings.model_copy(update={"llm_input_price": 2.5, "llm_output_price": 20})
     calls: list[Call] = []
     with endpoint(refusal(400, "response_format"), reply("half \x00", usage=None), reply(GOOD)) as there:
-        client = Client(there.url, "k", "m", 5, Meter(app, GATE.provider))
+        client = OpenAIClient(there.url, "k", "m", 5, Meter(app, GATE.provider))
 
         def ask(job: Job) -> None:
             def note(call: Call) -> None:

@@ -20,9 +20,9 @@ from core.inference.quota import BreakerOpen
 from core.storage.db import Database, Tx
 from core.types import DispatchStatus, Json
 from tests.samples import TENANT, accept, event
-from workers import wiring
 from workers.dispatch import insertion, ledger, sweep
 from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
+from workers.dispatch.policy import policy_of
 from workers.dispatch.relay import Owed
 
 POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
@@ -681,7 +681,7 @@ def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
 
 
 def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
-    policy = wiring.policy(settings)
+    policy = policy_of(settings)
     assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)
 
 

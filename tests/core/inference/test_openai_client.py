@@ -20,8 +20,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from core.errors import Later, Never
 from core.inference import structured_output
-from core.inference.api_errors import LONGEST_PAUSE, retry_after
-from core.inference.client import Call, Client
+from core.inference.client import Call
+from core.inference.openai_client import OpenAIClient
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
 from core.storage.db import Database
 from tests.core.inference.test_quota import FREE, NAME, a_provider, put, row
@@ -125,7 +125,7 @@ def refusal(status: int, message: str = "no", **headers: str) -> tuple[int, Any,
 
 
 def asked(there: Endpoint, calls: list[Call], **more: Any) -> Facts:
-    return Client(there.url, "k", "m", 5, **more).ask("p.v1", "Say what lasts.", "hello", Facts, calls.append)
+    return OpenAIClient(there.url, "k", "m", 5, **more).ask("p.v1", "Say what lasts.", "hello", Facts, calls.append)
 
 
 # What is read.
@@ -287,7 +287,7 @@ def test_an_endpoint_that_knows_no_schema_is_asked_for_plain_json_and_that_is_re
 ) -> None:
     calls: list[Call] = []
     with endpoint(refusal(status, message), reply(GOOD)) as there:
-        client = Client(there.url, "k", "m", 5)
+        client = OpenAIClient(there.url, "k", "m", 5)
         for grant in (None, Grant(), None):
             assert client.under(grant).ask("p.v1", "Say what lasts.", "hello", Facts, calls.append) == ADA
     assert there.formats == ["json_schema", "json_object", "json_object", "json_object"]
@@ -307,7 +307,7 @@ def test_one_that_knows_nothing_of_json_is_asked_in_words() -> None:
 
 def test_one_shape_that_is_refused_does_not_spoil_the_others() -> None:
     with endpoint(refusal(400, "Invalid schema for response_format"), reply(GOOD), reply({"title": "T"})) as there:
-        client = Client(there.url, "k", "m", 5)
+        client = OpenAIClient(there.url, "k", "m", 5)
         client.ask("p", "s", "t", Facts, lambda _: None)
         client.ask("p", "s", "t", Place, lambda _: None)
     assert there.formats == ["json_schema", "json_object", "json_schema"]
@@ -350,35 +350,6 @@ def test_the_schema_is_one_that_strict_mode_takes() -> None:
 
 
 # Refusals.
-
-PAUSES = {
-    "2": timedelta(seconds=2),
-    "1.5": timedelta(seconds=1.5),
-    "0": timedelta(),
-    "Wed, 21 Oct 2015 07:28:00 GMT": timedelta(),
-    "Wed, 21 Oct 2015 07:28:00 -0000": timedelta(),
-    "9" * 400: LONGEST_PAUSE,
-    "Fri, 31 Dec 9999 23:59:59 GMT": LONGEST_PAUSE,
-    "Fri, 31 Dec 9999 23:59:59 -2359": LONGEST_PAUSE,
-    "Sat, 01 Jan 0001 00:00:00 +2359": timedelta(),
-    "soon": None,
-    "-3": None,
-    "٣": None,
-    "": None,
-    "Fri, 99 Foo 2026": None,
-}
-
-
-@pytest.mark.parametrize(("said", "pause"), PAUSES.items(), ids=[key[:30] for key in PAUSES])
-def test_retry_after_is_read_as_it_is_meant(said: str, pause: timedelta | None) -> None:
-    assert retry_after({"retry-after": said}) == pause
-
-
-@hypothesis_settings(deadline=None)
-@given(st.text())
-def test_whatever_stands_in_retry_after_is_survived(said: str) -> None:
-    pause = retry_after({"retry-after": said})
-    assert pause is None or timedelta() <= pause <= LONGEST_PAUSE
 
 
 @pytest.mark.parametrize("status", [429, 503])
