@@ -1,9 +1,7 @@
-"""What a cluster shows, by rules or model."""
+"""What a group of memories shows together: a recurring theme by rules, anything else by a model."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -13,7 +11,6 @@ from core.errors import Never
 from core.inference import ask
 from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
-from core.language.common_words import PLAIN_STEMS, PLAIN_ZH
 from core.language.terms import has_han, terms
 from core.reflection import clustering
 from core.statements import condense
@@ -24,15 +21,6 @@ SUPPORT: Final = 4
 
 OCCASIONS: Final = 2
 """Sessions or days that they come from at the least: what was said twice in one breath is no habit."""
-
-SHARED: Final = 0.5
-"""Share of the memories in which a word must stand to be what they have in common."""
-
-NAMED: Final = 3
-"""Words in common that are named at the most."""
-
-HABITS: Final = frozenset({Category.PREFERENCE, Category.EVENT, Category.PATTERN})
-"""Categories that make no knowledge where most of a group has them."""
 
 
 class Finding(NamedTuple):
@@ -95,54 +83,11 @@ class _Answer(BaseModel):
 PROMPT: Final = Prompt("patterns.v1", _Answer, falls_back_on=(Never,))
 
 
-def knowledge(group: Sequence[Any]) -> Finding | None:
-    """What is known of one thing, where most of it are facts that have a word in common; in their own sentences."""
-    shared = _shared([row.content for row in group], group[0].subject)
-    members = [row for row in group if shared.keys() & _said(row.content).keys()]
-    habits = sum(row.category in HABITS for row in members) * 2 > len(members)
-    if not shared or habits or not is_supported(members):
-        return None
-    content = _of_thing(members, list(shared.values()))
-    return None if content is None else Finding(Category.KNOWLEDGE, content, members, len(members))
-
-
 def is_supported(group: Sequence[Any]) -> bool:
     """Whether there are enough of them, from more than one occasion."""
     sessions = {row.session_id for row in group if row.session_id}
     days = {row.occurred_at.date() for row in group}
     return len(group) >= SUPPORT and max(len(sessions), len(days)) >= OCCASIONS
-
-
-def _of_thing(members: Sequence[Any], shared: Sequence[str]) -> str | None:
-    """What is known of one thing, in the words of the memories; None: too much for one statement."""
-    said = condense.condensed([row.content for row in sorted(members, key=lambda row: (row.occurred_at, row.id))])
-    if said is None:
-        return None
-    return f"关于{'、'.join(shared)}：{said}" if has_han(said) else f"About {', '.join(shared)}: {said}"
-
-
-def _shared(contents: Sequence[str], subject: str) -> dict[str, str]:
-    """The words that most of the texts have in common, by their stems, the commonest first; not who they are about."""
-    said = [_said(content) for content in contents]
-    counts = Counter(stem for words in said for stem in words)
-    common = [stem for stem, n in counts.items() if n >= max(SUPPORT - 1, SHARED * len(contents))]
-    own = set(_said(subject)) | set(terms(subject))
-    # Whoever is spoken of stands in nearly every statement, and is what they all are about.
-    own |= {stem for stem in common if all(content.casefold().startswith(stem) for content in contents)}
-    ranked = sorted((stem for stem in common if stem not in own), key=lambda stem: -counts[stem])[:NAMED]
-    return {stem: next(words[stem] for words in said if stem in words) for stem in ranked}
-
-
-def _said(content: str) -> dict[str, str]:
-    """The words of a text that not everybody uses, as they stand in it, by their stems; numbers are no words."""
-    spaced = {found[0]: word for word in _WORD.findall(content) if len(found := terms(word)) == 1}
-    han = {term: term for term in terms(content) if len(term) > 1 and has_han(term)}
-    words = spaced | han
-    return {
-        stem: word
-        for stem, word in words.items()
-        if stem not in PLAIN_STEMS | PLAIN_ZH and not any(c.isdigit() for c in stem)
-    }
 
 
 def _is_grounded(answer: _Answer, members: Sequence[Any]) -> bool:
@@ -159,5 +104,3 @@ def _is_grounded(answer: _Answer, members: Sequence[Any]) -> bool:
 
 OFTEN: Final = frozenset("经常 常常 通常 总是 习惯 喜欢 每天 每周 每月 多次 反复 一直 规律 偏好".split())
 """Words for what comes again, which a statement in Chinese may use of its own."""
-
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

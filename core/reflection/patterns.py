@@ -112,7 +112,7 @@ def _groups(read: _Read) -> list[Group]:
         [read.rows[place] for place in found] for found in clustering.groups(keys, read.vectors, generalization.SUPPORT)
     ]
     alike = [
-        Group(group, generalization.knowledge(group))
+        Group(group, None)
         for group in groups
         if generalization.is_supported(group) and any(row.id in read.new for row in group)
     ]

@@ -51,6 +51,7 @@ KEPT = {
     "core/memory/nearest_vectors.py:_OPEN": "vectors and ids, until idle; an erased user's until the next question",
     "core/memory/nearest_vectors.py:_Shelf._places": "ids",
     "core/memory/nearest_vectors.py:_Shelves._shelves": "vectors by the ids of users, until nobody asks",
+    "core/language/common_words.py:plain_stems": "words of the program",
     "core/language/ngrams.py:weights": "weights that were trained, by file",
     "core/memoize.py:Kept._values": DIGESTS,
     "core/memoize.py:Remembered.kept": DIGESTS,
