@@ -34,7 +34,7 @@ Fate = Literal["added", "updated", "unchanged"]
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What became of a draft, and how many passages the document has; `apart`: those that nobody is shown."""
+    """Result of storing a draft, and its number of passages; `apart`: quarantined ones, which are never shown."""
 
     document: Any
     fate: Fate

@@ -11,11 +11,11 @@ RETRIABLE = frozenset({408, 409, 425, 429})
 SERVER_ERROR = 500
 
 LOCKED = frozenset({401, 402, 403, 404})
-"""A wrong key, an unpaid bill, a model of another name: until somebody mends it, all that is asked fails so."""
+"""A wrong key, an unpaid bill, an unknown model: every request fails until somebody corrects it."""
 
 
 def failure(who: str, refusal: openai.APIError) -> Later | Never:
-    """What to do about a refusal: Later on 408, 409, 425, 429, 5xx and a lost connection, Never on any other."""
+    """Map a refusal to Later (408, 409, 425, 429, 5xx, a lost connection) or Never (any other)."""
     if isinstance(refusal, openai.APIConnectionError):
         return Later(f"{who} cannot be reached: {refusal.message}")
     if isinstance(refusal, openai.APIStatusError):
@@ -27,7 +27,7 @@ def failure(who: str, refusal: openai.APIError) -> Later | Never:
 
 
 def is_general(refusal: openai.APIError) -> bool:
-    """Whether any other question would have been refused as well: it is about the endpoint, and not about this one."""
+    """Return whether the refusal concerns the endpoint as a whole, so that any other question would be refused too."""
     if isinstance(refusal, openai.APIConnectionError):
         return True
     if not isinstance(refusal, openai.APIStatusError):

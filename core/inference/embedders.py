@@ -18,22 +18,22 @@ Floats = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Makes vectors of `dimension` floats. `name` is stored with the data: another name is another space."""
+    """Makes vectors of `dimension` floats. `name` is stored with the data: another name is another vector space."""
 
     @property
     def name(self) -> str:
-        """The model, as it is stored beside its vectors."""
+        """The model's name, as it is stored beside its vectors."""
 
     @property
     def dimension(self) -> int:
         """Floats in one vector."""
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row of length 1 for each text, in the order given. Raises Later or Never."""
+        """Return one row of length 1 for each text, in the order given. Raises Later or Never."""
 
 
 class HashEmbedder:
-    """A double for tests: a bag of words hashed into a few signed places. Equal words are near, nothing else is."""
+    """Embedder for tests: a bag of words hashed into a few signed places. Equal words are near, nothing else is."""
 
     name = embedding_model.HASH
 
@@ -51,9 +51,9 @@ class HashEmbedder:
 
 
 class CachedEmbedder:
-    """Keeps the vectors of the texts asked last, and not the texts; safe to share between threads.
+    """Caches the vectors of recent texts, and not the texts; safe to share between threads.
 
-    Each tenant has its own: by how fast an answer comes nobody learns whether another tenant has asked the same.
+    Each tenant has its own entries: the response time must not reveal what another tenant has asked.
     """
 
     def __init__(self, inner: Embedder, capacity: int) -> None:
@@ -64,13 +64,13 @@ class CachedEmbedder:
         self._tenant_id: str | None = None
 
     def of(self, tenant_id: str) -> Self:
-        """The same for the texts of one tenant."""
+        """Return the same cache for the texts of one tenant."""
         own = copy.copy(self)
         own._tenant_id = tenant_id  # noqa: SLF001 - of the same class
         return own
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text; what is not kept is asked of the inner embedder in one call, once a text."""
+        """Return one row for each text; those not cached go to the inner embedder in one call, each text once."""
         keys = [digest(self._tenant_id, text) for text in texts]
         found = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}

@@ -29,7 +29,7 @@ _WAY_OUT = "Run `imprint model install`, or set IMPRINT_EMBEDDING=openai."
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 on this machine; loaded when first asked, and safe to share between threads."""
+    """all-MiniLM-L6-v2 on this machine; loaded on first use, and safe to share between threads."""
 
     name = LOCAL
     dimension = DIMENSION
@@ -54,7 +54,7 @@ class LocalEmbedder:
 
 
 def local_model_path() -> Path:
-    """The folder with the local model's files. Raises Misconfigured if its package is not installed."""
+    """Return the folder with the local model's files. Raises Misconfigured if its package is not installed."""
     found = importlib.util.find_spec(_PACKAGE)
     for place in found.submodule_search_locations or [] if found else []:
         folder = Path(place) / "model"
@@ -100,6 +100,6 @@ def _check_files(folder: Path) -> None:
 
 @lru_cache(maxsize=8)
 def _sha256(path: Path, _size: int, _mtime_ns: int) -> str:
-    """Once a process for each state of a file: 0.1 s for the weights where the processor knows SHA."""
+    """Return the digest, once per process for each state of a file: 0.1 s for the weights where the CPU has SHA."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -87,7 +87,7 @@ class MiniLM:
         self._tokenizer.enable_truncation(MAX_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row of length 1 for each text, in the order given; texts of like length go through together."""
+        """Return one row of length 1 for each text, in the order given; texts of similar length share a pass."""
         tokens = [self._tokenizer.encode(text).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for batch in batches([len(ids) for ids in tokens]):

@@ -23,13 +23,13 @@ from core.inference.token_bucket import LONGEST_BREAK
 from core.language.terms import token_estimate
 
 ESTIMATED: Final = "+estimated"
-"""Stands behind the outcome of a call whose tokens the provider did not count."""
+"""Suffix of the outcome of a call whose tokens the provider did not count."""
 
 SHOWN_AGAIN: Final = 8_000
-"""Characters of a wrong answer that the model gets to see again: enough to mend it, and no second flood."""
+"""Characters of a wrong answer shown to the model again: enough to repair it, without a second flood of tokens."""
 
 REFUSED_FORMAT = re.compile(r"response_format|json_schema|json_object|schema|grammar|guided|structured", re.IGNORECASE)
-"""What endpoints say that do not know a way to ask for JSON."""
+"""Words in refusals of endpoints that do not know a format."""
 
 
 Talk = Sequence[ChatCompletionMessageParam]
@@ -37,7 +37,7 @@ Talk = Sequence[ChatCompletionMessageParam]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What came back: the words, why they ended, and what was counted."""
+    """A completion: text, finish reason, refusal and counted tokens."""
 
     text: str
     ended: str | None
@@ -47,7 +47,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """An answer that cannot be used: what it was, and what to tell the model; None: it would say the same again."""
+    """An unusable answer, and the correction to send to the model; None: it would give the same answer again."""
 
     outcome: str
     answer: str
@@ -56,7 +56,7 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is put to a model: under which prompt's name, in which words, for which shape; who hears of each call."""
+    """One request to a model: prompt name, messages, shape of the answer, and the callback for each call."""
 
     prompt: str
     talk: Talk
@@ -65,7 +65,7 @@ class Question:
 
 
 class OpenAIClient:
-    """Asks a model for JSON of a given shape, and once more with what was wrong if the shape is missed."""
+    """Asks a model for JSON of a given shape, and once more with the validation errors if the answer misses it."""
 
     def __init__(
         self, base_url: str | None, api_key: str, model: str, timeout_s: float, meter: Meter | None = None
@@ -79,13 +79,13 @@ class OpenAIClient:
         self._formats: dict[str, int] = {}
 
     def under(self, grant: Grant | None) -> Self:
-        """The same client, whose calls are paid from what was granted to one job; it shares all that was learnt."""
+        """Return the same client with its calls paid from one job's grant; what it learnt of the endpoint is shared."""
         bound = copy.copy(self)
         bound._grant = grant  # noqa: SLF001 - of its own kind
         return bound
 
     def ask(self, prompt: str, system: str, text: str, shape: type[Answer], on_call: OnCall) -> Answer:
-        """The model's answer as `shape`. Later: refused for now. Never: it missed the shape twice."""
+        """Return the model's answer as `shape`. Later: refused for now. Never: the shape was missed twice."""
         if self._grant is None:
             return self.under(Grant()).ask(prompt, system, text, shape, on_call)
         talk: list[ChatCompletionMessageParam] = [
@@ -102,7 +102,7 @@ class OpenAIClient:
         return answer
 
     def _once(self, question: Question) -> Any:
-        """The answer, or what is Wrong with it; an endpoint that does not know the format is asked in a plainer one."""
+        """Return the answer or what is Wrong with it; retry in a plainer format where the endpoint knows no better."""
         while True:
             form = FORMATS[self._formats.get(question.shape.__name__, 0)]
             if self._meter:
@@ -140,7 +140,7 @@ class OpenAIClient:
         return answer
 
     def _refused(self, question: Question, form: str, began: float, refusal: openai.APIError) -> None:
-        """Go on in a plainer format where that was all; else Later or Never."""
+        """Fall back to a plainer format where only the format was refused; else raise Later or Never."""
         if form != FORMATS[-1] and _is_of_format(refusal):
             self._formats[question.shape.__name__] = FORMATS.index(form) + 1
             self._tell(question, "unsupported", began, _text(str(refusal)))
@@ -156,7 +156,7 @@ class OpenAIClient:
         raise error from refusal
 
     def _later(self, error: Later | Never) -> Later:
-        """Counts for the breaker; where that opens, the work waits for it and loses no attempt."""
+        """Count the refusal for the breaker; where that opens, the work waits for it without losing an attempt."""
         after = min(error.after, LONGEST_BREAK) if isinstance(error, Later) and error.after else None
         alone = self._meter.refused(self._grant_of(), after) if self._meter else None
         return Later(error.detail, after) if alone is None else BreakerOpen(error.detail, max(alone, after or alone))
@@ -181,7 +181,7 @@ class OpenAIClient:
 
 
 def _said(reply: Any) -> Said:
-    """What the model said; nothing, where something else than a model answered."""
+    """Read a completion; empty where the reply is not one."""
     choices = getattr(reply, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None
     message = getattr(first, "message", None)
@@ -194,7 +194,7 @@ def _said(reply: Any) -> Said:
 
 
 def _judge(said: Said, shape: type[Any]) -> Any:
-    """The answer in it, or what is Wrong."""
+    """Return the answer, or what is Wrong with it."""
     if said.declined is not None:
         fault = (
             "It is only to be written down what the text says, or that it says nothing. Answer with JSON of the shape."
@@ -213,14 +213,14 @@ def _judge(said: Said, shape: type[Any]) -> Any:
 
 
 def _is_of_format(refusal: openai.APIError) -> bool:
-    """Whether it was the format that was refused, and not the question."""
+    """Return whether the format was refused, and not the question."""
     return isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError) and bool(
         REFUSED_FORMAT.search(str(refusal))
     )
 
 
 def _usage(usage: Any) -> tuple[int, int] | None:
-    """Tokens asked and answered, where they were counted."""
+    """Return the counted input and output tokens; None where the provider did not count."""
     counted = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
     asked, told = (number if isinstance(number, int) and number >= 0 else 0 for number in counted)
     return (asked, told) if asked else None
@@ -232,7 +232,7 @@ def _estimate(talk: Talk, said: Said) -> tuple[int, int]:
 
 
 def _text(content: Any) -> str:
-    """What a model wrote, as text that can be kept; some endpoints answer a list of parts."""
+    """Return a model's text as PostgreSQL can store it; some endpoints answer a list of parts."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))

@@ -25,7 +25,7 @@ class OpenAIEmbedder:
         self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text. Raises Later on 429, 5xx and a lost connection, Never on any other refusal."""
+        """Return one row for each text. Raises Later on 429, 5xx and a lost connection, Never on any other refusal."""
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _REQUEST_TEXTS):
             part = [text if text.strip() else "-" for text in texts[start : start + _REQUEST_TEXTS]]

@@ -22,10 +22,10 @@ from core.inference.token_bucket import Answer, Level, Limits, Need
 from core.storage.db import Database, Tx
 
 OPENAI = "https://api.openai.com/v1"
-"""Where a client asks that is not told where."""
+"""Base URL of a client without one."""
 
 ONE = Need(1, 0)
-"""A call as long as nobody knows its tokens."""
+"""Need of a call whose tokens are not known yet."""
 
 
 class BreakerOpen(Later):
@@ -34,7 +34,7 @@ class BreakerOpen(Later):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who counts requests and tokens (host and model), and what may be asked of it."""
+    """A provider (host and model) that counts requests and tokens, with its limits."""
 
     name: str
     limits: Limits
@@ -42,7 +42,7 @@ class Provider:
 
 @dataclass(slots=True)
 class Grant:
-    """What was taken out of the bucket for one job and is not used yet; `probe`: it tries for all others."""
+    """Tokens taken out of the bucket for one job and not used yet; `probe`: its calls test the provider."""
 
     left: Need = field(default_factory=lambda: Need(0, 0))
     probe: bool = False
@@ -186,7 +186,7 @@ _LOCK = text("""
     FROM (SELECT requests, tokens, filled_at, failures, open_until FROM providers WHERE name = :name FOR UPDATE)
         AS locked
 """)
-"""The time is taken above the lock: below it, it would be that of before the wait."""
+"""The time is read above the lock: below it, it would be from before the wait."""
 
 _BEGIN = text("""
     INSERT INTO providers (name, requests, tokens, filled_at, failures, open_until)

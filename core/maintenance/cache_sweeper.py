@@ -1,6 +1,6 @@
 """Evicts idle in-process caches.
 
-What is at hand is looked through with each question; where no question comes any more, the clock does it.
+Caches are also swept on use; this covers processes that are not asked any more.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from core.search.resident import cache
 log = structlog.get_logger()
 
 EVERY_SECONDS: Final = 30.0
-"""How often: what is kept at the longest stays that much longer."""
+"""Interval; an entry may outlive its limit by this much."""
 
 SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, nearest_vectors.sweep, cache.sweep)
-"""All that a process keeps of what users say, or of what stands for it."""
+"""All caches of a process that hold user data, or digests of it."""
 
 
 class Sweeper:
-    """Lets go from a thread of its own until closed. One for each process, begun behind its last fork."""
+    """Evicts idle cache entries from a thread of its own until closed. One per process, started after its last fork."""
 
     def __init__(self) -> None:
         self._closed = threading.Event()

@@ -16,14 +16,14 @@ log = structlog.get_logger()
 
 BEAT_SECONDS = 1.0
 STALE_SECONDS = 10
-"""Without a beat for this long a process counts as gone."""
+"""A process without a heartbeat for this long counts as stopped."""
 
 WORKING = ("router", "clock", "worker-io", "worker-cpu")
-"""All of these must be at work for accepted events to be worked."""
+"""Kinds of process that are all needed to work off accepted events."""
 
 
 class Heart:
-    """Beats from a thread of its own until closed.
+    """Writes a heartbeat row from a thread of its own until closed.
 
     A worker says which `queue` it serves, with how many `processes`, and how many of them its machine has cores for;
     the router, how many `tenants` have work.
@@ -61,18 +61,18 @@ class Heart:
 
 
 def missing(tx: Tx) -> list[str]:
-    """The kinds of process that are not at work now."""
+    """Return the kinds of process without a current heartbeat."""
     beating = {row.process for row in tx.execute(_BEATING, {"seconds": STALE_SECONDS})}
     return [name for name in WORKING if name not in beating]
 
 
 def processes(tx: Tx) -> dict[str, int]:
-    """How many processes serve each queue now."""
+    """Return the number of processes that serve each queue now."""
     return {row.queue: row.processes for row in tx.execute(_PROCESSES, {"seconds": STALE_SECONDS})}
 
 
 def forget(tx: Tx) -> None:
-    """Begin anew: what beat in an earlier run says nothing about this one."""
+    """Delete all heartbeats: those of an earlier run say nothing about this one."""
     tx.execute(text("DELETE FROM heartbeats"))
 
 

@@ -38,7 +38,7 @@ TAGS: Final = 20
 
 
 class Stage(NamedTuple):
-    """How far memories are drawn together: unused since which share of the time, in what groups, into how many."""
+    """A stage of compression: share of the idle time, smallest group, number of statements that it becomes."""
 
     share: float
     smallest: int
@@ -50,7 +50,7 @@ STAGES: Final = (Stage(1.0, 3, 1), Stage(1 / 3, 10, 3))
 
 
 class Core(NamedTuple):
-    """A statement and the places of the memories in their group that it stands for."""
+    """A statement and the places of the memories in their group that it replaces."""
 
     content: str
     parts: Sequence[int]
@@ -62,10 +62,10 @@ Condenser = Callable[[Sequence[Any], Sequence[int], int], Sequence[Core]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be looked at: a user's memories `after` a place in their order.
+    """One page to compress: a user's memories `after` a place in their order.
 
-    Those of no use for the time `unused` before `now`, and of use less than `uses` times before; or, `archived`, those
-    that were put away so long ago.
+    Selects memories not used for `unused` before `now` and less than `uses` times before; or, with `archived`, those
+    archived that long ago.
     """
 
     user_id: str
@@ -78,7 +78,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """What one page comes to, ready to be written; `after`: the place behind which the next one begins."""
+    """Result of one page, ready to be written; `after`: where the next page begins."""
 
     tenant_id: str
     user_id: str
@@ -88,7 +88,7 @@ class Compressed:
     archived: bool = False
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Carry it out. Conflict: one of the memories has been changed meanwhile."""
+        """Apply the changes. Conflict: one of the memories has been changed meanwhile."""
         counts: Counter[str] = Counter(looked_at=self.looked_at)
         for owner, wanted in self.changes:
             counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
@@ -99,14 +99,14 @@ class Compressed:
 
 
 def next_user(tx: Tx, asked: Asked) -> str | None:
-    """The next user of the tenant, behind the one named, with enough memories to draw together; None: no more."""
+    """Return the next user of the tenant, behind the one named, with enough memories to compress; None: no more."""
     values = _values(asked) | {"smallest": STAGES[0].smallest}
     found: str | None = tx.execute(_NEXT_PUT_AWAY if asked.archived else _NEXT_USER, values).scalar_one_or_none()
     return found
 
 
 def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condenser: Condenser) -> Compressed:
-    """Look at one page of a user's memories and draw together what belongs together; nothing is written yet."""
+    """Read one page of a user's memories and group what belongs together; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
         rows = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
         evidence = memories.evidence(tx, [row.id for row in rows]) if asked.archived else {}
@@ -125,7 +125,7 @@ def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condens
 def _unsaid(
     db: Database, tenant_id: str, user_id: str, made: Sequence[tuple[list[Any], str]]
 ) -> list[tuple[list[Any], str]]:
-    """Without what an active memory says word for word: a statement stands once."""
+    """Drop statements that an active memory holds word for word."""
     keys = [identity.statement_key(parts[0].subject, content) for parts, content in made]
     with db.tenant(tenant_id) as tx:
         said = set(tx.execute(_SAID, {"user": user_id, "keys": keys}).scalars())
@@ -133,7 +133,7 @@ def _unsaid(
 
 
 def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list[Core]:
-    """Cores made of the parts' own sentences. What does not fit into them stays as it is."""
+    """Return cores made of the parts' own sentences. Parts that do not fit stay as they are."""
     made: list[Core] = []
     vectors = _vectors(group)
     for bunch in clustering.bunches(vectors[list(members)], count):
@@ -148,7 +148,7 @@ def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list
 
 
 def by_model(client: Client, on_call: OnCall) -> Condenser:
-    """Cores in a model's words, where those keep all numbers, names and dates and bring none; else extractive ones."""
+    """Return a condenser in a model's words, where they keep all numbers, names and dates and bring none."""
 
     def condense_group(group: Sequence[Any], members: Sequence[int], count: int) -> Sequence[Core]:
         if any(has_han(group[place].content) for place in members):
@@ -175,7 +175,7 @@ class _Statement(BaseModel):
 
 
 class _Answer(BaseModel):
-    """What a group becomes."""
+    """Statements that a group becomes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -191,7 +191,7 @@ def _cores_of(answer: _Answer, members: Sequence[int]) -> list[Core]:
 
 
 def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[tuple[Sequence[Any], Core]]:
-    """Stage by stage: what one has drawn together or is too young for is left to none of the others."""
+    """Yield cores stage by stage; a memory compressed by one stage is not offered to the next."""
     taken: set[UUID] = set()
     for stage in STAGES[:1] if asked.archived else STAGES:
         since = asked.now - asked.unused * stage.share
@@ -207,7 +207,7 @@ def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[
 
 
 def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
-    """One core for as many of the members as it has room for, found by leaving out a quarter again and again."""
+    """Return one core for as many members as fit, leaving out a quarter again and again."""
     count = len(members)
     while count > 1:
         content = condense.condensed([group[place].content for place in members[:count]])
@@ -218,7 +218,7 @@ def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
 
 
 def _keeps_marks(group: Sequence[Any], members: Sequence[int], cores: Sequence[Core]) -> bool:
-    """Whether each member went into one core, and each core has the numbers, names and dates of its parts alone."""
+    """Return whether each member went into one core, with exactly the numbers, names and dates of its parts."""
     if sorted(place for core in cores for place in core.parts) != sorted(members):
         return False
     for core in cores:
@@ -245,7 +245,7 @@ def _derived(content: str, parts: Sequence[Any], vector: Vector) -> Derive:
 def _put_away(
     content: str, parts: Sequence[Any], vector: Vector, evidence: dict[UUID, list[Evidence]]
 ) -> Iterator[Change]:
-    """A core of archived memories is archived itself: nobody has missed them."""
+    """Yield changes for a core of archived memories, which is archived itself: nobody has missed them."""
     cited = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
     add = Add(_candidate(content, parts, cited), _reason(parts), vector)
     yield add

@@ -1,4 +1,4 @@
-"""What a group of memories shows together: a recurring theme by rules, anything else by a model."""
+"""Statements drawn from a group of memories: a recurring theme by rules, anything else by a model."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ OCCASIONS: Final = 2
 
 
 class Finding(NamedTuple):
-    """What memories show together: of which category it is, in which words, and which of them it rests on.
+    """A statement drawn from memories: its category, its words, and the memories that it rests on.
 
-    `cited`: so many of them, the first, have their evidence cited; the others are counted alone. `theme`: what comes
-    again, and on how many `days`.
+    `cited`: the evidence of this many members, the first, is cited; the others are only counted. `theme`: the recurring
+    theme, and the number of its `days`.
     """
 
     category: Category
@@ -39,7 +39,7 @@ class Finding(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Memories that belong together, and what they show in plain words; None: without a model nothing."""
+    """Memories that belong together, and the finding by rules; None: only a model may find one."""
 
     members: Sequence[Any]
     plain: Finding | None
@@ -50,12 +50,12 @@ Wording = Callable[[Group], Finding | None]
 
 
 def plain(group: Group) -> Finding | None:
-    """In words that claim no more than the memories say."""
+    """Return the finding by rules."""
     return group.plain
 
 
 def by_model(client: Client, on_call: OnCall) -> Wording:
-    """In a model's words, where they bring no name or number that the memories do not have; else in plain ones."""
+    """Word findings by a model, where its words bring no name or number that the memories lack; else by rules."""
 
     def describe(group: Group) -> Finding | None:
         rows = group.members[: clustering.MOST]
@@ -72,7 +72,7 @@ def by_model(client: Client, on_call: OnCall) -> Wording:
 
 
 class _Answer(BaseModel):
-    """What the model sees in a group."""
+    """The model's finding for a group."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -84,7 +84,7 @@ PROMPT: Final = Prompt("patterns.v1", _Answer, falls_back_on=(Never,))
 
 
 def is_supported(group: Sequence[Any]) -> bool:
-    """Whether there are enough of them, from more than one occasion."""
+    """Return whether there are enough memories, from more than one occasion."""
     sessions = {row.session_id for row in group if row.session_id}
     days = {row.occurred_at.date() for row in group}
     return len(group) >= SUPPORT and max(len(sessions), len(days)) >= OCCASIONS

@@ -1,4 +1,4 @@
-"""Recurring themes: days, rhythm, sentence. Pure."""
+"""Recurring themes: their days, rhythm and sentence. Pure."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ ONE: Final = 0.5
 
 
 class Occasion(NamedTuple):
-    """One time that something was said: in which words, when, and by what kind of speaker.
+    """One time that something was said: the words, the time, and the role of the speaker.
 
-    `told`: the message's time; None: there is no message, and the memory's own time counts. `own`: whoever it is about
-    said it.
+    `told`: the message's time; None: there is no message, and the memory's own time counts. `own`: said by its subject.
     """
 
     quote: str
@@ -57,7 +56,7 @@ class Occasion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A memory as it is read here: all that it says, of when, and the occasions on which it was said."""
+    """A memory with its time and the occasions on which it was said."""
 
     id: UUID
     content: str
@@ -99,9 +98,9 @@ class _Theme:
 def recurrences(
     statements: Sequence[Statement], subject: str, names: Collection[str] = (), known: Collection[str] = ()
 ) -> list[Recurrence]:
-    """What comes again in statements about `subject`, what is `known` (themes) first, then what comes most often.
+    """Return recurring themes in statements about `subject`: `known` ones first, then by frequency.
 
-    Two themes of the same statements are one. `names` of people are no themes.
+    Of two themes that share half of their statements only the first is returned. `names` of people are no themes.
     """
     found = _themes(statements, subject, names)
     ranked = sorted(found.items(), key=lambda item: (item[0] not in known, *item[1].rank(), item[0]))
@@ -145,7 +144,7 @@ def _comes_again(days: Sequence[date]) -> bool:
 
 
 def _days(one: Statement) -> frozenset[date]:
-    """The days it tells of. Of an assistant counts what it says anew; of tools, nothing."""
+    """Return the days that a statement tells of. An assistant counts with what it says first, a tool not at all."""
     said: set[str] = set()
     days = set()
     for occasion in one.occasions:
@@ -185,7 +184,7 @@ def _chinese(subject: str, name: str, often: str, days: Sequence[date]) -> str:
 
 
 def _spread(one: _Theme) -> list[UUID]:
-    """The members to cite: one of a day, the shortest that says it, from the first day to the last at even steps."""
+    """Return the members to cite: one of a day, the shortest, from the first day to the last at even steps."""
     by_day: dict[date, Statement] = {}
     for member in sorted(one.members, key=lambda member: (len(member.content), member.id)):
         for day in one.days[member.id]:
@@ -198,7 +197,7 @@ def _spread(one: _Theme) -> list[UUID]:
 
 
 def _rate(days: Sequence[date]) -> str:
-    """The shortest of day, week and month of which most in its span have one of the days; empty: none."""
+    """Return the shortest of day, week and month most of which, within the span, have one of the days; empty: none."""
     first, last = days[0], days[-1]
     weeks = {_monday(day) for day in days}
     months = {day.year * 12 + day.month for day in days}
@@ -214,7 +213,7 @@ def _monday(day: date) -> date:
 
 
 def _weekday(days: Sequence[date]) -> int | None:
-    """The weekday on which it mostly is, in as many weeks as a pattern needs days."""
+    """Return the usual weekday, if it occurs in as many weeks as a pattern needs days."""
     day, count = Counter(one.weekday() for one in days).most_common(1)[0]
     return day if count >= max(DAYS, MOSTLY * len(days)) else None
 

@@ -49,14 +49,14 @@ class Mention(NamedTuple):
 
 
 def named(subject: str, names: Collection[str] = ()) -> frozenset[str]:
-    """The words of the subject's name and of others', casefolded: who is spoken of is not what it is about."""
+    """Return the words of the subject's and others' names, casefolded; names of people are no themes."""
     return frozenset(term for one in (subject, *names) for term in terms(one)) | {one.casefold() for one in names}
 
 
 def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Mention]:
-    """What a statement says of its subject that may come again; nothing where it denies it, or wishes for it.
+    """Return the possible themes of a statement; none where it denies or wishes for them.
 
-    `people`: as `named` has them. What is quoted, code and addresses say nothing of the subject.
+    `people`: from `named`. Quotes, code and addresses are ignored.
     """
     said = _UNSAID.sub(" , ", statement)
     if comparison.read(said).denials or comparison.read(said).ended or _UNREAL.search(said):
@@ -65,7 +65,7 @@ def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Men
 
 
 def denied(statement: str) -> set[str]:
-    """The stems of what a statement says is no more, or never was: the words next behind the one that says so."""
+    """Return the stems that a statement says are over or untrue: the words right after the one that says so."""
     words = comparison.read(_UNSAID.sub(" , ", statement)).spoken
     ends = [at for at, word in enumerate(words) if word in DENIALS | ENDINGS]
     near = {word for at in ends for word in words[at + 1 : at + 1 + REACH]}
@@ -75,9 +75,9 @@ def denied(statement: str) -> set[str]:
 
 
 def name(found: Sequence[Mention]) -> str | None:
-    """What to call the theme of these mentions: in the form most used, a gerund first, with what always goes along.
+    """Return the name of a theme: its most used form, a gerund first, with the word that always goes along.
 
-    None: it has no name, for it only ever tells something of other things ("trans" of people, stories, rights).
+    None: the word only ever qualifies other things ("trans" people, stories, rights).
     """
     word = _form(found)
     if has_han(word):
@@ -97,13 +97,13 @@ def _form(found: Sequence[Mention]) -> str:
 
 
 def _usual(beside: Sequence[str]) -> str:
-    """The word that stands there nearly always; empty: none does."""
+    """Return the word that is nearly always there; empty: none is."""
     word, count = min(Counter(beside).items(), key=lambda item: (-item[1], item[0]))
     return word if count >= TOGETHER * len(beside) else ""
 
 
 def _gerund_of(word: str) -> str:
-    """The form in which a thing that is done is named, of the one in which it was said: ran, runs, painted."""
+    """Return the gerund of a verb form: ran, runs, painted."""
     if word in IRREGULAR:
         return _gerund(IRREGULAR[word])
     if word.endswith("ied"):
@@ -129,7 +129,7 @@ def _of(said: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
 
 
 def _apart(beside: str, own: AbstractSet[str]) -> str:
-    """A neighbour that is nobody's name."""
+    """Return a neighbour that is nobody's name; else nothing."""
     return "" if own & set(terms(beside)) else beside
 
 
@@ -155,13 +155,13 @@ def _english(tokens: Sequence[str], subject: str) -> Iterator[Mention]:
 
 
 def _as_written(tokens: Sequence[str], at: int) -> str:
-    """A word in small letters, but for names, abbreviations and such: capital letters that no sentence asks for."""
+    """Lower a word, except names, abbreviations and others with capitals that no sentence start explains."""
     token = tokens[at]
     return token if token[1:] != token[1:].lower() or (at and token[0].isupper()) else token.casefold()
 
 
 def _beside(tokens: Sequence[str], at: int) -> str:
-    """A neighbour with which a word may form a name; empty: what stands there is a sign, or says too little."""
+    """Return a neighbour that may be part of a name; empty: a sign, or a word that says too little."""
     word = tokens[at] if 0 <= at < len(tokens) else ""
     if not _NEXT.fullmatch(word) or word.casefold() in PLAIN:
         return ""
@@ -189,7 +189,7 @@ def _is_led(words: Sequence[str], at: int) -> bool:
 
 
 def _is_deed(words: Sequence[str], at: int) -> bool:
-    """Whether a word has the form of a verb where it stands: running, ran, painted; "paints" behind who paints."""
+    """Return whether a word has a verb form in its place: running, ran, painted; "paints" after its subject."""
     word = words[at]
     if word.endswith("s"):
         return not word.endswith(("ss", "ies")) and at > 0 and words[at - 1] not in _AUXILIARY - _ADVERBS
@@ -197,7 +197,7 @@ def _is_deed(words: Sequence[str], at: int) -> bool:
 
 
 def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
-    """Whether nothing but small words stands between who did it and what they did, in a statement of the subject's."""
+    """Return whether the subject begins the statement with at most auxiliary words before the verb."""
     if not subject or list(before[: len(subject)]) != list(subject):
         return False
     at = len(before)
