@@ -25,8 +25,8 @@ WORKING = ("router", "clock", "worker-io", "worker-cpu")
 class Heart:
     """Writes a heartbeat row from a thread of its own until closed.
 
-    A worker says which `queue` it serves, with how many `processes`, and how many of them its machine has cores for;
-    the router, how many `tenants` have work.
+    A worker reports its `queue`, its number of processes, and how many of them its machine has cores for; the router
+    reports how many `tenants` have work.
     """
 
     def __init__(

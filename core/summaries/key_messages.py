@@ -76,7 +76,7 @@ def kind_of(sentence: str, role: str = "user") -> Kind | None:
 def merged(earlier: Sequence[Key], later: Sequence[Key]) -> list[Key]:
     """Merge both lists in order, without literal repeats of earlier ones and without those that a later one replaces.
 
-    A sentence replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and the other holds
+    A sentence replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and the other has
     every word that it withdraws.
     """
     kept = list(earlier)

@@ -1,7 +1,7 @@
 """Rolling session summaries.
 
-`session` reads the messages that no summary covers and summarises them, `Rolled.write` stores the result if nothing has
-changed since. The latest summary includes the earlier ones. Key messages (`core.summaries.key_messages`) are kept in it
+`session` reads the messages that no summary covers and summarises them, `Rolled.write` stores the result
+if nothing has changed since. The latest summary includes the earlier ones. Key messages (`core.summaries.key_messages`) are kept in it
 word for word.
 """
 

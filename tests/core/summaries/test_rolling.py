@@ -310,7 +310,7 @@ def test_however_long_it_gets_it_stays_within_its_bound_and_loses_no_key_message
 
 
 class Model:
-    """Stands where `core.inference.client.Client` does: it answers what it is told to, and keeps what it was asked."""
+    """Fake `core.inference.client.Client` with one answer; records its questions."""
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer
