@@ -1,8 +1,8 @@
 """Rolling session summaries.
 
 `session` reads the messages that no summary covers and summarises them, `Rolled.write` stores the result
-if nothing has changed since. The latest summary includes the earlier ones. Key messages (`core.summaries.key_messages`) are kept in it
-word for word.
+if nothing has changed since. The latest summary includes the earlier ones. Key messages
+(`core.summaries.key_messages`) are kept in it word for word.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Conversation units: read, segment, write.
 
 `read` returns the messages without a unit and the open units, `think` cuts and words them, `Planned.write` stores
-the result. A unit holds messages to one audience, a group or the people named; nobody else sees it. The last unit of each
-audience grows in place; earlier ones stay as they are.
+the result. A unit holds messages to one audience, a group or the people named; nobody else sees it. The last unit of
+each audience grows in place; earlier ones stay as they are.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import pytest
 
 from core.errors import Later, Never
 from core.inference.openai_embedder import OpenAIEmbedder
+from tests.ports import POLL_SECONDS
 
 Answer = tuple[int, dict[str, str], Any]
 
@@ -40,7 +41,7 @@ def endpoint(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[tuple[str, 
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1", seen
