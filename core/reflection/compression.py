@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import fmean
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -37,6 +37,27 @@ TAGS: Final = 20
 """Tags that a core takes over from its parts."""
 
 
+class IdleMemory(Protocol):
+    """Columns of a memory that may be compressed; `last`: when it was last used, else recorded; `vector`: as text."""
+
+    id: UUID
+    version: int
+    group_id: str | None
+    content: str
+    subject: str
+    kind: str
+    category: str
+    topic: str
+    importance: float
+    confidence: float
+    trust: str
+    occurred_at: datetime
+    tags: Sequence[str]
+    level: int
+    last: datetime
+    vector: str | None
+
+
 class Stage(NamedTuple):
     """A stage of compression: share of the idle time, smallest group, number of statements that it becomes."""
 
@@ -56,7 +77,7 @@ class Core(NamedTuple):
     parts: Sequence[int]
 
 
-Condenser = Callable[[Sequence[Any], Sequence[int], int], Sequence[Core]]
+Condenser = Callable[[Sequence[IdleMemory], Sequence[int], int], Sequence[Core]]
 """From the rows of a group, its members in their order and a number of cores to those cores; it may leave some out."""
 
 
@@ -108,7 +129,7 @@ def next_user(tx: Tx, asked: Asked) -> str | None:
 def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condenser: Condenser) -> Compressed:
     """Read one page of a user's memories and group what belongs together; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
-        rows = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
+        rows: Sequence[Any] = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
         evidence = memories.evidence(tx, [row.id for row in rows]) if asked.archived else {}
     made = [([group[place] for place in core.parts], core.content) for group, core in _cores(rows, asked, condenser)]
     if asked.archived:
@@ -123,8 +144,8 @@ def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condens
 
 
 def _unsaid(
-    db: Database, tenant_id: str, user_id: str, made: Sequence[tuple[list[Any], str]]
-) -> list[tuple[list[Any], str]]:
+    db: Database, tenant_id: str, user_id: str, made: Sequence[tuple[list[IdleMemory], str]]
+) -> list[tuple[list[IdleMemory], str]]:
     """Drop statements that an active memory holds word for word."""
     keys = [identity.statement_key(parts[0].subject, content) for parts, content in made]
     with db.tenant(tenant_id) as tx:
@@ -132,7 +153,7 @@ def _unsaid(
     return [one for one, key in zip(made, keys, strict=True) if key not in said]
 
 
-def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list[Core]:
+def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> list[Core]:
     """Return cores made of the parts' own sentences. Parts that do not fit stay as they are."""
     made: list[Core] = []
     vectors = _vectors(group)
@@ -150,7 +171,7 @@ def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list
 def by_model(client: Client, on_call: OnCall) -> Condenser:
     """Return a condenser in a model's words, where they keep all numbers, names and dates and bring none."""
 
-    def condense_group(group: Sequence[Any], members: Sequence[int], count: int) -> Sequence[Core]:
+    def condense_group(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> Sequence[Core]:
         if any(has_han(group[place].content) for place in members):
             return extractive(
                 group, members, count
@@ -190,7 +211,9 @@ def _cores_of(answer: _Answer, members: Sequence[int]) -> list[Core]:
     return [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
 
 
-def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[tuple[Sequence[Any], Core]]:
+def _cores(
+    rows: Sequence[IdleMemory], asked: Asked, condenser: Condenser
+) -> Iterator[tuple[Sequence[IdleMemory], Core]]:
     """Yield cores stage by stage; a memory compressed by one stage is not offered to the next."""
     taken: set[UUID] = set()
     for stage in STAGES[:1] if asked.archived else STAGES:
@@ -206,7 +229,7 @@ def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[
                     yield group, core
 
 
-def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
+def _fitting(group: Sequence[IdleMemory], members: Sequence[int]) -> Core | None:
     """Return one core for as many members as fit, leaving out a quarter again and again."""
     count = len(members)
     while count > 1:
@@ -217,7 +240,7 @@ def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
     return None
 
 
-def _keeps_marks(group: Sequence[Any], members: Sequence[int], cores: Sequence[Core]) -> bool:
+def _keeps_marks(group: Sequence[IdleMemory], members: Sequence[int], cores: Sequence[Core]) -> bool:
     """Return whether each member went into one core, with exactly the numbers, names and dates of its parts."""
     if sorted(place for core in cores for place in core.parts) != sorted(members):
         return False
@@ -230,20 +253,20 @@ def _keeps_marks(group: Sequence[Any], members: Sequence[int], cores: Sequence[C
     return True
 
 
-def _listed(group: Sequence[Any], members: Sequence[int], count: int) -> str:
+def _listed(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> str:
     rows = [group[place] for place in members]
     lines = [f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1)]
     return "\n".join([*lines, "", f"Statements to write, if so few can hold it all: {count}."])
 
 
-def _derived(content: str, parts: Sequence[Any], vector: Vector) -> Derive:
+def _derived(content: str, parts: Sequence[IdleMemory], vector: Vector) -> Derive:
     level = 1 + max(row.level for row in parts)
     drawn = [Part(row.id, row.version) for row in parts]
     return Derive(_candidate(content, parts), drawn, _reason(parts), vector, retires=True, level=level)
 
 
 def _put_away(
-    content: str, parts: Sequence[Any], vector: Vector, evidence: dict[UUID, list[Evidence]]
+    content: str, parts: Sequence[IdleMemory], vector: Vector, evidence: dict[UUID, list[Evidence]]
 ) -> Iterator[Change]:
     """Yield changes for a core of archived memories, which is archived itself: nobody has missed them."""
     cited = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
@@ -253,7 +276,7 @@ def _put_away(
     yield Archive(add.id, 1, "It stands for archived memories.", add.change_id)
 
 
-def _candidate(content: str, parts: Sequence[Any], evidence: tuple[Evidence, ...] = ()) -> Candidate:
+def _candidate(content: str, parts: Sequence[IdleMemory], evidence: tuple[Evidence, ...] = ()) -> Candidate:
     times = sorted(row.occurred_at for row in parts)
     span = {"memories": len(parts), "from": times[0].isoformat(), "to": times[-1].isoformat()}
     tags = dict.fromkeys(tag for row in parts for tag in row.tags)
@@ -274,11 +297,11 @@ def _candidate(content: str, parts: Sequence[Any], evidence: tuple[Evidence, ...
     )
 
 
-def _reason(parts: Sequence[Any]) -> str:
+def _reason(parts: Sequence[IdleMemory]) -> str:
     return f"{len(parts)} memories that nobody has needed since {max(row.last for row in parts):%Y-%m-%d}."
 
 
-def _vectors(rows: Sequence[Any]) -> clustering.Vectors:
+def _vectors(rows: Sequence[IdleMemory]) -> clustering.Vectors:
     return clustering.vectors_of([row.vector for row in rows])
 
 

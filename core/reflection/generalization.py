@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from datetime import datetime
+from typing import Annotated, Final, Literal, NamedTuple, Protocol
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,6 +25,28 @@ OCCASIONS: Final = 2
 """Sessions or days that they come from at the least: what was said twice in one breath is no habit."""
 
 
+class GroupedMemory(Protocol):
+    """Columns of a memory that a statement may be drawn from."""
+
+    id: UUID
+    version: int
+    group_id: str | None
+    content: str
+    subject: str
+    topic: str
+    importance: float
+    confidence: float
+    occurred_at: datetime
+
+
+class RecordedMemory(GroupedMemory, Protocol):
+    """Columns of a memory among the newest ones or near them."""
+
+    session_id: str | None
+    recorded_at: datetime
+    vector: str | None
+
+
 class Finding(NamedTuple):
     """A statement drawn from memories: its category, its words, and the memories that it rests on.
 
@@ -32,7 +56,7 @@ class Finding(NamedTuple):
 
     category: Category
     content: str
-    members: Sequence[Any]
+    members: Sequence[GroupedMemory]
     cited: int
     theme: str | None = None
     days: int = 0
@@ -41,7 +65,7 @@ class Finding(NamedTuple):
 class Group(NamedTuple):
     """Memories that belong together, and the finding by rules; None: only a model may find one."""
 
-    members: Sequence[Any]
+    members: Sequence[GroupedMemory]
     plain: Finding | None
 
 
@@ -83,14 +107,14 @@ class _Answer(BaseModel):
 PROMPT: Final = Prompt("patterns.v1", _Answer, falls_back_on=(Never,))
 
 
-def is_supported(group: Sequence[Any]) -> bool:
+def is_supported(group: Sequence[RecordedMemory]) -> bool:
     """Return whether there are enough memories, from more than one occasion."""
     sessions = {row.session_id for row in group if row.session_id}
     days = {row.occurred_at.date() for row in group}
     return len(group) >= SUPPORT and max(len(sessions), len(days)) >= OCCASIONS
 
 
-def _is_grounded(answer: _Answer, members: Sequence[Any]) -> bool:
+def _is_grounded(answer: _Answer, members: Sequence[GroupedMemory]) -> bool:
     """Return whether each name and number of the statement, and in Chinese each word, is in the memories."""
     if answer.category == "none":
         return True

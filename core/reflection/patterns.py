@@ -21,7 +21,7 @@ from core.inference.embedders import Embedder
 from core.memory import identity, memories, nearest_vectors, writer
 from core.memory.changes import Change, Derive, Link, Owner, Part, Replace, Vector
 from core.reflection import clustering, generalization, recurrence
-from core.reflection.generalization import Finding, Group, Wording
+from core.reflection.generalization import Finding, Group, GroupedMemory, RecordedMemory, Wording
 from core.reflection.recurrence import CITED, Occasion, Statement
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
@@ -63,7 +63,7 @@ class _Read:
     `known`: all memories of their subjects, with the times at which they were said.
     """
 
-    rows: Sequence[Any]
+    rows: Sequence[RecordedMemory]
     new: frozenset[UUID]
     vectors: clustering.Vectors
     patterns: Sequence[Any]
@@ -143,7 +143,7 @@ def _occasion(row: Any, said: Json) -> Occasion:
     return Occasion(said["quote"], at, said["role"], own=speaker.casefold() == row.subject.casefold())
 
 
-def _shares(members: Sequence[Any], ids: Collection[UUID]) -> bool:
+def _shares(members: Sequence[GroupedMemory], ids: Collection[UUID]) -> bool:
     return 2 * sum(row.id in ids for row in members) >= len(members)
 
 
@@ -268,12 +268,12 @@ def _reason(finding: Finding) -> str:
     return f"Shown by {len(finding.members)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}."
 
 
-def _span(members: Sequence[Any]) -> tuple[datetime, datetime]:
+def _span(members: Sequence[GroupedMemory]) -> tuple[datetime, datetime]:
     times = sorted(row.occurred_at for row in members)
     return times[0], times[-1]
 
 
-def _vectors(rows: Sequence[Any]) -> clustering.Vectors:
+def _vectors(rows: Sequence[RecordedMemory]) -> clustering.Vectors:
     return clustering.vectors_of([row.vector for row in rows])
 
 
