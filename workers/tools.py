@@ -12,7 +12,7 @@ from core import metrics
 from core.config import Settings
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Gateway
-from core.inference.client import Call, Client
+from core.inference.client import Call
 from core.inference.embedders import Embedder
 from core.storage.db import Database
 from core.types import Json
@@ -31,11 +31,10 @@ COUNTED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """A tenant-bound database, an embedder, a model where one is configured, and the settings."""
+    """Dependencies of the agents: a tenant-bound database, an embedder, the settings."""
 
     db: Database
     embedder: Embedder
-    model: Client | None
     settings: Settings
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core import agents
 from core.config import Settings
 from core.extraction import configured_extractor
 from core.extraction.windows import Sizes
@@ -38,11 +39,17 @@ def policy(settings: Settings) -> Policy:
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
     app = reembedding.opened(settings, settings.database_pool)
-    cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
-    tools = Tools(app, cached, _model(settings, app), settings)
-    configured_extractor.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
+    tools = Tools(app, CachedEmbedder(vectors or embedder(settings), settings.embedding_cache), settings)
+    model = _model(settings, app)
+    configured_extractor.chosen(settings, model)  # A wrong setting stops the process, and not each dispatch.
     return Ledger(
-        app, table.bound(tools), table.queues(settings), policy(settings), gate(settings), table.seconds(settings)
+        db=app,
+        agents=table.bound(tools),
+        queues=table.queues(settings),
+        policy=policy(settings),
+        gate=gate(settings),
+        seconds=table.seconds(settings),
+        model=model,
     )
 
 
@@ -53,8 +60,8 @@ def gate(settings: Settings) -> Gate | None:
     reads = settings.extractor != "offline"
     return Gate(
         provider=quota.provider(settings),
-        asking=table.MODEL_USERS if reads else table.MODEL_USERS - table.EXTRACTORS,
-        reading=table.EXTRACTORS,
+        asking=table.ADMITTED if reads else table.ADMITTED - agents.EXTRACTORS,
+        reading=agents.EXTRACTORS,
         most=min(settings.extract_messages, Sizes(settings.window_messages, settings.window_stride).at_once),
         window=settings.window_messages,
         stride=settings.window_stride,
@@ -70,7 +77,7 @@ def router(settings: Settings) -> Router:
         db=queue,
         book=Book(settings.rules_poll_seconds),
         # Room for a whole event, and as much again around it.
-        shop=Workshop(table.queues(settings), table.ALONE, settings.approval_seconds, 2 * settings.event_bytes),
+        shop=Workshop(table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes),
         meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,
         max_hops=settings.max_hops,

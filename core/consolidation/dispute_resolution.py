@@ -31,21 +31,22 @@ SAYING: Final = frozenset({"add", "edit", "replace"})
 class Case:
     """A dispute with its ruling. `third`: the memory that holds is denied by another one, too."""
 
+    tenant_id: str
     owner: Owner
     ruling: Ruling
     third: bool = False
 
-    def write(self, tx: Tx, tenant_id: str, author: Author) -> Json:
+    def write(self, tx: Tx, author: Author) -> Json:
         """Carry the ruling out, and say what gave way. Conflict: a side has been changed meanwhile."""
         winner, loser = self.ruling.winner, self.ruling.loser
         if winner is None or loser is None:
             return self.ruling.as_json()
         change_id = uuid7()
-        counts = writer.apply(tx, tenant_id, self.owner, self._changes(winner, loser, change_id), author)
+        counts = writer.apply(tx, self.tenant_id, self.owner, self._changes(winner, loser, change_id), author)
         rows = memories.of_ids(tx, [winner.id, loser.id])
         payload = announcements.changed(rows[loser.id], self.ruling.reason, old=rows[loser.id], new=rows[winner.id])
         payload["by"] = str(winner.id)
-        publishing.publish(tx, tenant_id, author, [announcements.about(loser.id, "memory.superseded", payload)])
+        publishing.publish(tx, self.tenant_id, author, [announcements.about(loser.id, "memory.superseded", payload)])
         return {**self.ruling.as_json(), "change_id": str(change_id), **counts}
 
     def _changes(self, winner: Side, loser: Side, change_id: UUID) -> list[Change]:
@@ -70,7 +71,7 @@ def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> Case | Non
     mine, theirs = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (one, other))
     ruling = dispute_rules.settle(mine, theirs) if keep is None else dispute_rules.kept(mine, theirs, keep)
     third = ruling.winner is not None and _is_denied_by_another(tx, ruling.winner.id, [one, other])
-    return Case(Owner(rows[one].user_id, rows[one].group_id), ruling, third)
+    return Case(rows[one].tenant_id, Owner(rows[one].user_id, rows[one].group_id), ruling, third)
 
 
 def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[Version]) -> Side:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -14,6 +16,8 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core.errors import Misconfigured, Never
+from core.events.pending import Pending, Report
+from core.events.publishing import Author
 from core.storage.db import Tx
 from core.tenancy import destinations
 from core.types import Json
@@ -84,12 +88,18 @@ def _keep(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
     kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
     row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": words, "due": due, "event": job.event.id}
     sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
+    return Outcome(_Kept(row | {"user": job.event.user_id}), [(job.target, sending)], at=due)
 
-    def write(tx: Tx) -> Json:
-        tx.execute(_KEEP, row | {"user": job.event.user_id})
-        return {"channel": kind["channel"], "due_at": due.isoformat()}
 
-    return Outcome(write, [(job.target, sending)], at=due)
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A notice to be stored until it is due."""
+
+    row: Json
+
+    def write(self, tx: Tx, _author: Author) -> Json:
+        tx.execute(_KEEP, self.row)
+        return {"channel": self.row["channel"], "due_at": self.row["due"].isoformat()}
 
 
 def _send_kept(tools: Tools, job: Job) -> Outcome:
@@ -103,14 +113,21 @@ def _send_kept(tools: Tools, job: Job) -> Outcome:
         tx.execute(_TAKE, kind | due)
         rows = tx.execute(_TAKEN, kind).all()
     if not rows:
-        return Outcome(lambda _tx: {"channel": job.params["channel"], "delivered": 0})
+        return Outcome(Report({"channel": job.params["channel"], "delivered": 0}))
     sent = _send(tools, job, [row.text for row in rows])
+    return Outcome(_Sent([row.id for row in rows], sent.pending))
 
-    def write(tx: Tx) -> Json:
-        tx.execute(_SENT, {"ids": [row.id for row in rows]})
-        return sent.write(tx)
 
-    return Outcome(write)
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """Stored notices that were sent, to be deleted."""
+
+    ids: Sequence[UUID]
+    delivery: Pending
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        tx.execute(_SENT, {"ids": self.ids})
+        return self.delivery.write(tx, author)
 
 
 def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
@@ -120,7 +137,7 @@ def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
     result: Json = {"channel": channel, "delivered": len(said)}
     if address is None:
         log.info("notification", channel=channel, text=words)
-        return Outcome(lambda _tx: result)
+        return Outcome(Report(result))
     if address.startswith("mailto:"):
         to, subject = _mailbox(address, job.params.get("subject"), words)
 

@@ -1,12 +1,13 @@
-"""Agents that reach other services: webhooks, and their Celery tasks.
+"""Agents that carry out the actions `emit`, `webhook` and `celery`.
 
-Each may be carried out twice, where a worker dies between the call and its commit; what is sent carries the id of its
-dispatch, by which the other side can tell.
+A webhook or task may be sent twice, where a worker dies between the call and its commit; it carries the id of its
+dispatch, by which the receiver can tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
@@ -14,11 +15,17 @@ import httpx
 from celery import Celery
 
 from core.errors import Later, Never
+from core.events import publishing
 from core.events.doorbell import BROKER_ERRORS, broker_url
+from core.events.log import Emission
+from core.events.pending import Report
+from core.events.publishing import Author
 from core.settings import hosts
+from core.storage.db import Tx
 from core.tenancy import destinations, vault
 from core.tenancy import secrets as tenancy_secrets
 from core.types import Event, Json
+from rules.document import reserved_types
 from workers.delivery import webhook_client
 from workers.delivery.webhook_client import Parcel
 from workers.dispatch.model import Job, Outcome
@@ -26,6 +33,26 @@ from workers.tools import Tools
 
 CONNECTION_SECONDS: Final = 5
 """How long a task waits for a connection to the broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Emitted:
+    """An event to publish in the chain of its cause."""
+
+    tenant_id: str
+    emission: Emission
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        publishing.publish(tx, self.tenant_id, author, [self.emission])
+        return {"event_type": self.emission.event_type}
+
+
+def emit_event(_tools: Tools, job: Job) -> Outcome:
+    """Publish the event that a rule's `emit` action describes, in the chain of its cause."""
+    emission = Emission(job.params["event_type"], job.params.get("payload") or {})
+    if emission.event_type in reserved_types.TYPES:  # The rule may have been saved before such types were refused.
+        raise Never(f"`{emission.event_type}`: {reserved_types.refusal(emission.event_type)}.")
+    return Outcome(_Emitted(job.tenant_id, emission))
 
 
 def send_webhook(tools: Tools, job: Job) -> Outcome:
@@ -77,7 +104,7 @@ def send_task(tools: Tools, job: Job) -> Outcome:
             app.send_task(task, kwargs=job.params["kwargs"], producer=producer, add_to_parent=False, **options)
     except BROKER_ERRORS as error:
         raise Later(f"The broker of the queue {queue!r} cannot be reached: {error}") from error
-    return Outcome(lambda _tx: {"task": task, "queue": queue, "task_id": str(job.id)})
+    return Outcome(Report({"task": task, "queue": queue, "task_id": str(job.id)}))
 
 
 def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:

@@ -14,7 +14,6 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core import metrics
-from core.extraction.requests import REQUESTED
 from core.inference import costs, quota
 from core.inference.quota import Grant, Provider
 from core.inference.token_bucket import Answer, Need
@@ -84,8 +83,6 @@ def _need(tx: Tx, gate: Gate, row: Any, event: Event) -> Need | None:
         return None
     if row.target not in gate.reading:
         return Need(1, RESERVE)
-    if event.event_type == REQUESTED and "session_id" not in row.params:
-        return None  # There is nothing to extract: at most a second opinion is asked for.
     if "from" in row.params:
         return Need(1, RESERVE)  # One window, which was set aside before.
     waiting = tx.execute(_UNREAD, {"session": row.params.get("session_id") or event.session_id}).one_or_none()

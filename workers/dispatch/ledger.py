@@ -15,11 +15,13 @@ from uuid import UUID, uuid4
 import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
+from uuid_utils.compat import uuid7
 
 from core import logs, metrics
 from core.errors import Conflict, Later, LeaseLost, Never
 from core.events import dispatches
-from core.events.log import Cause
+from core.events import log as event_log
+from core.events.log import Cause, Emission
 from core.events.publishing import Author
 from core.inference.quota import BreakerOpen
 from core.storage.db import Tx
@@ -29,7 +31,7 @@ from workers.dispatch.admission import Wait
 from workers.dispatch.fair_share import Key
 from workers.dispatch.insertion import waiting, write
 from workers.dispatch.lease import watched
-from workers.dispatch.model import OVERRUNS, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
+from workers.dispatch.model import OVERRUNS, FailedPart, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
 from workers.dispatch.relay import Owed
 from workers.dispatch.sweep import emit_dead
 
@@ -147,6 +149,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         lane=row.lane,
         lane_limit=row.lane_limit,
         grant=grant,
+        model=ledger.model.under(grant) if ledger.model else None,
         queue=row.queue,
         overruns=row.overruns,
     )
@@ -178,8 +181,10 @@ def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
 def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
     """Effect, end and what follows, in one transaction that only the holder of the lease can commit."""
     with ledger.db.tenant(job.tenant_id) as tx:
-        result = outcome.write(tx)
-        then = [_next(ledger, job, *work) for work in outcome.then]
+        for part in outcome.failed:
+            _bury(tx, job, part)
+        result = outcome.pending.write(tx, job.author)
+        then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
         then = then if outcome.at is None else [_timed(one, outcome.at) for one in then]
         keys = [(job.tenant_id, job.queue), *write(tx, then)]
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
@@ -189,9 +194,19 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
         keys += _make_room(tx, job)
         following = fair_share.offer(tx, ledger.policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
+    metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
     outcome.count(result)
     log.info("dispatch.done", result=logs.counts(result))
     return following
+
+
+def _bury(tx: Tx, job: Job, part: FailedPart) -> None:
+    """Write a part that failed for good as a dead dispatch of its own, and announce it."""
+    values = {"id": uuid7(), "of": job.id, "params": json.dumps(part.params), "error": part.reason}
+    tx.execute(_BURY, values)
+    payload = {"dispatch_id": str(values["id"]), "target": job.target, "rule": job.author.rule, "reason": part.reason}
+    announced = Emission("dispatch.dead", payload, subject=f"dispatch:{values['id']}")
+    event_log.emit(tx, job.tenant_id, Cause(job.event, job.id), [announced])
 
 
 def _hand_on(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
@@ -311,6 +326,16 @@ _RUNNING = text("""
     SELECT count(*) FROM dispatches
     WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running' AND id <> :id
 """)
+
+_BURY = text("""
+    INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+                            target, params, queue, alone, lineage, lane, lane_limit, status, attempt, error, ended_at)
+    SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, 'dead', 1,
+           :error || ' What was answered is kept with the calls of dispatch ' || id || '.', clock_timestamp()
+    FROM dispatches WHERE id = :of
+""")
+"""Beside the dispatch that it was a part of, and not after it: the rule's next action must not wait for a dead one."""
 
 _HAND_ON = text("""
     UPDATE dispatches SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL

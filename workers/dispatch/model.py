@@ -11,10 +11,12 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from core.events.pending import Pending, Report
 from core.events.publishing import Author
+from core.inference.client import Client
 from core.inference.quota import Grant
 from core.settings.limits import Limits
-from core.storage.db import Database, Tx
+from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
 from workers.dispatch.admission import Gate
 from workers.dispatch.fair_share import Shares
@@ -60,7 +62,11 @@ class NewDispatch:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A claimed dispatch with the event it reacts to; what an agent gets to see. `grant`: what it may ask a model."""
+    """A claimed dispatch with the event it reacts to; the view of it that an agent gets.
+
+    `grant`: what it may ask a model for. `model`: a client whose calls are paid from that grant; None: no model is
+    configured.
+    """
 
     tenant_id: str
     id: UUID
@@ -75,23 +81,39 @@ class Job:
     lane: str | None = None
     lane_limit: int | None = None
     grant: Grant | None = None
+    model: Client | None = None
     queue: str = "io"
     overruns: int = 0
 
 
+Next = Sequence[tuple[str, Json]]
+"""Agents that must run next, each with its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPart:
+    """A part of a job that failed for good while the rest succeeded: the parameters that name it, and the reason."""
+
+    params: Json
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an agent thought out: `write` is carried out in the transaction that ends the dispatch.
+    """Result of an agent: a pending change, written in the transaction that ends the dispatch.
 
-    `then`: agents that must run next, each with its parameters; where the same agent goes on, the rule's next action
-    waits for that too. `count`: called with what `write` answered, once it is
-    committed, for what is counted must have happened. `at`: when `then` begins; nothing waits for it meanwhile.
+    `then`: agents that must run next; where the same agent goes on, the rule's next action waits for that too.
+    `then_by_result`: further ones, which only the result of the written change tells. `at`: when `then` begins; nothing
+    waits for it meanwhile. `count`: called with the result after the commit, to update metrics. `failed`: parts that
+    become dead dispatches of their own.
     """
 
-    write: Callable[[Tx], Json] = lambda _tx: {}
-    then: Sequence[tuple[str, Json]] = ()
+    pending: Pending = field(default_factory=Report)
+    then: Next = ()
     count: Callable[[Json], None] = lambda _result: None
     at: datetime | None = None
+    then_by_result: Callable[[Json], Next] = lambda _result: ()
+    failed: Sequence[FailedPart] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +155,11 @@ Agent = Callable[[Job], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What it takes to work dispatches off: the database, who does what on which queue, the policy.
+    """Dependencies of the ledger: the database, the agents and their queues, the policy, the model.
 
-    `gate`: what those who ask a model must pass, where there is one. `seconds`: how long an attempt of each agent may
-    take; of those not in it, any time. `interrupts`: whether the process is the ledger's own, so that an attempt that
-    takes too long or was called off can be stopped by signals and, at the worst, with the process.
+    `gate`: admission control for agents that ask a model; None: no model. `seconds`: time limit of an attempt by agent;
+    an agent without an entry has none. `interrupts`: whether the process is the ledger's own, so that an attempt that
+    overruns or was cancelled can be stopped by signals and, as a last resort, with the process.
     """
 
     db: Database
@@ -147,3 +169,4 @@ class Ledger:
     gate: Gate | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupts: bool = False
+    model: Client | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from core.agents import FOR_ACTION
 from core.events import log
 from core.events.dispatches import DECIDERS
 from core.events.log import Cause, Emission
@@ -17,9 +18,6 @@ from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAge
 from rules.expressions import templates
 from workers.dispatch import sweep
 from workers.dispatch.model import NewDispatch
-
-ACTORS = {"emit": "event_emitter", "notify": "notifier", "webhook": "webhook_sender", "celery": "task_sender"}
-"""Who carries out the actions that name no agent of their own."""
 
 Mode = Literal["auto", "approve", "shadow"]
 
@@ -121,18 +119,19 @@ def _held(
 
 
 def _work(action: Action) -> tuple[str, Json]:
-    """Who carries an action out, with which parameters."""
+    """Return the agent that carries an action out, and its parameters."""
     match action:
         case RunAgent():
             return action.target, dict(action.params)
         case Emit():
-            return ACTORS["emit"], {"event_type": action.event_type, "payload": action.payload}
+            params: Json = {"event_type": action.event_type, "payload": action.payload}
         case Notify():
-            return ACTORS["notify"], action.model_dump(exclude={"action_type"}, exclude_none=True, by_alias=True)
+            params = action.model_dump(exclude={"action_type"}, exclude_none=True, by_alias=True)
         case Webhook():
-            return ACTORS["webhook"], _webhook(action)
+            params = _webhook(action)
         case CeleryTask():
-            return ACTORS["celery"], {"task": action.task, "queue": action.queue, "kwargs": action.kwargs}
+            params = {"task": action.task, "queue": action.queue, "kwargs": action.kwargs}
+    return FOR_ACTION[action.action_type], params
 
 
 def _webhook(action: Webhook) -> Json:

@@ -128,7 +128,7 @@ def a_job(**params: Any) -> Job:
 
 
 def tools(settings: Settings) -> Tools:
-    return Tools(_database(db.app_url(settings)), HashEmbedder(), None, settings)
+    return Tools(_database(db.app_url(settings)), HashEmbedder(), settings)
 
 
 @cache
@@ -137,7 +137,7 @@ def _database(url: URL) -> Database:
 
 
 def result_of(outcome: Outcome) -> Json:
-    return outcome.write(cast(Any, None))
+    return outcome.pending.write(cast(Any, None), Author("x"))
 
 
 def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, other: Other) -> None:

@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from core import agents
 from core.config import Settings
 from core.errors import Later, Never
 from core.inference import quota
@@ -474,7 +475,7 @@ def test_what_waits_at_the_gate_is_shown_with_its_reason(settings: Settings, app
     try:
         assert works.gate is not None
         assert works.gate.provider.name == "127.0.0.1:1/gpt-5-mini"
-        assert works.gate.asking == table.MODEL_USERS
+        assert works.gate.asking == table.ADMITTED
         spend(app, 10, 0)
         one = owe(app, "episode_writer")
         run_all(works, [one])
@@ -488,7 +489,7 @@ def test_without_a_model_there_is_no_gate(settings: Settings) -> None:
     offline = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1", "extractor": "offline"})
     gate = wiring.gate(offline)
     assert gate is not None
-    assert not gate.asking & table.EXTRACTORS, "who extracts by rules waits for no model"
+    assert not gate.asking & agents.EXTRACTORS, "who extracts by rules waits for no model"
 
 
 def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Database) -> None:
@@ -500,7 +501,7 @@ def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Datab
         def ask(job: Job) -> None:
             def note(call: Call) -> None:
                 calls.append(call)
-                note_call(Tools(app, None, client, priced), job, call)  # type: ignore[arg-type]
+                note_call(Tools(app, None, priced), job, call)  # type: ignore[arg-type]
 
             client.under(job.grant).ask("p.v1", "s", "t", Facts, note)
 
