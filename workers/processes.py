@@ -1,4 +1,4 @@
-"""The long-running processes on the workers' side besides the clock: router and Celery workers."""
+"""Router and Celery worker processes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run_router(settings: Settings) -> None:
 
 
 def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
-    """A Celery worker for one queue, until told to stop."""
+    """Run a Celery worker for one queue until told to stop."""
     require_model(settings)
     app = db.connect(db.app_url(settings), 2)
     _require(None, app, settings)

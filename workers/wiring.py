@@ -1,4 +1,4 @@
-"""Everything a process works with, wired once. Production values are the settings; a test passes its own."""
+"""Wiring of each process. Production values come from the settings; a test passes its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workers.tools import Tools
 
 
 def policy(settings: Settings) -> Policy:
-    """The ledger's policy as it is set."""
+    """Return the ledger's policy from the settings."""
     return Policy(
         lease=settings.lease_seconds,
         resend=settings.resend_seconds,
@@ -37,7 +37,7 @@ def policy(settings: Settings) -> Policy:
 
 
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
-    """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
+    """Wire a worker process: the tenant-bound role, the agents with their tools, the policy, the model."""
     app = reembedding.opened(settings, settings.database_pool)
     tools = Tools(app, CachedEmbedder(vectors or embedder(settings), settings.embedding_cache), settings)
     model = _model(settings, app)
@@ -54,7 +54,7 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
 
 
 def gate(settings: Settings) -> Gate | None:
-    """What those who ask the model must pass; None: there is no model."""
+    """Return admission control for agents that ask a model; None: no model is configured."""
     if settings.llm_base_url is None:
         return None
     reads = settings.extractor != "offline"
@@ -71,12 +71,12 @@ def gate(settings: Settings) -> Gate | None:
 
 
 def router(settings: Settings) -> Router:
-    """What a router or clock process needs: the queue role and the rules; it sees no memory."""
+    """Wire a router process: the queue role, which sees no memory, and the rules."""
     queue = db.connect(db.router_url(settings), settings.database_pool)
     return Router(
         db=queue,
         book=Book(settings.rules_poll_seconds),
-        # Room for a whole event, and as much again around it.
+        # Room for a whole event, and as much again for the rest of the action.
         shop=Workshop(table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes),
         meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,

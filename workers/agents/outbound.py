@@ -32,7 +32,7 @@ from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 CONNECTION_SECONDS: Final = 5
-"""How long a task waits for a connection to the broker."""
+"""Time to wait for a connection to the broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def emit_event(_tools: Tools, job: Job) -> Outcome:
 
 
 def send_webhook(tools: Tools, job: Job) -> Outcome:
-    """Post what the rule says, or the event, to a host that the tenant may post to; 2xx is done."""
+    """Post the rule's payload, or the event, to a host that the tenant allows; 2xx is success."""
     names = job.params.get("secrets") or {}
     with tools.db.tenant(job.tenant_id) as tx:
         allowed = destinations.of(tx, tools.settings, job.tenant_id)
@@ -74,7 +74,7 @@ def send_webhook(tools: Tools, job: Job) -> Outcome:
 
 
 def _values(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
-    """The values of the headers that name secrets."""
+    """Return the values of headers that name secrets. Never: the tenant has no such secret."""
     missing = sorted(set(names.values()) - known.keys())
     if missing:
         raise Never(
@@ -85,9 +85,9 @@ def _values(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, 
 
 
 def send_task(tools: Tools, job: Job) -> Outcome:
-    """Put a task on the queue of another service; its task id is the id of the dispatch.
+    """Send a task to the queue of another service; its task id is the id of the dispatch.
 
-    The queue is declared as Celery declares one that nobody configured: a direct exchange of its own name.
+    The queue is declared with Celery's defaults: a direct exchange of its own name.
     """
     settings = tools.settings
     task, queue = job.params["task"], job.params["queue"]
@@ -108,7 +108,7 @@ def send_task(tools: Tools, job: Job) -> Outcome:
 
 
 def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
-    """The address as it will be called; its host is looked at again, for what is allowed may have changed."""
+    """Return the address; its host is checked again, because the allowed ones may have changed."""
     try:
         url = httpx.URL(address)
     except httpx.InvalidURL as error:
@@ -122,7 +122,7 @@ def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
 
 
 def _told(event: Event, gathered: object) -> Json:
-    """The event as it could be published elsewhere; `gathered`: the ids of all that a flow has kept for it."""
+    """Return the event as JSON that could be published; `gathered`: ids of all events that a flow has gathered."""
     told = {
         "id": event.id,
         "event_type": event.event_type,
@@ -138,7 +138,7 @@ def _told(event: Event, gathered: object) -> Json:
 
 @cache
 def _celery(url: str) -> Celery:
-    """An application that only sends, on the broker of the other services."""
+    """Return a Celery application that only sends, on the broker of other services."""
     app = Celery("imprint-outside", broker=url, set_as_current=False)
     options = {} if url.startswith(("redis:", "rediss:")) else {"confirm_publish": True}
     app.conf.update(

@@ -1,4 +1,4 @@
-"""Vocabulary of the ledger: dispatches, jobs, outcomes, retry policy, agents."""
+"""Types of the ledger: dispatches, jobs, outcomes, retry policy, agents."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from workers.dispatch.admission import Gate
 from workers.dispatch.fair_share import Shares
 
 OVERRUNS = 2
-"""Attempts of a dispatch that may take too long: the second may have met a machine at rest, a third would not help."""
+"""Attempts of a dispatch that may overrun: the second may have met an idle machine, a third would not help."""
 
 LONGEST_PAUSE = timedelta(days=30)
-"""Who asks for more patience than this has made a mistake, or is beyond every calendar."""
+"""Upper bound of a pause that another service asks for: more is a mistake, or beyond the calendar."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewDispatch:
-    """An action that must happen, about to be written into the ledger.
+    """A dispatch that is not inserted yet.
 
-    `after`: the dispatch that must be done first. `lane` with `lane_limit`: how many of that name may run at a time.
-    `hold`: what a held one waits for; `expires_at`: when its waiting for approval, or for its time, ends. `lineage`:
-    the rules that acted on the way to its effect, its own last.
+    `alone`: key of which one runs at a time. `after`: the dispatch that must be done first. `lane`, `lane_limit`: how
+    many of that lane may run at a time. `hold`: what a held one waits for; `expires_at`: when the wait for approval, or
+    for its time, ends. `lineage`: the rules that led to it, its own last.
     """
 
     tenant_id: str
@@ -118,9 +118,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long a lease lasts, when a retry comes, and how many attempts there are. All times in seconds.
+    """Length of a lease, pauses between retries, number of attempts. Times in seconds.
 
-    `running`: dispatches of one queue that a tenant without a limit of its own may have under way.
+    `running`: dispatches of one queue that a tenant without a limit of its own may have running.
     """
 
     lease: float
@@ -132,11 +132,11 @@ class Policy:
 
     @property
     def shares(self) -> Shares:
-        """How much of a tenant's work goes to the broker at a time."""
+        """Settings of fair sharing."""
         return Shares(self.resend, self.retry_max, self.lease, self.running)
 
     def pause(self, attempt: int, after: timedelta | None) -> float:
-        """Exponential back-off with full jitter above half of it, never below what the other side asked for."""
+        """Return an exponential back-off, jittered between half and all of it, and at least `after`."""
         ceiling = min(self.retry_max, self.retry_base * 2.0 ** (attempt - 1))
         jittered = ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards no secret
         return max(jittered, min(after, LONGEST_PAUSE).total_seconds() if after else 0.0)
@@ -147,7 +147,7 @@ class Overran(Exception):
 
 
 class LaneFull(Exception):
-    """As many of its lane run as may."""
+    """The lane of a dispatch has no room."""
 
 
 Agent = Callable[[Job], Outcome]

@@ -1,4 +1,4 @@
-"""From events to dispatches: claim new events, evaluate the rules, write the dispatches, then notify the workers."""
+"""Routes events: claims new ones, evaluates the rules, writes the dispatches, then notifies the workers."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def isolated(parked: list[NewDispatch], event: Event, occasion: Occasion | None 
 
 
 def _is_about_data(error: DBAPIError) -> bool:
-    """Whether the database refuses a value or its size, and will at the next attempt."""
+    """Return whether the database refuses a value or its size, and so will at the next attempt."""
     state = getattr(error.orig, "sqlstate", None) or ""
     return not error.connection_invalidated and (state[:2] in REFUSALS or state in REFUSALS)
 
