@@ -37,7 +37,7 @@ def archive_faded(tools: Tools, job: Job) -> Outcome:
 
     def then(done: Json) -> list[tuple[str, Json]]:
         if "redrawing" in done:
-            return [(job.target, {"redraw_after": done["redrawn_to"]} if done["redrawn_to"] else {})]
+            return [(job.target, {"redraw_after": done["redrawn_to"]} if "redrawn_to" in done else {})]
         return [(job.target, {})] if done["archived"] == page else []
 
     faded = _Faded(job.tenant_id, tools.settings, job.params.get("redraw_after"))
@@ -82,7 +82,7 @@ class _Faded:
         changed = retention.align(tx, self.tenant_id, settings.strength_formula, settings.fade_under)
         if changed or after is not None:
             last = retention.redraw(tx, self.tenant_id, None if changed else UUID(after), REDRAWN)
-            return {"redrawing": True, "redrawn_to": str(last) if last else None}
+            return {"redrawing": True} | ({"redrawn_to": str(last)} if last else {})
         return {"archived": sweeps.faded(tx, self.tenant_id, author, settings.sweep_page)}
 
 

@@ -40,7 +40,7 @@ def test_a_session_that_is_long_enough_is_summed_up_and_says_so_in_its_chain(app
     cause = published(app, said("Boat 10 left the harbour for Oslo.", message_id="m10"))
     one = job(cause, "session_summarizer")
     outcome = summaries.summarize_session(tools, one)
-    result = carried_out(app, outcome)
+    result = carried_out(app, outcome, one)
     assert (result["summarized"], result["to_position"], list(outcome.then)) == (True, 5, [])
     with app.tenant(TENANT) as tx:
         (told,) = [e for e in log.since(tx, 0, 1000) if e.event_type == "session.summarized"]

@@ -52,7 +52,7 @@ def a_gate(requests: float | None = None, tokens: float | None = None, **more: A
 
 
 def guarded(app: Database, agent: Agent, gate: Gate = GATE) -> Ledger:
-    names = ("agent", "reader", "free")
+    names = ("agent", "reader", "free", agents.KEEPER)
     return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, gate)
 
 
@@ -270,9 +270,10 @@ def test_what_is_to_be_remembered_now_waits_for_no_model(app: Database) -> None:
     works = guarded(app, ran, a_gate(requests=1))
     put_empty(app, works)
     read = owe(app, "reader", event_seq=seq, params={"session_id": "s1"})
-    run_all(works, [read, owe(app, "reader", event_seq=seq)])
-    assert [job.grant for job in ran.jobs] == [None]
+    run_all(works, [read, owe(app, agents.KEEPER, event_seq=seq)])
+    assert [(job.target, job.grant) for job in ran.jobs] == [(agents.KEEPER, None)]
     assert row_of(app, read).status == "pending", "what is read beside it does"
+    assert agents.KEEPER in table.MODEL_USERS - table.ADMITTED
 
 
 def test_what_a_job_did_not_use_is_there_for_the_next(app: Database) -> None:
