@@ -150,7 +150,7 @@ class _Batch:
         ]
 
     def near(self, candidate: Candidate, vector: Vector) -> list[Known]:
-        """Return the additions of this batch to compare with a candidate without a slot: near ones, or ones it may end."""
+        """Return additions of this batch to compare with a candidate without a slot: near ones, or ones it may end."""
         places = [p for p, a in self.adds.items() if not a.past and _may_meet(a.candidate, candidate)]
         if not places:
             return []

@@ -100,10 +100,10 @@ def queues(settings: Settings) -> dict[str, str]:
 def seconds(settings: Settings) -> dict[str, float]:
     """Return the time limit of one attempt of each agent: as set for it or its queue, else as the tables say."""
     given, defaults = settings.agent_seconds, {**SECONDS, **settings.agent_seconds}
-    limits = {}
+    limits, agents_by_name = {}, installed()
     for name, queue in queues(settings).items():
         kind = "model" if settings.llm_base_url is not None and name in MODEL_USERS else queue
-        own = getattr(installed()[name], "seconds", None) or 0
+        own = getattr(agents_by_name[name], "seconds", None) or 0
         limits[name] = min(given.get(name) or max(own, defaults[kind]), settings.task_seconds)
     return limits
 
