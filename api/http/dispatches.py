@@ -14,7 +14,7 @@ from api.ingress.dependencies import At, Door, Reader, RuleEditor, Writer, autho
 from api.ingress.large_json import Route
 from api.serializers import dispatch_json
 from core.events import dispatch_control, dispatch_queries, dispatch_retries
-from core.events.dispatch_control import Verdict
+from core.events.dispatch_control import SignedRemark, Verdict
 from core.events.dispatch_queries import DispatchFilter
 from core.events.dispatch_retries import RetryFilter
 from core.tenancy.tenants import Caller
@@ -139,8 +139,8 @@ def _decide(at: Door, who: Caller, dispatch_id: UUID, verdict: Verdict, remark: 
     return _json(row)
 
 
-def _signed(who: Caller, remark: Remark | None) -> dispatch_control.Remark:
-    return dispatch_control.Remark(author(who), remark.comment if remark else None)
+def _signed(who: Caller, remark: Remark | None) -> SignedRemark:
+    return SignedRemark(author(who), remark.comment if remark else None)
 
 
 def _json(row: Any) -> Json:

@@ -20,14 +20,14 @@ Verdict = Literal["approved", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class SignedRemark:
     """Who decides about a dispatch, with their comment."""
 
     author: Author
     comment: str | None = None
 
 
-def decide(tx: Tx, dispatch_id: UUID, verdict: Verdict, remark: Remark, *, four_eyes: bool) -> Any:
+def decide(tx: Tx, dispatch_id: UUID, verdict: Verdict, remark: SignedRemark, *, four_eyes: bool) -> Any:
     """Record a verdict on a dispatch held for approval, and return it. Recording the same again changes nothing.
 
     NotFound, Conflict: it is not held for approval. Forbidden: with `four_eyes`, the author requested the action.
@@ -45,7 +45,7 @@ def decide(tx: Tx, dispatch_id: UUID, verdict: Verdict, remark: Remark, *, four_
     return dispatch_queries.get(tx, dispatch_id)
 
 
-def cancel(tx: Tx, dispatch_id: UUID, remark: Remark) -> Any:
+def cancel(tx: Tx, dispatch_id: UUID, remark: SignedRemark) -> Any:
     """Cancel a dispatch that has not ended, and those that were to follow it; return it. Conflict: it has ended."""
     reason = f": {remark.comment}" if remark.comment else "."
     values = {"id": dispatch_id, "error": f"Called off by {remark.author.name}{reason}"}
