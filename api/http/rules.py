@@ -26,10 +26,9 @@ from rules.document.schema import Rule
 from rules.engine import cost
 from rules.engine import dry_run as engine_dry_run
 from rules.engine.similarity import Meanings
-from rules.registry import folder, lint, payload_fields, stats, store
+from rules.registry import folder, stats, store, warnings
 from rules.registry.folder import Step
 from rules.registry.limits import Allowed
-from rules.registry.lint import Neighbours
 from rules.registry.store import Edit, Stored
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
@@ -143,7 +142,7 @@ def post_test(at: At, who: Reader, given: Trial) -> Any:
         event = _event(who, sessions.with_count(tx, incoming))
         rules = _rules_to_try(tx, given, _allowed(at, tx, who))
         lookup = engine_dry_run.look_up(tx, event, [rule for rule, _ in rules])
-        said = _warnings(tx, rules[0][0]) if len(rules) == 1 else []
+        said = warnings.of_rule(tx, rules[0][0]) if len(rules) == 1 else []
     known = engine_dry_run.facts(event, lookup, [rule for rule, _ in rules], meanings)
     told = engine_dry_run.all_told(rules, known, meanings, 2 * at.settings.event_bytes)
     if len(told) == 1:
@@ -277,40 +276,20 @@ def _stored_json(tx: Tx, stored: Stored, allowed: Allowed, response: Response) -
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
     """What is said about a rule that is right: what will probably not do as meant, and what it may cost."""
-    said = _warnings(tx, rule)
+    said = warnings.of_rule(tx, rule)
     return {"warnings": _problems_json(said), "cost": cost.bound(rule).as_json(allowed.cost)}
 
 
-def _warnings(tx: Tx, rule: Rule) -> list[Problem]:
-    seen = payload_fields.payloads_of(tx, lint.patterns_of(rule))
-    return lint.of(rule, Neighbours(_readable(store.in_force(tx))), seen)
-
-
 def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
-    """The plan, each rule with what is to be said of it beside all that would be in force then."""
-    touched = {step.name for step in steps}
-    changed = [step.rule for step in steps if step.rule is not None]
-    kept = _readable(stored for stored in store.in_force(tx) if stored.name not in touched)
-    seen = payload_fields.payloads_of(tx, {pattern for rule in changed for pattern in lint.patterns_of(rule)})
-    neighbours, plan = Neighbours([*kept, *changed]), []
+    """Return the plan, each new rule with its warnings and cost."""
+    said, plan = warnings.of_plan(tx, steps), []
     for step in steps:
         told: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
         if step.rule is not None:
-            said = lint.of(step.rule, neighbours, seen)
-            told |= {"warnings": _problems_json(said), "cost": cost.bound(step.rule).as_json(allowed.cost)}
+            told["warnings"] = _problems_json(said[step.rule.name])
+            told["cost"] = cost.bound(step.rule).as_json(allowed.cost)
         plan.append(told)
     return plan
-
-
-def _readable(rules: Iterable[Stored]) -> list[Rule]:
-    """The rules that decide; one saved by another version of the service may not be readable, and decides nothing."""
-    found = []
-    for stored in rules:
-        try:
-            found.append(schema.parse(stored.document))
-        except Invalid:
-            continue
-    return found
 
 
 def _problems_json(problems: Iterable[Problem]) -> list[Json]:
