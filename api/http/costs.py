@@ -10,11 +10,11 @@ from pydantic import AwareDatetime
 from api.ingress.dependencies import At, Reader
 from api.ingress.large_json import Route
 from core.inference import costs
-from core.types import Json
+from core.types import Json, SpendKey
 
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
-By = Annotated[costs.By, Query(description="What the calls are added up by")]
+By = Annotated[SpendKey, Query(description="What the calls are added up by")]
 Since = Annotated[AwareDatetime | None, Query(alias="from", description="Default: since ever")]
 Until = Annotated[AwareDatetime | None, Query(alias="to", description="Before this time; default: now")]
 Limit = Annotated[int, Query(ge=1, le=500, description="The dearest so many; `total` is of all")]
