@@ -20,7 +20,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, _command(*self.table[name]) if name in self.table else command, rest
+        place = self.table.get(name or "")
+        return name, command if place is None else _command(*place), rest
 
 
 def add_placeholders(app: typer.Typer, table: CommandTable) -> None:

@@ -22,11 +22,11 @@ Limit = Annotated[int, Query(ge=1, le=500, description="The dearest so many; `to
 
 @router.get("/costs")
 def get_costs(
-    at: At, who: Reader, by: By = "model", since: Since = None, until: Until = None, limit: Limit = 100
+    deps: At, caller: Reader, by: By = "model", since: Since = None, until: Until = None, limit: Limit = 100
 ) -> Json:
     """Calls of models with their tokens, their cost and how long 95 of 100 took, the dearest first.
 
     `key` is null for calls on account of no rule, or of an event without a user.
     """
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return costs.of(tx, by, since, until, limit)

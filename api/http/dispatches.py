@@ -61,8 +61,8 @@ Remarked = Annotated[Remark | None, JsonBody()]
 
 @router.get("/dispatches")
 def get_dispatches(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     status: str | None = None,
     rule: str | None = None,
     target: str | None = None,
@@ -71,59 +71,59 @@ def get_dispatches(
     limit: Limit = 50,
 ) -> Json:
     """Dispatches, newest first; `hold=approval` are those that wait for somebody's word."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         rows = dispatch_queries.find(tx, DispatchFilter(status, rule, target, hold), after=after, limit=limit)
     return {"items": [_json(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
 @router.get("/dispatches/{dispatch_id}")
-def get_dispatch(at: At, who: Reader, dispatch_id: UUID) -> Json:
+def get_dispatch(deps: At, caller: Reader, dispatch_id: UUID) -> Json:
     """One dispatch; where it waits for approval, with the keys that may give it."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)
         deciders = dispatch_queries.deciders(tx) if row.hold == "approval" else None
     return _json(row) | ({} if deciders is None else {"may_decide": [asdict(one) for one in deciders]})
 
 
 @router.post("/dispatches/{dispatch_id}/approve")
-def post_approve(at: At, who: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
+def post_approve(deps: At, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Say yes to what is held for approval; a worker begins within seconds. Saying so again changes nothing."""
-    return _decide(at, who, dispatch_id, "approved", remark)
+    return _decide(deps, caller, dispatch_id, "approved", remark)
 
 
 @router.post("/dispatches/{dispatch_id}/reject")
-def post_reject(at: At, who: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
+def post_reject(deps: At, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Say no to what is held for approval, and to what was to come after it. Saying so again changes nothing."""
-    return _decide(at, who, dispatch_id, "rejected", remark)
+    return _decide(deps, caller, dispatch_id, "rejected", remark)
 
 
 @router.post("/dispatches/{dispatch_id}/cancel")
-def post_cancel(at: At, who: Writer, dispatch_id: UUID, remark: Remarked = None) -> Json:
+def post_cancel(deps: At, caller: Writer, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Call off what has not ended, and what was to come after it.
 
     Of one that runs, nothing is written any more from here on; its worker stops it within seconds. What it has told
     other services by then stays told.
     """
-    with at.db.tenant(who.tenant_id) as tx:
-        return _json(dispatch_control.cancel(tx, dispatch_id, _signed(who, remark)))
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return _json(dispatch_control.cancel(tx, dispatch_id, _signed(caller, remark)))
 
 
 @router.post("/dispatches/{dispatch_id}/retry")
-def post_retry(at: At, who: Writer, dispatch_id: UUID) -> Json:
+def post_retry(deps: At, caller: Writer, dispatch_id: UUID) -> Json:
     """Try a dead letter again from its first attempt on; the clock sends it within a second."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_retries.retry(tx, dispatch_id)
-    at.bell.ring()
+    deps.bell.ring()
     return _json(row)
 
 
 @router.post("/dispatches/replay")
-def post_replay(at: At, who: Writer, wanted: Replay) -> Json:
+def post_replay(deps: At, caller: Writer, wanted: Replay) -> Json:
     """Try again all that the filter finds, up to the limit; what a person refused is not among it."""
     retry_filter = RetryFilter(**wanted.filter.model_dump())
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         done = dispatch_retries.replay(tx, retry_filter, wanted.limit, dry_run=wanted.dry_run)
-    at.bell.ring()
+    deps.bell.ring()
     return {
         "matched": done.matched,
         "replayed": len(done.begun),
@@ -131,16 +131,16 @@ def post_replay(at: At, who: Writer, wanted: Replay) -> Json:
     }
 
 
-def _decide(at: Door, who: Caller, dispatch_id: UUID, verdict: Verdict, remark: Remark | None) -> Json:
-    signed = _signed(who, remark)
-    with at.db.tenant(who.tenant_id) as tx:
-        row = dispatch_control.decide(tx, dispatch_id, verdict, signed, four_eyes=at.settings.four_eyes)
-    at.bell.ring()
+def _decide(deps: Door, caller: Caller, dispatch_id: UUID, verdict: Verdict, remark: Remark | None) -> Json:
+    signed = _signed(caller, remark)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        row = dispatch_control.decide(tx, dispatch_id, verdict, signed, four_eyes=deps.settings.four_eyes)
+    deps.bell.ring()
     return _json(row)
 
 
-def _signed(who: Caller, remark: Remark | None) -> SignedRemark:
-    return SignedRemark(author(who), remark.comment if remark else None)
+def _signed(caller: Caller, remark: Remark | None) -> SignedRemark:
+    return SignedRemark(author(caller), remark.comment if remark else None)
 
 
 def _json(row: Any) -> Json:

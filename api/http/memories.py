@@ -84,11 +84,11 @@ class PinRequest(BaseModel):
 
 
 @router.get("/memories")
-def get_memories(at: At, who: Reader, wanted: Annotated[Wanted, Query()]) -> Json:
+def get_memories(deps: At, caller: Reader, wanted: Annotated[Wanted, Query()]) -> Json:
     """Memories, newest first. One that has expired is no longer active, even before a sweep has archived it."""
     if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
         raise Invalid([Problem("/q", "say whose memories to look through: `user_id`, `group_id` or both")])
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         page = listing.page(tx, _filter(wanted), wanted.order, after=wanted.after, limit=wanted.limit)
         evidence = memory_as_of.evidence(tx, [row.id for row in page.rows], wanted.known_at)
     items = [memory_json(row, evidence.get(row.id, []), wanted.known_at) for row in page.rows]
@@ -97,10 +97,10 @@ def get_memories(at: At, who: Reader, wanted: Annotated[Wanted, Query()]) -> Jso
 
 @router.get("/memories/{memory_id}")
 def get_memory(
-    at: At, who: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
+    deps: At, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
     """One memory with its evidence, as it is or was; its ETag is what `If-Match` wants."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = memory_as_of.get(tx, memory_id, Moment(as_of, known_at))
         evidence = memory_as_of.evidence(tx, [memory_id], known_at).get(memory_id, [])
     response.headers["ETag"] = f'"{row.version}"'
@@ -109,41 +109,41 @@ def get_memory(
 
 @router.post("/memories/{memory_id}/restore")
 def post_restore(
-    at: At, who: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
+    deps: At, caller: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
 ) -> Json:
     """Serve again what was archived; it begins to fade anew. Restoring what is active changes nothing."""
     asked = asked or RestoreRequest()
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = seen(memories.get(tx, memory_id), asked.version)
         if row.status != Status.ACTIVE:
-            carry_out(tx, who, row, Restore(row.id, row.version, asked.reason or "Restored by hand."))
-    return shown(at, who, memory_id)
+            carry_out(tx, caller, row, Restore(row.id, row.version, asked.reason or "Restored by hand."))
+    return shown(deps, caller, memory_id)
 
 
 @router.post("/memories/{memory_id}/pin")
-def post_pin(at: At, who: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None) -> Json:
+def post_pin(deps: At, caller: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None) -> Json:
     """Keep a memory from fading, or let it fade again. Asking for what is so already changes nothing."""
     asked = asked or PinRequest()
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = seen(memories.get(tx, memory_id), asked.version)
         if row.pinned != asked.pinned:
             words = "Pinned by hand." if asked.pinned else "Unpinned by hand."
-            carry_out(tx, who, row, Pin(row.id, row.version, asked.pinned, asked.reason or words))
-    return shown(at, who, memory_id)
+            carry_out(tx, caller, row, Pin(row.id, row.version, asked.pinned, asked.reason or words))
+    return shown(deps, caller, memory_id)
 
 
 @router.get("/memories/{memory_id}/history")
-def get_history(at: At, who: Reader, memory_id: UUID) -> Json:
+def get_history(deps: At, caller: Reader, memory_id: UUID) -> Json:
     """Every version, oldest first."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)
         return {"items": [asdict(version) for version in memories.history(tx, memory_id)], "next": None}
 
 
 @router.get("/memories/{memory_id}/why")
-def get_why(at: At, who: Reader, memory_id: UUID) -> Json:
+def get_why(deps: At, caller: Reader, memory_id: UUID) -> Json:
     """Why a memory exists: event → rule and version → dispatch → model calls → evidence."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return provenance.of(tx, memory_id)
 
 
@@ -154,15 +154,15 @@ def seen(row: Any, version: int | None) -> Any:
     return row
 
 
-def carry_out(tx: Tx, who: Caller, row: Any, change: Edit | Pin | Restore) -> None:
+def carry_out(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore) -> None:
     """Let the key's holder change one memory. Conflict: it has been changed meanwhile."""
-    stated.count(writer.apply(tx, who.tenant_id, Owner(row.user_id, row.group_id), [change], author(who)))
+    stated.count(writer.apply(tx, caller.tenant_id, Owner(row.user_id, row.group_id), [change], author(caller)))
 
 
-def shown(at: Door, who: Caller, memory_id: UUID) -> Json:
+def shown(deps: Door, caller: Caller, memory_id: UUID) -> Json:
     """A memory as it stands now that it was changed, which the rules are to hear of."""
-    at.bell.ring()
-    with at.db.tenant(who.tenant_id) as tx:
+    deps.bell.ring()
+    with deps.db.tenant(caller.tenant_id) as tx:
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))
 
 

@@ -36,52 +36,52 @@ class RebuildRequest(BaseModel):
 
 
 @router.post("", status_code=202)
-def post_rebuild(at: At, who: Writer, asked: RebuildRequest) -> Json:
+def post_rebuild(deps: At, caller: Writer, asked: RebuildRequest) -> Json:
     """Begin a rebuild. A worker carries it out; once it is `ready` it shows the difference, and nothing has changed."""
     rebuild.check_rules(asked.rules or ())
     params = asked.model_dump(mode="json", exclude={"user_id"}, exclude_none=True)
     params["as_of"] = (asked.as_of or datetime.now(UTC)).isoformat()
-    with at.db.tenant(who.tenant_id) as tx:
-        row = rebuilds.request(tx, who.tenant_id, asked.user_id, params, author(who), limit=who.limits.rebuilds)
-    at.bell.ring()
+    with deps.db.tenant(caller.tenant_id) as tx:
+        row = rebuilds.request(tx, caller.tenant_id, asked.user_id, params, author(caller), limit=caller.limits.rebuilds)
+    deps.bell.ring()
     return _json(row)
 
 
 @router.get("")
-def get_rebuilds(at: At, who: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50) -> Json:
+def get_rebuilds(deps: At, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50) -> Json:
     """Rebuilds, newest first, without their differences."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         rows = rebuilds.find(tx, user_id, after=after, limit=limit)
     items = [{**_json(row), "difference": None} for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
 @router.get("/{rebuild_id}")
-def get_rebuild(at: At, who: Reader, rebuild_id: UUID) -> Json:
+def get_rebuild(deps: At, caller: Reader, rebuild_id: UUID) -> Json:
     """One rebuild: `running`, `ready` with what it would add, remove and change, `applied` or `dropped`."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return _json(rebuilds.get(tx, rebuild_id))
 
 
 @router.post("/{rebuild_id}/apply")
-def post_apply(at: At, who: Writer, rebuild_id: UUID) -> Json:
+def post_apply(deps: At, caller: Writer, rebuild_id: UUID) -> Json:
     """Take the rebuilt memories over, in one transaction. It is one change, undone by the rebuild's id."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = rebuilds.get(tx, rebuild_id)
     if row.status != "ready":
         raise Conflict(f"The rebuild is {row.status}; only one that is ready can be applied.")
-    gate = pipeline.usual(at.db, at.embedder, at.settings)
-    counts = rebuild.take_over(gate, who.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(who))
-    at.bell.ring()
+    gate = pipeline.usual(deps.db, deps.embedder, deps.settings)
+    counts = rebuild.take_over(gate, caller.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(caller))
+    deps.bell.ring()
     return {"id": str(row.id), "status": "applied", "changes": counts}
 
 
 @router.delete("/{rebuild_id}")
-def delete_rebuild(at: At, who: Writer, rebuild_id: UUID) -> Json:
+def delete_rebuild(deps: At, caller: Writer, rebuild_id: UUID) -> Json:
     """Let the rebuilt memories go; what stands is untouched. One that was applied stays so."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = rebuilds.drop(tx, rebuild_id)
-    shadow.drop(at.db, row.shadow_id)
+    shadow.drop(deps.db, row.shadow_id)
     return {"id": str(row.id), "status": "dropped"}
 
 

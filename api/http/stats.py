@@ -19,22 +19,22 @@ UserId = Annotated[Name | None, Query(description="Count this user's events and 
 
 
 @router.get("/stats")
-def get_stats(at: At, who: Reader, user_id: UserId = None) -> Json:
+def get_stats(deps: At, caller: Reader, user_id: UserId = None) -> Json:
     """Counts: events by type, decisions by rule and verdict, dispatches by status and target, memories by category.
 
     `memory` says how the memory does. Its `latency_ms` and `recall.process` are what this one process has measured of
     this tenant.
     """
     now = datetime.now(UTC)
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         done = activity.of(tx, user_id, now)
         counted = memory_stats.counts(tx, user_id, now)
         memory = memory_stats.of(tx, user_id, now, counted)
-    recall = {"with_memories": done.recalls, "process": at.hits.of(who.tenant_id)}
+    recall = {"with_memories": done.recalls, "process": deps.hits.of(caller.tenant_id)}
     return {
         "events": done.events,
         "decisions": done.decisions,
         "dispatches": done.dispatches,
         "memories": sorted(counted.crossed, key=lambda one: (one["category"], one["status"])),
-        "memory": memory | {"recall": recall, "latency_ms": at.hits.latency(who.tenant_id)},
+        "memory": memory | {"recall": recall, "latency_ms": deps.hits.latency(caller.tenant_id)},
     }

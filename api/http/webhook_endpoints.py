@@ -24,15 +24,15 @@ class EnableRequest(BaseModel):
 
 
 @router.get("/endpoints")
-def get_endpoints(at: At, who: Reader) -> Json:
+def get_endpoints(deps: At, caller: Reader) -> Json:
     """Webhooks and channels that failed when they were last called; those given up after days carry `disabled_at`."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": endpoints.failing(tx), "next": None}
 
 
 @router.post("/endpoints/enable")
-def post_enable(at: At, who: RuleEditor, asked: EnableRequest) -> Json:
+def post_enable(deps: At, caller: RuleEditor, asked: EnableRequest) -> Json:
     """Call an address again that was given up. What failed meanwhile is retried by `imprint dead replay`."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         endpoints.enable(tx, asked.address)
     return {"address": asked.address, "enabled": True}

@@ -56,7 +56,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What the endpoints work with; one a process, at `app.state.door`."""
+    """What the endpoints work with; one a process, at `app.state.deps`."""
 
     settings: Settings
     db: Database
@@ -80,9 +80,9 @@ class Door:
 
 async def door(request: Request) -> Door:
     """What the endpoints work with, for the tenant that asks. Async: for what never waits, a thread costs more."""
-    found: Door = request.app.state.door
+    found: Door = request.app.state.deps
     admitted: Admitted | None = request.scope.get(ADMITTED)
-    return found if admitted is None else found.of(admitted.who.tenant_id)
+    return found if admitted is None else found.of(admitted.caller.tenant_id)
 
 
 ADMITTED: Final = "imprint.admitted"
@@ -93,7 +93,7 @@ ADMITTED: Final = "imprint.admitted"
 class Admitted:
     """Whom the gate let in, and the scope that it found their key to have (None: any key would do)."""
 
-    who: Caller
+    caller: Caller
     scope: str | None
 
 
@@ -107,7 +107,7 @@ class Needs:
         admitted: Admitted = request.scope[ADMITTED]
         if admitted.scope != self.scope:
             raise RuntimeError(f"The gate has looked for {admitted.scope!r}, and the endpoint needs {self.scope!r}.")
-        return admitted.who
+        return admitted.caller
 
 
 caller: Final = Needs(None)
@@ -119,36 +119,36 @@ def scope(name: str) -> Needs:
     return Needs(name)
 
 
-async def identify(at: Door, authorization: str) -> Caller:
+async def identify(deps: Door, authorization: str) -> Caller:
     """Return who holds the key in `Authorization: Bearer`; Unauthorized if nobody."""
     word, _, key = authorization.partition(" ")
     if word.lower() != "bearer" or not key:
         raise errors.Unauthorized
-    known = at.keys.get(key)
+    known = deps.keys.get(key)
     if known is None:
         # Made-up keys wait for each other and not for a thread, so that those who are known find one.
-        async with at.strangers:
-            known = await _looked_up(at, key)
+        async with deps.strangers:
+            known = await _looked_up(deps, key)
     elif time.monotonic() - known[0] > KEY_SECONDS:
-        known = await _looked_up(at, key)
+        known = await _looked_up(deps, key)
     return known[1]
 
 
-async def _looked_up(at: Door, key: str) -> tuple[float, Caller]:
+async def _looked_up(deps: Door, key: str) -> tuple[float, Caller]:
     # As of when it was looked up, not of when the answer came: a revoked key is refused after KEY_SECONDS.
     began = time.monotonic()
     try:
-        who = await run_in_threadpool(tenants.caller, at.db, key, at.settings.tenant_limits)
+        caller = await run_in_threadpool(tenants.caller, deps.db, key, deps.settings.tenant_limits)
     except errors.Unauthorized:
-        at.keys.pop(key, None)
+        deps.keys.pop(key, None)
         raise
-    at.keys[key] = began, who
-    return began, who
+    deps.keys[key] = began, caller
+    return began, caller
 
 
-def require_scope(who: Caller, name: str | None) -> None:
+def require_scope(caller: Caller, name: str | None) -> None:
     """Refuse a key without the scope; None: any will do. Forbidden."""
-    if name is not None and not who.may(name):
+    if name is not None and not caller.may(name):
         raise errors.Forbidden(
             f"This key lacks the scope `{name}`. Create one with `imprint keys create --scopes {name}`."
         )
@@ -159,9 +159,9 @@ async def body(request: Request) -> bytes:
     return await request.body()
 
 
-def author(who: Caller) -> Author:
+def author(caller: Caller) -> Author:
     """The key's holder, as who changes something."""
-    return Author(f"key:{who.key_id}")
+    return Author(f"key:{caller.key_id}")
 
 
 At = Annotated[Door, Depends(door)]

@@ -64,13 +64,13 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
     return _result(said, failed=outcome != "answered")
 
 
-def _answer(tool: Tool, at: Door, who: Caller, arguments: Json) -> bytes:
+def _answer(tool: Tool, deps: Door, caller: Caller, arguments: Json) -> bytes:
     """The endpoint's answer as JSON. RequestValidationError: the arguments do not fit."""
     try:
         asked = tool.takes.model_validate(arguments)
     except ValidationError as error:
         raise RequestValidationError([_fault(tool, fault) for fault in error.errors()[:FAULTS]]) from None
-    answer = tool.answer(at, who, asked)
+    answer = tool.answer(deps, caller, asked)
     return bytes(answer.body) if isinstance(answer, Response) else ANSWER.dump_json(answer)
 
 
