@@ -32,7 +32,7 @@ def costs(
 
 
 def table(told: Json, by: str) -> Table:
-    """What `GET /v1/costs` says, with the total in the last line."""
+    """Return the answer of `GET /v1/costs` as a table, with the total in the last line."""
     names = (by, "calls", "input tokens", "output tokens", "cost", "p95")
     shown = Table(*names, title="Model calls", title_justify="left")
     for one in told["items"]:

@@ -158,7 +158,7 @@ def _add_step(tree: Tree, step: Json) -> None:
 
 
 def _author(step: Json) -> str:
-    """Who made a change: an agent, a key, a file."""
+    """Return the author of a change: an agent, a key, a file."""
     return escape(str(step["author"]["name"]))
 
 

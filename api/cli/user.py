@@ -62,7 +62,7 @@ def profile(user: str, fresh: Fresh = False, as_json: AsJson = False) -> None:
 
 
 def _entries(value: Any, name: str = "") -> Iterator[str]:
-    """What a section of a profile says, a line for each value or statement."""
+    """Yield the lines of a profile section, one for each value or statement."""
     if isinstance(value, dict) and ("value" in value or "content" in value):
         said = value.get("content") or value["value"]
         yield f"{name}: {said}" if name else str(said)

@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1/rules/backtest", tags=["rules"], route_class=Rout
 NDJSON = "application/x-ndjson"
 
 GONE = 499
-"""What the log of requests says where the client did not wait for the answer."""
+"""Status in the request log when the client did not wait for the answer."""
 
 
 class Trial(BaseModel):
@@ -70,7 +70,7 @@ async def post_backtest(deps: At, caller: Reader, trial: Trial, request: Request
 
 
 def _prepared(deps: Door, caller: Caller, trial: Trial) -> Backtest:
-    """Everything that can be refused is refused here, before the first line goes out."""
+    """Prepare the backtest; refuse here whatever can be refused, before the first line is sent."""
     until = trial.until or datetime.now(UTC)
     characters = 2 * deps.settings.event_bytes
     asked = Asked(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
@@ -88,7 +88,7 @@ def _draft(deps: Door, caller: Caller, document: Json) -> Rule:
 
 
 def _lines(backtest: Backtest) -> Iterator[str]:
-    """One JSON document a line. What goes wrong on the way is the last of them, for the status has long been sent."""
+    """Yield one JSON document a line. An error on the way is the last of them, because the status has been sent."""
     try:
         for step in backtest.run():
             yield json.dumps(_line(step), ensure_ascii=False) + "\n"

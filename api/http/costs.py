@@ -1,4 +1,4 @@
-"""What models have cost, for one tenant."""
+"""The cost of model calls, for one tenant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was made of statements, and how to take it back: verdicts, undo, merging by hand, what is related."""
+"""Verdicts on statements, undoing changes, merging memories by hand, and related memories."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def get_decisions(
 
 
 @router.post("/decisions/{change_id}/undo")
-def post_undo(deps: At, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None) -> Json:
+def post_undo(
+    deps: At, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None
+) -> Json:
     """Take a change back, all that it wrote at once; of any kind: its id stands in a memory's history.
 
     An undo is a change too: undoing it brings back what it took.
@@ -167,7 +169,7 @@ def _undo_path(change_id: UUID) -> str:
 
 
 def _shown(deps: Door, caller: Caller, ids: Any) -> list[Json]:
-    """Memories as they stand now that they were changed, which the rules are to hear of."""
+    """Ring the doorbell for the rules, and return the memories as they are after a change."""
     deps.bell.ring()
     with deps.db.tenant(caller.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
@@ -179,7 +181,7 @@ def _hop_json(hop: related.Link) -> Json:
 
 
 def _decision_json(row: Any, concerned: list[Any]) -> Json:
-    """A verdict: what was said, what it met, what came of it, and how to take it back."""
+    """Return a verdict as JSON: the statement, the memories it met, the result, and the path that undoes it."""
     author = row.author
     return {
         "change_id": row.id,

@@ -1,4 +1,4 @@
-"""What must happen, and what became of it; people say yes or no here, call it off, and have it tried again."""
+"""Dispatches: reading, approving, rejecting, cancelling and retrying them."""
 
 from __future__ import annotations
 

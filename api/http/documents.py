@@ -147,7 +147,7 @@ def delete_document(deps: At, caller: Writer, document_id: UUID) -> Json:
 
 
 def _asked(content_type: str, raw: bytes, named: Json) -> DocumentRequest:
-    """What was sent, in whatever form. 415: it is no text that is known here. Invalid: it does not fit."""
+    """Parse a document in any of the accepted forms. 415: another content type. Invalid: it does not fit."""
     media_type, _, parameters = (part.strip().lower() for part in content_type.partition(";"))
     charset = CHARSET.search(parameters)
     if media_type not in {JSON, MARKDOWN, PLAIN} or (charset and charset[1] not in {"utf-8", "us-ascii"}):

@@ -80,7 +80,7 @@ def get_receipt(deps: At, caller: Reader, receipt_id: UUID) -> Json:
 def _erased(
     deps: Door, caller: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased], *, evidence: bool = False
 ) -> tuple[Erased, Receipt]:
-    """Erase and write the receipt in one transaction; begin again where someone has written in between."""
+    """Erase and write the receipt in one transaction; retry when a concurrent write interferes."""
     sign = receipts.signer(deps.settings)
 
     def work(tx: Tx) -> tuple[Erased, Receipt]:
@@ -105,7 +105,7 @@ def _erased(
 
 
 def _write_mirror(deps: Door, tenant_id: str, user_id: str) -> None:
-    """Take the erased lines out of the user's files at once. Where someone is writing them, an agent does it after."""
+    """Remove the erased lines from the user's files at once; while others write them, leave it to the agent."""
     mirror = sync_state.of(deps.settings, tenant_id, user_id)
     if mirror is None:
         return

@@ -1,4 +1,4 @@
-"""Return whether this process is alive, and whether the whole is at work: for those who watch it, without a key."""
+"""Liveness of this process and readiness of the service, without a key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(tags=["service"], route_class=Route)
 PUBLIC = Bounds(public=True)
 
 READY_SECONDS = 1.0
-"""How long the answer holds that all is at work: however many ask, the database is asked once a second."""
+"""How long a positive answer is cached: however many ask, the database is asked once a second."""
 
 
 @router.get("/healthz")
@@ -47,7 +47,7 @@ async def readyz(request: Request) -> Response:
 
 
 def _missing(deps: Door) -> list[str]:
-    """Name what is not at work; receipts, too, where they cannot be signed, for then nothing can be erased."""
+    """Name what does not run; receipts, too, where they cannot be signed, because then nothing can be erased."""
     try:
         receipts.signer(deps.settings)
     except Misconfigured as error:

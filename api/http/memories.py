@@ -1,4 +1,4 @@
-"""Reading memories; what people do to whole memories."""
+"""Reading memories, restoring and pinning them."""
 
 from __future__ import annotations
 
@@ -148,19 +148,19 @@ def get_why(deps: At, caller: Reader, memory_id: UUID) -> Json:
 
 
 def seen(row: Any, version: int | None) -> Any:
-    """The row, if it stands at the version that the caller has looked at."""
+    """Return the row if it is at the version that the caller has looked at. Conflict: it is at another."""
     if version is not None and row.version != version:
         raise Conflict(f"The memory is at version {row.version} now, not {version}. Read it again.")
     return row
 
 
 def carry_out(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore) -> None:
-    """Let the key's holder change one memory. Conflict: it has been changed meanwhile."""
+    """Apply a change to one memory on behalf of the caller. Conflict: it has been changed meanwhile."""
     stated.count(writer.apply(tx, caller.tenant_id, Owner(row.user_id, row.group_id), [change], author(caller)))
 
 
 def shown(deps: Door, caller: Caller, memory_id: UUID) -> Json:
-    """A memory as it stands now that it was changed, which the rules are to hear of."""
+    """Ring the doorbell for the rules, and return the memory as it is after a change."""
     deps.bell.ring()
     with deps.db.tenant(caller.tenant_id) as tx:
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))

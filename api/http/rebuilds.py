@@ -1,4 +1,4 @@
-"""Making a user's memories anew beside those that stand, looking at the difference, and taking it over or not."""
+"""Rebuilding a user's memories beside the current ones, comparing, and applying or dropping the result."""
 
 from __future__ import annotations
 
@@ -42,13 +42,17 @@ def post_rebuild(deps: At, caller: Writer, asked: RebuildRequest) -> Json:
     params = asked.model_dump(mode="json", exclude={"user_id"}, exclude_none=True)
     params["as_of"] = (asked.as_of or datetime.now(UTC)).isoformat()
     with deps.db.tenant(caller.tenant_id) as tx:
-        row = rebuilds.request(tx, caller.tenant_id, asked.user_id, params, author(caller), limit=caller.limits.rebuilds)
+        row = rebuilds.request(
+            tx, caller.tenant_id, asked.user_id, params, author(caller), limit=caller.limits.rebuilds
+        )
     deps.bell.ring()
     return _json(row)
 
 
 @router.get("")
-def get_rebuilds(deps: At, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50) -> Json:
+def get_rebuilds(
+    deps: At, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
+) -> Json:
     """Rebuilds, newest first, without their differences."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = rebuilds.find(tx, user_id, after=after, limit=limit)
@@ -71,7 +75,9 @@ def post_apply(deps: At, caller: Writer, rebuild_id: UUID) -> Json:
     if row.status != "ready":
         raise Conflict(f"The rebuild is {row.status}; only one that is ready can be applied.")
     gate = pipeline.usual(deps.db, deps.embedder, deps.settings)
-    counts = rebuild.take_over(gate, caller.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(caller))
+    counts = rebuild.take_over(
+        gate, caller.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(caller)
+    )
     deps.bell.ring()
     return {"id": str(row.id), "status": "applied", "changes": counts}
 

@@ -195,7 +195,9 @@ def patch_rule(
 def delete_rule(deps: At, caller: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
     """Take a rule out of force; its versions stay."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        store.delete(tx, caller.tenant_id, name, author=author(caller).name, comment=comment, if_version=_version(if_match))
+        store.delete(
+            tx, caller.tenant_id, name, author=author(caller).name, comment=comment, if_version=_version(if_match)
+        )
 
 
 @router.get("/{name}/versions")
@@ -275,7 +277,7 @@ def _stored_json(tx: Tx, stored: Stored, allowed: Allowed, response: Response) -
 
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
-    """What is said about a rule that is right: what will probably not do as meant, and what it may cost."""
+    """Return the warnings about a valid rule, and what it may cost."""
     said = warnings.of_rule(tx, rule)
     return {"warnings": _problems_json(said), "cost": cost.bound(rule).as_json(allowed.cost)}
 

@@ -1,4 +1,4 @@
-"""Sessions, their messages, and what an agent keeps at hand while they last."""
+"""Sessions, their messages, and their working memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 Keys = Annotated[int, Query(ge=1, le=working_memory.KEYS)]
 
 LONGEST_TTL: Final = 366 * 86_400
-"""Seconds: what shall last longer is no working memory."""
+"""Seconds; longer than this is not working memory."""
 
 
 class Asked(BaseModel):

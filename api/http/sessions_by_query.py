@@ -38,7 +38,9 @@ def get_messages(deps: At, caller: Reader, session_id: SessionId, after: int = 0
 
 
 @router.get("/working")
-def get_working(deps: At, caller: Reader, session_id: SessionId, after: str = "", limit: Keys = working_memory.KEYS) -> Json:
+def get_working(
+    deps: At, caller: Reader, session_id: SessionId, after: str = "", limit: Keys = working_memory.KEYS
+) -> Json:
     """All that the session keeps in its working memory, by key."""
     return sessions.get_all_working(deps, caller, session_id, after, limit)
 

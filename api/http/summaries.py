@@ -1,4 +1,4 @@
-"""What stands for a long session: its rolling summary, and the plans that are worked on in it."""
+"""The rolling summary of a long session, and the plans worked on in it."""
 
 from __future__ import annotations
 

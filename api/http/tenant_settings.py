@@ -1,4 +1,4 @@
-"""What a tenant allows its rules, where they may send something, and its secrets."""
+"""Settings of a tenant: high-risk rules, webhook destinations, secrets, limits."""
 
 from __future__ import annotations
 

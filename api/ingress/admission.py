@@ -1,4 +1,4 @@
-"""The layer in front of every route: who asks, whether they may, and how much, before a byte of a body is kept."""
+"""Admission control in front of every route: key, scope and limits, before a byte of a body is kept."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ HEADER_BYTES: Final = 32 * 1024
 
 
 class Gate:
-    """Plain ASGI, for it lies on every path.
+    """Admission control as plain ASGI, because every request passes it.
 
     In this order: size of the headers, route, key, scope, limits of the tenant, size of the body, a turn to work.
-    Whatever is refused is answered here, and the application never sees it.
+    A refused request is answered here and never reaches the application.
     """
 
     def __init__(self, app: ASGIApp, deps: Door, table: Table) -> None:
@@ -67,7 +67,7 @@ class Gate:
                 visit.end()
 
     async def _admitted(self, scope: Scope, size: int | None) -> tuple[Access, Caller | None]:
-        """What the route asks, and who asks, if they may; None: the route is for everybody."""
+        """Return the access rules of the route, and the caller if they satisfy them; None: the route is public."""
         _require_short(scope["headers"])
         access = self._table.find(scope["method"], scope["path"])
         scope["route"] = access.route
@@ -84,9 +84,9 @@ class Gate:
 
 
 class _Visit:
-    """What one request takes of its tenant's limits and of the process's turns, given back once."""
+    """The share of a tenant's limits and of the process's turns that one request holds, released once."""
 
-    __slots__ = ("_access", "_held", "_in_flight", "_turn", "_turns", "_caller")
+    __slots__ = ("_access", "_caller", "_held", "_in_flight", "_turn", "_turns")
 
     def __init__(self, in_flight: InFlight, turns: Turns) -> None:
         self._in_flight, self._turns = in_flight, turns
@@ -148,6 +148,6 @@ def _authorization(headers: Headers) -> str:
 
 
 def install(app: FastAPI, deps: Door, table: Table) -> None:
-    """Put the layer in front of the application, behind what measures every request."""
+    """Install admission control in front of the application, behind the measuring of every request."""
     app.add_middleware(Gate, deps=deps, table=table)
     error_responses.install(app)

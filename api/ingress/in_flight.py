@@ -1,4 +1,4 @@
-"""How many requests of each tenant and key this process is answering, and how many bytes of bodies it holds for them.
+"""Counts of the requests that this process is answering for each tenant and key, and of the body bytes it holds.
 
 Used on the event loop alone, so nothing is locked.
 """
@@ -13,14 +13,14 @@ from core.settings.limits import LimitReached
 from core.tenancy.tenants import Caller
 
 SOON_SECONDS: Final = 1
-"""When to try again what ends within a second or so."""
+"""Retry-After of a limit whose requests end within about a second."""
 
 RETRY_SECONDS: Final = {"settles": 5, "backtests": 10}
-"""When to try again what takes longer."""
+"""Retry-After of a limit whose requests take longer."""
 
 
 class InFlight:
-    """Counts by tenant or key and by name of a limit; what ends is counted no longer."""
+    """Counters by tenant or key and by name of a limit."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -57,7 +57,7 @@ class InFlight:
 
 
 def _places(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:
-    """Where a request counts. Waiting settles use nothing that others need, so they have a limit of their own."""
+    """Return the counters of a request. Waiting settles use nothing others need, so they have their own limit."""
     if counted == "settles":
         return ((caller.tenant_id, "settles"),)
     places = (caller.tenant_id, "requests"), (f"{caller.tenant_id}.{caller.key_id}", "requests_per_key")

@@ -1,4 +1,4 @@
-"""Reading text as it was sent: who may, and the record that it was read."""
+"""Access to text as it was sent: the scope it takes, and the record that it was read."""
 
 from __future__ import annotations
 

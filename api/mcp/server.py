@@ -1,4 +1,4 @@
-"""`/mcp`: who may come in, and handing each request over to the protocol's own library."""
+"""`/mcp`: access control, and handing each request to the protocol's own library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tools there are: one table, from the name that a model calls to the endpoint that answers."""
+"""The table of tools: from the name that a model calls to the endpoint that answers."""
 
 from __future__ import annotations
 
