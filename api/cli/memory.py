@@ -15,7 +15,7 @@ from api.terminal import err, escape, out
 from core.types import Category, Json, Status
 
 
-class Commands(LazyGroup):
+class MemoryCommands(LazyGroup):
     """Commands about memories; the one that needs the database itself is loaded when it is called."""
 
     table: ClassVar[CommandTable] = {
@@ -27,14 +27,14 @@ class Commands(LazyGroup):
 
 
 commands = typer.Typer(
-    cls=Commands, help="Memories: list, edit, forget, and why each exists.", no_args_is_help=True, add_completion=False
+    cls=MemoryCommands, help="Memories: list, edit, forget, and why each exists.", no_args_is_help=True, add_completion=False
 )
 commands.command("add")(memory_edits.add)
 commands.command("edit")(memory_edits.edit)
 commands.command("pin")(memory_edits.pin)
 commands.command("forget")(memory_edits.forget)
 commands.command("rebuild")(rebuild)
-lazy.add_placeholders(commands, Commands.table)
+lazy.add_placeholders(commands, MemoryCommands.table)
 commands.command("decisions")(decisions.decisions)
 commands.command("undo")(decisions.undo)
 commands.command("related")(decisions.related)

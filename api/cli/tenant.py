@@ -16,7 +16,7 @@ from core.errors import ImprintError
 from core.types import Json
 
 
-class Commands(LazyGroup):
+class TenantCommands(LazyGroup):
     """Commands about a tenant; the one that needs the database itself is loaded when it is called."""
 
     table: ClassVar[CommandTable] = {
@@ -39,7 +39,7 @@ class SecretCommands(LazyGroup):
 
 
 commands = typer.Typer(
-    cls=Commands,
+    cls=TenantCommands,
     help="A tenant's own settings: webhooks, channels, secrets.",
     no_args_is_help=True,
     add_completion=False,
@@ -57,7 +57,7 @@ secrets = typer.Typer(
 )
 commands.add_typer(webhooks, name="webhooks")
 commands.add_typer(secrets, name="secrets")
-lazy.add_placeholders(commands, Commands.table)
+lazy.add_placeholders(commands, TenantCommands.table)
 
 Hosts = Annotated[
     list[str] | None,

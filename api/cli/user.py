@@ -17,7 +17,7 @@ from core.config import Settings
 from core.errors import ImprintError
 
 
-class Commands(LazyGroup):
+class UserCommands(LazyGroup):
     """Commands about one user; the one that needs cryptography is loaded when it is called."""
 
     table: ClassVar[CommandTable] = {
@@ -29,7 +29,7 @@ class Commands(LazyGroup):
 
 
 commands = typer.Typer(
-    cls=Commands,
+    cls=UserCommands,
     help="One user: profile, erasing everything, checking a receipt.",
     no_args_is_help=True,
     add_completion=False,
@@ -101,7 +101,7 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
         err.print("What was deleted stays on the disk until `imprint db scrub` has run.", highlight=False)
 
 
-lazy.add_placeholders(commands, Commands.table)
+lazy.add_placeholders(commands, UserCommands.table)
 
 
 def _confirm(user: str) -> None:
