@@ -19,7 +19,7 @@ from workers.dispatch.model import Ledger
 
 
 def with_task(app: Celery, settings: Settings) -> Celery:
-    """Give a worker its task, and each of its processes a ledger of its own: connections do not survive a fork."""
+    """Register the task, and give each worker process a ledger of its own: connections do not survive a fork."""
     held: list[Ledger] = []
     beside: list[Sweeper] = []
 
@@ -33,7 +33,7 @@ def with_task(app: Celery, settings: Settings) -> Celery:
         beside[:] = [Sweeper()]
 
     def end(**_: Any) -> None:
-        # Nothing is there to close in a child that is told to end before it has begun.
+        # Both lists are empty in a child that ends before it has begun.
         for sweeper in beside:
             sweeper.close()
         for own in held:

@@ -129,11 +129,11 @@ def a_job(**params: Any) -> Job:
 def tools(settings: Settings) -> Tools:
     """What agents need; each transaction has a connection of its own, for nobody would close a pool."""
     database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
-    return Tools(database, HashEmbedder(), None, settings)
+    return Tools(database, HashEmbedder(), settings)
 
 
 def result_of(outcome: Outcome) -> Json:
-    return outcome.write(cast(Any, None))
+    return outcome.pending.write(cast(Any, None), Author("x"))
 
 
 def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, other: Other) -> None:
