@@ -114,7 +114,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         redoc_url=None,
         redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
     )
-    app.state.door = opened
+    app.state.deps = opened
     app.state.manual = Manual()
     app.state.mcp = mcp.opened(app.version)
     app.add_middleware(JsonByDefault)

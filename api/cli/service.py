@@ -213,7 +213,7 @@ def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _empty(folder: Path) -> None:
-    """What the processes of an earlier run have counted is gone with them."""
+    """Empty the folder of counters left by the processes of an earlier run."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
@@ -237,7 +237,7 @@ def _app_database(settings: Settings) -> Database:
 
 
 def _counting_folder() -> str:
-    """Where a worker's processes count, for its listener to add up: empty, as process ids come again."""
+    """Return an empty folder for the counters of a worker's processes, which its listener adds up; ids recur."""
     given = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     folder = Path(given or tempfile.mkdtemp(prefix="imprint-metrics-"))
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,6 @@ from sqlalchemy import text
 
 from api.http import memory_edits
 from api.http.memories import carry_out, seen, shown
-from api.http.memory_edits import UNSERVED
 from api.http.memory_requests import CHARACTERS, Patch, Review, Stated, StatedBatch
 from api.ingress.dependencies import At, Door, Writer, author
 from api.ingress.large_json import Route
@@ -26,6 +25,7 @@ from core.events import request_ids
 from core.events.parsing import Name
 from core.events.request_ids import Requests, Via
 from core.extraction import stated as extraction_stated
+from core.extraction.edits import UNSERVED
 from core.extraction.stated import ATTEMPTS, Outcome, Statement
 from core.memory import memories
 from core.memory.changes import Edit, Owner

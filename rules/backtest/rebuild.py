@@ -19,7 +19,7 @@ from sqlalchemy import text
 from core.agents import EXTRACTORS, KEEPER
 from core.consolidation import dedup_sweep, pipeline
 from core.consolidation.pipeline import Gateway
-from core.errors import Conflict, Never
+from core.errors import Conflict, Invalid, Never
 from core.events.publishing import Author
 from core.extraction import requests
 from core.extraction import session as extraction
@@ -33,7 +33,8 @@ from core.storage.db import Database, Tx
 from core.types import Json, Message
 from rules.backtest import replay
 from rules.backtest.replay import Reading, Stated
-from rules.document.schema import Rule
+from rules.document.schema import Rule, parse
+from rules.document.targets import TARGETS
 from rules.engine.similarity import Meanings
 
 AUTHOR: Final = "memory_rebuilder"
@@ -52,6 +53,15 @@ class Asked:
     user_id: str
     rules: Sequence[tuple[Rule, int]]
     until: datetime
+
+
+def check_rules(documents: Sequence[Json]) -> None:
+    """Check the documents of a request for a rebuild. Invalid: one is no rule; its pointers lead into the request."""
+    for place, document in enumerate(documents):
+        try:
+            parse(document, TARGETS)
+        except Invalid as error:
+            raise error.below(f"/rules/{place}") from None
 
 
 def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Extract, meanings: Meanings) -> Json:

@@ -227,9 +227,9 @@ def test_each_scope_opens_its_own_doors_and_no_others(settings: Settings, door: 
 def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -> None:
     with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=3)})) as doors:
         assert doors.post("/v1/events", [event(), event()]).status_code == 202
-        doors.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
+        doors.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         assert doors.post("/v1/events", [event()]).status_code == 202
-        doors.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
+        doors.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         refused = doors.post("/v1/events", [event(id="late")])
         problem(refused, 429)
         assert int(refused.headers["retry-after"]) >= 1
@@ -247,7 +247,7 @@ def test_a_request_that_is_too_large_is_413_and_costs_nothing(settings: Settings
 def test_a_database_that_is_away_is_503_with_retry_after(settings: Settings) -> None:
     with opened(settings) as doors:
         broken = create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none", connect_args={"connect_timeout": 1})
-        here = doors.client.app.state.door  # type: ignore[attr-defined]
+        here = doors.client.app.state.deps  # type: ignore[attr-defined]
         here.db.close()
         object.__setattr__(here.db, "engine", broken)
         here.keys.clear()
