@@ -61,7 +61,7 @@ class Swept:
 
     @property
     def more(self) -> bool:
-        """Whether there may be more new memories."""
+        """True if there may be more new memories."""
         return self.compared == BATCH
 
     def write(self, tx: Tx, author: Author) -> Json:

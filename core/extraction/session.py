@@ -49,7 +49,7 @@ class Reader:
 
     @property
     def is_paid(self) -> bool:
-        """Whether each window costs a call of a model."""
+        """True if each window costs a call of a model."""
         return self.extractor.prompt is not None
 
     def most(self, limit: int) -> int:

@@ -48,7 +48,7 @@ class Statement:
 
     @property
     def rests_on_others(self) -> bool:
-        """Whether its evidence is messages, and not the request itself."""
+        """True if its evidence is messages, and not the request itself."""
         return all(evidence.event_id != self.event_id for evidence in self.candidate.evidence)
 
     @property

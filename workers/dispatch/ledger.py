@@ -194,7 +194,8 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
         keys += _make_room(tx, job)
         following = fair_share.offer(tx, ledger.policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
-    metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
+    if outcome.failed:
+        metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
     outcome.count(result)
     log.info("dispatch.done", result=logs.counts(result))
     return following
