@@ -27,7 +27,10 @@ class MemoryCommands(LazyGroup):
 
 
 commands = typer.Typer(
-    cls=MemoryCommands, help="Memories: list, edit, forget, and why each exists.", no_args_is_help=True, add_completion=False
+    cls=MemoryCommands,
+    help="Memories: list, edit, forget, and why each exists.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 commands.command("add")(memory_edits.add)
 commands.command("edit")(memory_edits.edit)

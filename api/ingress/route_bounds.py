@@ -47,11 +47,11 @@ DEFAULT: Final = Bounds()
 def bounded(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
     """Declare the bounds of an endpoint that differ from the default; goes below the decorator of the route."""
 
-    def declared(endpoint: Endpoint) -> Endpoint:
+    def declare(endpoint: Endpoint) -> Endpoint:
         endpoint.bounds = bounds  # type: ignore[attr-defined]
         return endpoint
 
-    return declared
+    return declare
 
 
 @dataclass(frozen=True, slots=True)

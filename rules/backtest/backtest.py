@@ -284,13 +284,13 @@ class Backtest:
             "samples": samples,
             "displaces": self._displaced.as_json(),
             "releases": self._released.as_json(),
-            "compared": self._compared(),
+            "compared": self._comparison_json(),
             "estimate": costs,
             "not_simulated": ["concurrency"] if rule.flow.concurrency else [],
             "took_ms": round(1000 * (time.perf_counter() - self._began)),
         }
 
-    def _compared(self) -> Json | None:
+    def _comparison_json(self) -> Json | None:
         if self._old is None:
             return None
         return {

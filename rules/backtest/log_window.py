@@ -73,11 +73,11 @@ class Stretch:
 
     def pages(self) -> Iterator[list[Met]]:
         """All of it a page at a time, in the order in which the rules meet it: that of the log."""
-        merged = self._merged()
+        merged = self._merge()
         while page := list(islice(merged, PAGE)):
             yield page
 
-    def _merged(self) -> Iterator[Met]:
+    def _merge(self) -> Iterator[Met]:
         """A due time comes before the first event that is not earlier; late events do not set the clock back."""
         ticks, on_log = self._ticks(), [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
         tick, clock = next(ticks, None), self.since
@@ -108,12 +108,12 @@ class Stretch:
         """The due times as events; their places lie before the log, so that they are nobody else's."""
         seqs = count(FIRST_TICK)
         for tick in self.ticks:
-            scheduled = self._scheduled(tick.sides[0])
+            scheduled = self._schedule_of(tick.sides[0])
             users: Iterable[str | None] = _users(self.db, self.tenant_id) if tick.for_users else (None,)
             for user in users:
                 yield _tick(next(seqs), scheduled, tick.due, user), tick.sides
 
-    def _scheduled(self, side: Side) -> Scheduled:
+    def _schedule_of(self, side: Side) -> Scheduled:
         rule, version = self.rules[side]
         if rule.schedule is None:
             raise ValueError(side)

@@ -64,14 +64,14 @@ def _render(value: Any, event: Event, room: _Room) -> Any:
 
 
 def _render_text(text: str, event: Event, room: _Room) -> Any:
-    def inserted(found: re.Match[str]) -> str:
+    def insert(found: re.Match[str]) -> str:
         written = _as_text(_read(found[1], event))
         room.take(len(written))
         return written
 
     whole = _TEMPLATE.fullmatch(text)
     if whole is None:
-        return _TEMPLATE.sub(inserted, text)
+        return _TEMPLATE.sub(insert, text)
     value = _read(whole[1], event)
     room.take(len(_as_text(value)))
     return None if value is MISSING else _as_json(value)

@@ -43,7 +43,7 @@ class Neighbours:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._named: defaultdict[str, list[Rule]] = defaultdict(list)
         self._wild: list[Rule] = []
-        self._answering: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
+        self._rules_for: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
         known = list(rules)
         self.emits = frozenset[str]().union(*map(_emitted_by, known))
         for rule in known:
@@ -55,13 +55,13 @@ class Neighbours:
             for pattern in rule.event_types:
                 self._named[pattern].append(rule)
 
-    def answering(self, event_type: str) -> list[tuple[Rule, frozenset[str]]]:
+    def rules_for(self, event_type: str) -> list[tuple[Rule, frozenset[str]]]:
         """The rules that would act on such an event of the service, each with the types that follow from it."""
-        if event_type not in self._answering:
+        if event_type not in self._rules_for:
             near = (*self._named.get(event_type, ()), *self._wild)
             found = [rule for rule in near if _answers(rule, event_type)]
-            self._answering[event_type] = [(rule, frozenset(link.event_type for link in links(rule))) for rule in found]
-        return self._answering[event_type]
+            self._rules_for[event_type] = [(rule, frozenset(link.event_type for link in links(rule))) for rule in found]
+        return self._rules_for[event_type]
 
 
 def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
@@ -114,7 +114,7 @@ def _circles(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
         first, way = reached[kind]
         if len(way) > FARTHEST or len(waiting) > WIDEST:
             return
-        for one, leads_to in neighbours.answering(kind):
+        for one, leads_to in neighbours.rules_for(kind):
             if one.name in passed:
                 continue
             passed.add(one.name)
