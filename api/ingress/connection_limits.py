@@ -19,7 +19,7 @@ READ_BYTES: Final = 256 * 1024
 """At most so much comes at once from the event loop, and is parsed before anything can be counted."""
 
 ROOM: Final = 2
-"""The head on the wire, with its colons and line ends, against names and values alone. `AdmissionControl` counts exactly."""
+"""Head on the wire, with colons and line ends, per byte of names and values. `AdmissionControl` counts exactly."""
 
 LINGER_BYTES: Final = 1024 * 1024
 LINGER_SECONDS: Final = 2.0

@@ -1,7 +1,7 @@
 """Scope and size limits of each route, known before a byte of the body is read.
 
-A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the rest
-where a route differs from the default. The table is made of the routes themselves.
+A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the
+rest where a route differs from the default. The table is made of the routes themselves.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Someone asked for this to be kept."""
+    """A request to remember a statement."""
 
     event: Event
 
@@ -96,7 +96,7 @@ def _readers(rule: Rule) -> list[RunAgent]:
 def _step(
     known: Ruleset, actors: dict[str, _Actor], event: Event, verdicts: Sequence[Verdict], clock: datetime
 ) -> Iterator[Reading | Stated]:
-    """One event, after everything that was due before it."""
+    """Process one event, after everything that was due before it."""
     for actor in actors.values():
         yield from actor.readings(actor.flow.advance(clock), event.seq - 1)
     if event.event_type in ASKED:

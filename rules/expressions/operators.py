@@ -100,7 +100,7 @@ def key(value: object, depth: int = 0) -> Hashable:
 
 
 def _key_of_number(number: Any) -> int | float | Decimal | tuple[str, str]:
-    """The number, or a text where it is so large that Python's hash wraps: an event could hold 10,000 of one hash."""
+    """Return the number, or a text if Python's hash of it would wrap: an event could hold 10,000 with one hash."""
     if -HASH_WRAPS < number < HASH_WRAPS or not is_finite(number) or number != int(number):
         return number  # type: ignore[no-any-return]
     return ("number", hex(int(number)))
@@ -303,7 +303,7 @@ def _is_piled_up(text: str) -> bool:
 
 
 def caseless(text: str) -> str:
-    """The form in which texts that differ only in case are equal (Unicode 3.13, D145: canonical caseless match)."""
+    """Return the form in which texts that differ only in case are equal (Unicode 3.13, D145)."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
 
 

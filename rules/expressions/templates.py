@@ -103,7 +103,7 @@ def _as_text(value: Any) -> str:
 
 
 def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
-    """The fields that the templates in a value name, each with its place."""
+    """Yield the fields that the templates in a value name, each with its place."""
     if isinstance(value, str):
         yield from ((pointer, found[1]) for found in _TEMPLATE.finditer(value))
     elif isinstance(value, list):
@@ -115,7 +115,7 @@ def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
 
 
 def fault(value: Any) -> Problem | None:
-    """The first template in a value that cannot be filled in, with its place below the value; None if there is none."""
+    """Return the first template in a value that cannot be rendered, with its place below the value, or None."""
     return next(_faults(value, ""), None)
 
 

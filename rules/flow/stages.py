@@ -132,7 +132,7 @@ def _count(part: Count, held: State | None, burst: Burst, now: datetime) -> tupl
 
 
 def _recent(held: State | None, since: datetime) -> State | None:
-    """The part of what is held that came after `since`."""
+    """Return the part of the state that arrived after `since`."""
     if held is None:
         return None
     kept = [(seq, time) for seq, time in zip(held.seqs, held.times, strict=True) if time > since]
