@@ -96,14 +96,12 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         if settings.embedding == "local":  # The first question should not wait for the model to be read.
             threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
         sweeper = Sweeper()
-        async with app.state.mcp.run():
-            yield
-        opened.settling.close()
-        sweeper.close()
-        opened.recalls.close()
-        opened.recent.close()
-        opened.bell.close()
-        opened.db.close()
+        try:
+            async with app.state.mcp.run():
+                yield
+        finally:
+            for part in (opened.settling, sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
+                part.close()
 
     app = FastAPI(
         title="Imprint",
@@ -134,9 +132,8 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
         db.require_bound(database)
         schema.require_current(database, identity(settings))
         require_model(settings)
-    except BaseException:
-        database.close()
-        raise
+    finally:
+        database.close()  # It opens again with the first request: where what follows fails, nobody would close it.
     model = vectors or embedder(settings)
     # A remote one answers many at once by itself.
     model = GatheredEmbedder(model) if settings.embedding == "local" else model

@@ -5,7 +5,6 @@ The memories are announced by `memory.recalled`; hashes of all texts are kept, s
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from core.consolidation.echo import Served
 from core.events import log as event_log
 from core.events.doorbell import Bell
 from core.events.log import Announcement
+from core.loop import Loop
 from core.storage.db import Database, Tx
 from core.types import Json
 
@@ -118,9 +118,8 @@ class Recalls:
         self._bell = bell
         self._queue: Queue[Recall] = Queue(WAITING)
         self._spacing = Spacing()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="recalls", daemon=True)
-        self._thread.start()
+        self._loop = Loop("recalls", self._turn, GATHER_SECONDS, delayed=True, last=self._finish)
+        self._loop.start()
 
     def note(self, asker: Asker, served: Sequence[Served], *, announced: bool) -> None:
         """These were handed out; returns at once."""
@@ -133,13 +132,13 @@ class Recalls:
             log.warning("recalls.dropped", tenant=asker.tenant_id)
 
     def close(self) -> None:
-        """Write down what is left, and end."""
-        self._closed.set()
-        self._thread.join(timeout=5)
+        """Write what is left, and end."""
+        self._loop.close(5)
 
-    def _run(self) -> None:
-        while not self._closed.wait(GATHER_SECONDS):
-            self._write(self._gathered())
+    def _turn(self) -> None:
+        self._write(self._gathered())
+
+    def _finish(self) -> None:
         while left := self._gathered():
             self._write(left)
         self._write((), ending=True)

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.agents import EXTRACTORS, KEEPER
 from core.consolidation import dedup_sweep, pipeline
 from core.consolidation.pipeline import Gateway
 from core.errors import Conflict, Invalid, Never
@@ -87,7 +88,7 @@ def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Ex
 def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
     """Compare the live memories with the rebuilt ones."""
     with db.tenant(tenant_id) as tx:
-        old, away = shadow.standing(tx, user_id, replay.READERS), shadow.put_away(tx, user_id)
+        old, away = shadow.standing(tx, user_id, EXTRACTORS | {KEEPER}), shadow.put_away(tx, user_id)
     with db.tenant(shadow_id) as tx:
         new = shadow.standing(tx, user_id)
     return shadow.difference(old, new, away)
@@ -164,7 +165,9 @@ def _extract(
 ) -> None:
     own = {m.id for m in messages if m.user_id == user_id}
     found = [c for c in extract(messages) if c.evidence[0].message_id in own]
-    for owner, decided in extraction.judged(gate, shadow_id, messages, found, link=link):
+    assistant = extraction.generated(messages)
+    for owner, candidates in extraction.by_owner(messages, found):
+        decided = pipeline.judged(gate, shadow_id, owner, candidates, assistant=assistant, link=link)
         _write(gate.db, shadow_id, owner, decided)
 
 

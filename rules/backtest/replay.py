@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from core.agents import EXTRACTORS
 from core.events.log import COLUMNS, SOURCE, event_of
 from core.storage.db import Database
 from core.types import Event
@@ -24,9 +25,6 @@ from rules.flow.simulation import Outcome, Simulation
 
 PAGE: Final = 500
 """Events read at once."""
-
-READERS: Final = frozenset({"memory_extractor", "memory_consolidator"})
-"""Agents that turn a session into memories."""
 
 ASKED: Final = ("memory.requested", "memory.stated")
 """Events by which someone asked for a statement to be kept, whatever the rules are."""
@@ -90,7 +88,7 @@ def _actor(rule: Rule) -> _Actor:
 
 
 def _readers(rule: Rule) -> list[RunAgent]:
-    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in READERS]
+    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in EXTRACTORS]
 
 
 def _step(

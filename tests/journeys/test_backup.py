@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.production import free_port
+from tests.ports import free_port
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -143,8 +143,9 @@ def test_400_waiting_settles_do_not_slow_others(settings: Settings, app: Databas
     alone = median_of_searches(served, other)
     with waiting(served, key, token, 400):
         assert limit_of(ask(served, key, "GET", f"/v1/settle?token={token}"))[0] == "settles"
-        beside = median_of_searches(served, other)
-    assert min(beside, median_of_searches(served, other)) < 1.5 * max(alone, 0.005)
+        beside = min(median_of_searches(served, other) for _ in range(3))
+    again = median_of_searches(served, other)
+    assert beside < 1.5 * max(alone, again, 0.005), "at best, for other work on the machine comes and goes"
 
 
 def median_of_searches(served: Served, key: str, number: int = 60) -> float:
