@@ -1,4 +1,4 @@
-"""Why a memory exists, as JSON: each version with its event, rule, dispatch and model calls, and the evidence."""
+"""The origin of a memory as JSON: each version with its event, rule, dispatch and model calls, and the evidence."""
 
 from __future__ import annotations
 

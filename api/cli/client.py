@@ -107,7 +107,7 @@ class Client:
         except httpx.TransportError as error:
             raise self._silent(error) from None
 
-    def pending(self, token: str, *, flush: bool = False) -> int:
+    def count_pending(self, token: str, *, flush: bool = False) -> int:
         """Return how much work up to this settle token is still pending after a short wait."""
         answer = self.get("/v1/settle", token=token, timeout=SETTLE_STEP_SECONDS, flush=flush)
         return int(answer["pending"])

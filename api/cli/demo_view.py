@@ -57,8 +57,8 @@ class View:
         self._say(f"Ready at {url} after {time.monotonic() - self._began:.1f} s.\n")
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """While it lasts, `progress` is drawn in place."""
+    def live_panel(self) -> Iterator[None]:
+        """Draw `progress` in place while the context is open."""
         if not self._console.is_terminal:
             yield
             return
@@ -66,15 +66,15 @@ class View:
             yield
 
     def progress(self, sent: int, counts: Json, seconds: float) -> None:
-        """So many events published, this is what has become of them."""
+        """Show how many events are published, and what resulted from them."""
         if self._live is not None:
             self._live.update(Panel(_counts(sent, self._total, counts), title=f"{seconds:.1f} s", title_align="right"))
         elif seconds >= self._next_line:
             self._next_line = seconds + LINE_SECONDS
             self._say(f"{seconds:5.1f} s  {_line(sent, counts)}")
 
-    def remembered(self, counts: Json, seconds: float, memories: Sequence[Json]) -> None:
-        """All is settled: what there is now."""
+    def show_result(self, counts: Json, seconds: float, memories: Sequence[Json]) -> None:
+        """Print the result once all work has ended."""
         if self._live is None:
             self._say(f"{seconds:5.1f} s  {_line(self._total, counts)}")
             self._console.print(_counts(self._total, self._total, counts))
@@ -91,7 +91,7 @@ class View:
         for result in _distinct(answer["results"])[:SHOWN]:
             self._result(talk, asked, result)
         if answer["found_at"] is None or answer["found_at"] > SHOWN:
-            self._missed(talk, asked, answer["found_at"])
+            self._show_miss(talk, asked, answer["found_at"])
 
     def end(self, talk: Talk, answers: Sequence[Json]) -> None:
         """Print the overall result."""
@@ -114,7 +114,7 @@ class View:
             path = "{event} → rule {rule} → {agent}: {reason}".format_map(result["why"])
             self._row("", "dim", f"[dim]why: {escape(path)}[/]")
 
-    def _missed(self, talk: Talk, asked: Asked, place: int | None) -> None:
+    def _show_miss(self, talk: Talk, asked: Asked, place: int | None) -> None:
         where = f"at place {place}" if place else "not among the results"
         for turn_id in sorted(asked.expects)[:QUOTES]:
             turn = talk.turn(turn_id)

@@ -70,10 +70,10 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
     with Progress(*columns, console=err, transient=True) as progress:
         task = progress.add_task("vectors", total=None)
 
-        def told(count: int) -> None:
+        def advance(count: int) -> None:
             progress.advance(task, count)
 
-        return sum(reembedding.fill(database, tenant, cached, told) for tenant in _tenants(settings))
+        return sum(reembedding.fill(database, tenant, cached, advance) for tenant in _tenants(settings))
 
 
 def _finish(settings: Settings, mine: str) -> None:

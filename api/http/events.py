@@ -145,5 +145,5 @@ async def get_settle(
     seq = deps.settle_tokens.seq(caller.tenant_id, token)
     if flush:
         dependencies.require_scope(caller, "publish")
-    pending = await deps.settling.settled(caller.tenant_id, seq, timeout, flush=flush)
+    pending = await deps.settling.wait(caller.tenant_id, seq, timeout, flush=flush)
     return Settled(settled=pending == 0, pending=pending)

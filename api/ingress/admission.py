@@ -42,31 +42,31 @@ class Gate:
             await self._app(scope, receive, send)
             return
         size = bodies.announced(scope["headers"])
-        unread, visit = size != 0, _Visit(self._in_flight, self._turns)
+        unread, admission = size != 0, _Visit(self._in_flight, self._turns)
         try:
-            access, caller = await self._admitted(scope, size)
+            access, caller = await self._admit(scope, size)
             if caller is not None:
-                visit.enter(caller, access)
+                admission.enter(caller, access)
                 if unread:
                     seconds = self._deps.settings.http_body_seconds
-                    body = await bodies.read(receive, access.body_bytes, seconds, visit.hold)
+                    body = await bodies.read(receive, access.body_bytes, seconds, admission.hold)
                     receive, unread = bodies.again(body, receive), False
-                await visit.wait()
+                await admission.wait()
         except ClientDisconnect:
-            visit.end()
+            admission.end()
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as what an endpoint raises is
-            visit.end()
+            admission.end()
             await bodies.refuse(error_responses.refusal(error), scope, receive, send, unread=unread)
         except BaseException:
-            visit.end()
+            admission.end()
             raise
         else:
             try:
-                await self._app(scope, receive, visit.watched(send))
+                await self._app(scope, receive, admission.watch(send))
             finally:
-                visit.end()
+                admission.end()
 
-    async def _admitted(self, scope: Scope, size: int | None) -> tuple[Access, Caller | None]:
+    async def _admit(self, scope: Scope, size: int | None) -> tuple[Access, Caller | None]:
         """Return the access rules of the route, and the caller if they satisfy them; None: the route is public."""
         _require_short(scope["headers"])
         access = self._table.find(scope["method"], scope["path"])
@@ -109,17 +109,17 @@ class _Visit:
             await self._turns.take(self._caller.tenant_id)
             self._turn = True
 
-    def watched(self, send: Send) -> Send:
-        """A `send` that ends the turn with the first byte of the answer: a slow reader holds no thread."""
+    def watch(self, send: Send) -> Send:
+        """Return a `send` that ends the turn with the first byte of the answer: a slow reader holds no thread."""
         if not self._turn:
             return send
 
-        async def watched(message: Message) -> None:
+        async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._end_turn()
             await send(message)
 
-        return watched
+        return send_on
 
     def end(self) -> None:
         self._end_turn()

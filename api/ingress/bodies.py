@@ -73,10 +73,10 @@ def again(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that replays a body already read, and then passes on the messages of the server."""
     unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def handed() -> Message:
+    async def receive_again() -> Message:
         return unread.pop() if unread else await receive()
 
-    return handed
+    return receive_again
 
 
 async def refuse(answer: Response, scope: Scope, receive: Receive, send: Send, *, unread: bool) -> None:

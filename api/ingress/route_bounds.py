@@ -1,7 +1,7 @@
 """Scope and size limits of each route, known before a byte of the body is read.
 
-A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the rest
-where a route differs from the default. The table is made of the routes themselves.
+A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the
+rest where a route differs from the default. The table is made of the routes themselves.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ DEFAULT: Final = Bounds()
 def bounded(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
     """Declare the bounds of an endpoint that differ from the default; goes below the decorator of the route."""
 
-    def declared(endpoint: Endpoint) -> Endpoint:
+    def declare(endpoint: Endpoint) -> Endpoint:
         endpoint.bounds = bounds  # type: ignore[attr-defined]
         return endpoint
 
-    return declared
+    return declare
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class Settling:
         self._news = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
 
-    async def settled(self, tenant_id: str, seq: int, seconds: float, *, flush: bool) -> int:
+    async def wait(self, tenant_id: str, seq: int, seconds: float, *, flush: bool) -> int:
         """Wait until everything up to a place in the log has ended; return how much has not after so many seconds."""
         tenant = self._tenants.setdefault(tenant_id, _Tenant())
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -61,7 +61,7 @@ class Settling:
             async with asyncio.timeout(max(seconds, SOONEST_SECONDS)):
                 await turn
         except TimeoutError:
-            return await run_in_threadpool(self._pending, tenant_id, seq)
+            return await run_in_threadpool(self._count_pending, tenant_id, seq)
         finally:
             tenant.waiting.pop(turn, None)
             if not tenant.waiting and self._tenants.get(tenant_id) is tenant:
@@ -116,6 +116,6 @@ class Settling:
             self._bell.ring()
         return found
 
-    def _pending(self, tenant_id: str, seq: int) -> int:
+    def _count_pending(self, tenant_id: str, seq: int) -> int:
         with self._db.tenant(tenant_id) as tx:
             return event_log.pending(tx, seq)

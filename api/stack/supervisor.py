@@ -156,8 +156,8 @@ class Supervisor:
             time.sleep(TICK_S)
         return True
 
-    def failing(self, tries: int) -> Member | None:
-        """The first member that waits to be started again and has failed so many times."""
+    def first_failing(self, tries: int) -> Member | None:
+        """Return the first member that waits for a restart and has failed so many times."""
         waiting = (entry for entry in self.watched if entry.due is not None)
         return next((entry.member for entry in waiting if entry.restarts + 1 >= tries), None)
 

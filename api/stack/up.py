@@ -182,7 +182,7 @@ class _Stack:
 
     def _ready(self) -> bool:
         """Return whether `/readyz` answers 200. Misconfigured: a process cannot start."""
-        failing = self._supervisor.failing(START_TRIES)
+        failing = self._supervisor.first_failing(START_TRIES)
         if failing is not None:
             raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); {failing.where} says more.")
         connection = HTTPConnection(*_host_port(self.http_url), timeout=PROBE_LIMIT_S)

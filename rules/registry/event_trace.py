@@ -1,4 +1,4 @@
-"""What the rules made of one event: each rule that was considered, its verdict, and its conditions with their values.
+"""The decision of the rules on one event: each rule considered, its verdict, its conditions with their values.
 
 In two steps, for no transaction may be open while texts are embedded: `read` asks the database, `explain` embeds.
 """
