@@ -91,7 +91,7 @@ def _forget_names(settings: Settings) -> int:
         forgotten = 0
         for tenant_id in known:
             with app.tenant(tenant_id) as tx:
-                forgotten += user.forget_names(tx)
+                forgotten += user.forget_names(tx, tenant_id)
         return forgotten
     finally:
         queue.close()

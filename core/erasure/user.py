@@ -13,15 +13,15 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure import log_redaction, memory
+from core.erasure import memory, runner
 from core.erasure.memory import Erased
-from core.erasure.user_steps import STEPS
+from core.erasure.steps import GONE, Part
 from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import removal
-from core.memory import memories, tombstones, writer
+from core.memory import memories, tombstones
 from core.mirror import export
 from core.statements import comparison
 from core.storage.db import Tx
@@ -43,39 +43,35 @@ class _Quoted:
 
 
 def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings) -> Erased:
-    """Erase a user in this transaction, and the files of their mirror. What they say from now on is new.
+    """Erase a user in this transaction, and the files of their mirror. What they say afterwards is stored as new.
 
-    A user of whom nothing is held is no error: what was erased is nothing. Conflict: they kept writing meanwhile.
+    If nothing is stored of the user, nothing is counted. Conflict: they kept writing in the meantime.
     """
     alone, shared = _locked_sessions(tx, user_id)
-    owners = _lock_owners(tx, tenant_id, user_id, shared)
+    others = tx.execute(_OWNERS, {"user": user_id, "shared": shared}).scalars()
+    owners = runner.lock_owners(tx, tenant_id, [user_id, *others])
     values = _values(tx, user_id, alone, shared)
     mirror = export.forget_user(settings, tenant_id, user_id)
     counts = Counter({"mirror_files": int(mirror["files"])}) + _of_others(tx, tenant_id, values, owners, author)
-    log_redaction.call_back(tx, but=values["seqs"])
+    runner.restart_running(tx, but=values["seqs"])
     gone = [(row.session_id, row.id, row.position) for row in tx.execute(_SHARED_MESSAGES, values)]
-    for shadow_id in tx.execute(_SHADOWS, values).scalars():
-        log_redaction.drop_shadow(tx, tenant_id, shadow_id)
-    counts["search_index"] += removal.forget_user(tx, user_id)
-    for step in STEPS:
-        counts[step.table] += tx.execute(step.statement, values).rowcount
-    if +counts:
+    counts += runner.run(tx, tenant_id, Part.USER, values)
+    if counts:
         tx.execute(_NOTE_ALL)
     removal.weigh_anew(tx, gone)
     laid = tombstones.lay_user(tx, tenant_id, user_id)
-    done = Erased(user_id, counts=+counts, tombstones=laid, sessions=[*alone, *shared])
-    forget_names(tx)
+    done = Erased(user_id, counts=counts, tombstones=laid, sessions=[*alone, *shared])
+    forget_names(tx, tenant_id)
     if done.counts:
         publishing.publish(tx, tenant_id, author, [Emission(ERASED, {"user_id": user_id}, subject=f"user:{user_id}")])
     return done
 
 
-def forget_names(tx: Tx) -> int:
-    """Take the names of erased users out of the events that said so, once all that follows from them has ended."""
+def forget_names(tx: Tx, tenant_id: str) -> int:
+    """Remove the names of erased users from `user.erased` events whose consequences have all ended; return how many."""
     rows = tx.execute(_NAMED, {"erased": ERASED}).all()
     values = {"seqs": [row.seq for row in rows], "keys": [f"user:{row.user_id}" for row in rows]}
-    for statement in (_UNNAME, _UNNAME_DISPATCHES, _UNNAME_FLOWS):
-        tx.execute(statement, values)
+    runner.run(tx, tenant_id, Part.NAMES, values)
     return len(rows)
 
 
@@ -99,14 +95,6 @@ def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
         locked.update(row.id for row in rows)
         tx.execute(_LOCK, {"ids": sorted(locked)})
     raise Conflict("The user keeps opening sessions. Stop what writes for them, and erase them then.")
-
-
-def _lock_owners(tx: Tx, tenant_id: str, user_id: str, shared: Sequence[str]) -> frozenset[str]:
-    """The user, and all whose memories cite them; in one order, as whoever writes for several locks them."""
-    owners = {user_id, *tx.execute(_OWNERS, {"user": user_id, "shared": shared}).scalars()}
-    for owner in sorted(owners):
-        writer.lock(tx, tenant_id, owner)
-    return frozenset(owners)
 
 
 def _values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -> dict[str, Any]:
@@ -140,8 +128,8 @@ def _of_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], aut
         raise Conflict("Someone has learnt from the user meanwhile. Erase them again.")
     counts: Counter[str] = Counter()
     for owner, ids in going.items():
-        found = memory.remove(tx, tenant_id, owner, ids)
-        memory.told(tx, tenant_id, ids[0], Erased(owner, ids), author)
+        found = memory.delete_memories(tx, tenant_id, owner, ids)
+        memory.publish_erased(tx, tenant_id, ids[0], Erased(owner, ids), author)
         counts += found
     counts["memory_versions"] += _blank_versions(tx, staying)
     return counts
@@ -167,7 +155,7 @@ def _blank_versions(tx: Tx, staying: Sequence[_Quoted]) -> int:
         if row.content is not None and rests_on(row.content, one.row.subject, one.gone, one.left):
             blanked.append({"memory_id": row.memory_id, "version": row.version})
     tx.execute(_UNGROUND, {"ids": list(told)})
-    return tx.execute(_BLANK, {"rows": json.dumps(blanked, default=str), "gone": log_redaction.GONE}).rowcount
+    return tx.execute(_BLANK, {"rows": json.dumps(blanked, default=str), "gone": GONE}).rowcount
 
 
 _SESSIONS = text("""
@@ -237,8 +225,6 @@ _SHARED_MESSAGES = text("""
     SELECT session_id, id, position FROM messages WHERE session_id = ANY(:shared) AND user_id = :user
 """)
 
-_SHADOWS = text("SELECT shadow_id FROM rebuilds WHERE user_id = :user")
-
 _VERSIONS = text("""
     SELECT memory_id, version, snapshot ->> 'content' AS content FROM memory_versions WHERE memory_id = ANY(:ids)
 """)
@@ -259,18 +245,6 @@ _NAMED = text("""
     WHERE e.event_type = :erased AND e.user_id IS NOT NULL AND e.routed_at IS NOT NULL AND NOT EXISTS (
         SELECT FROM dispatches d WHERE d.event_seq = e.seq AND d.ended_at IS NULL)
 """)
-
-_UNNAME = text("""
-    UPDATE events SET payload = '{"erased": true}', subject = NULL, user_id = NULL
-    WHERE seq = ANY(cast(:seqs AS bigint[]))
-""")
-
-_UNNAME_DISPATCHES = text("""
-    UPDATE dispatches SET params = '{}', result = NULL, error = NULL, alone = NULL, lane = NULL
-    WHERE event_seq = ANY(cast(:seqs AS bigint[]))
-""")
-
-_UNNAME_FLOWS = text("DELETE FROM flows WHERE key = ANY(:keys) AND event_seqs <@ cast(:seqs AS bigint[])")
 
 _NOTE_ALL = text("""
     INSERT INTO search_changes (tenant_id, owner, at, type, session_id, ref)

@@ -74,13 +74,18 @@ def open_beside(db: Database, tenant_id: str, shadow_id: str) -> None:
 
 
 def drop(db: Database, shadow_id: str) -> None:
-    """Let a set go, whole; one that is gone already is no error."""
+    """Delete a shadow tenant with all of its rows; do nothing if there is none."""
+    with db.tenant(shadow_id) as tx:
+        delete_rows(tx, shadow_id)
+
+
+def delete_rows(tx: Tx, shadow_id: str) -> None:
+    """Delete all rows of a shadow tenant in a transaction bound to it."""
     if not shadow_id.startswith(tenants.RESERVED):
         raise ValueError(shadow_id)
-    with db.tenant(shadow_id) as tx:
-        for table in tables.TENANT_TABLES:
-            tx.execute(table.delete().where(table.c.tenant_id == shadow_id))
-        tx.execute(text("DELETE FROM tenants WHERE id = :shadow"), {"shadow": shadow_id})
+    for table in tables.TENANT_TABLES:
+        tx.execute(table.delete().where(table.c.tenant_id == shadow_id))
+    tx.execute(text("DELETE FROM tenants WHERE id = :shadow"), {"shadow": shadow_id})
 
 
 def standing(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list[Stand]:
