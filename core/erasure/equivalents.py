@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
@@ -13,6 +12,7 @@ from core.errors import Conflict
 from core.events.publishing import Author
 from core.memory import memories, writer
 from core.memory.changes import Add, Owner
+from core.memory.rows import MemoryRow
 from core.statements import redaction
 from core.statements.comparison import read
 from core.statements.redaction import Told
@@ -28,7 +28,7 @@ PROBE = 5
 class Partly:
     """A memory that says something else as well, and what is left of its words."""
 
-    row: Any
+    row: MemoryRow
     left: str
     evidence: Sequence[Evidence]
 

@@ -22,6 +22,7 @@ from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import removal
 from core.memory import memories, tombstones
+from core.memory.rows import MemoryRow
 from core.mirror import export
 from core.statements import comparison
 from core.storage.db import Tx
@@ -37,7 +38,7 @@ ROUNDS: Final = 5
 class _Quoted:
     """A memory of someone else that cites the user, with the quotes that go and those that stay."""
 
-    row: Any
+    row: MemoryRow
     gone: Sequence[str]
     left: Sequence[str]
 

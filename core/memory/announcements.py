@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from core.events.log import Emission
 from core.memory.changes import Add, Confirm, Derive, Dispute, Merge, Owner, Replace
+from core.memory.rows import MemoryRow
 from core.types import Candidate, Json, Trust
 
 IMPORTANT = 0.8
 """Importance from which a new memory is announced by `memory.write.important`."""
 
-Rows = Mapping[UUID, Any]
+Rows = Mapping[UUID, MemoryRow]
 """Memories as a batch of changes has left them, by id."""
 
 
@@ -22,7 +23,7 @@ def about(memory_id: UUID, event_type: str, payload: Json) -> Emission:
     return Emission(event_type, payload, subject=f"memory:{memory_id}")
 
 
-def named(row: Any) -> Json:
+def named(row: MemoryRow) -> Json:
     """Whose memory a row is, and which."""
     return {"user_id": row.user_id, "memory_id": str(row.id)}
 
@@ -44,7 +45,7 @@ def words(statement: Statement) -> Json:
     return {name: value for name, value in said.items() if value}
 
 
-def changed(row: Any, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
+def changed(row: MemoryRow, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
     """Which memory has changed, of which category, and what it said before and says now.
 
     A quarantined text is not passed on: whoever hears of it must not be handed what it tries to do.

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.errors import NotFound
 from core.memory import memories
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx
 from core.storage.multiquery import Asked
 from core.types import Evidence, Status
@@ -59,7 +60,7 @@ class Moment:
 NOW: Final = Moment()
 
 
-def get(tx: Tx, memory_id: UUID, moment: Moment) -> Any:
+def get(tx: Tx, memory_id: UUID, moment: Moment) -> MemoryRow:
     """The row of one memory at a moment; NotFound: there is none, it was not recorded yet, or it was not true."""
     if moment == NOW:
         return memories.get(tx, memory_id)
@@ -76,7 +77,7 @@ def get(tx: Tx, memory_id: UUID, moment: Moment) -> Any:
     return row
 
 
-def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, Any]:
+def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, MemoryRow]:
     """Rows by id as they were recorded at a time; those that were not yet are left out."""
     return {row.id: row for row in tx.execute(*asking(ids, known_at))}
 
@@ -100,7 +101,7 @@ def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
     return (memories.EVIDENCE if known_at is None else _EVIDENCE), {"ids": list(ids), "known_at": known_at}
 
 
-def _true(row: Any, as_of: datetime) -> bool:
+def _true(row: MemoryRow, as_of: datetime) -> bool:
     since = row.valid_from or row.occurred_at
     return bool(since <= as_of and (row.valid_to is None or as_of < row.valid_to))
 

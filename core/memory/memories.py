@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.memory import identity, nearest_vectors, receipts
+from core.memory.rows import KnownRow, MemoryRow
 from core.statements import endings, succession
 from core.storage.db import Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
@@ -54,7 +55,7 @@ class Version:
     change_id: UUID | None = None
 
 
-def get(tx: Tx, memory_id: UUID) -> Any:
+def get(tx: Tx, memory_id: UUID) -> MemoryRow:
     """The row of one memory; NotFound if there is none in this tenant: it never was, or was erased."""
     row = tx.execute(text("SELECT * FROM memories WHERE id = :id"), {"id": memory_id}).one_or_none()
     if row is None:
@@ -62,7 +63,7 @@ def get(tx: Tx, memory_id: UUID) -> Any:
     return row
 
 
-def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Any]:
+def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, MemoryRow]:
     """Rows by id; ids that are not there are left out."""
     return {row.id: row for row in tx.execute(OF_IDS, {"ids": list(ids)})}
 
@@ -138,14 +139,14 @@ def neighbours(
 
 def standing(
     tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, place: Json = ANYWHERE
-) -> tuple[list[nearest_vectors.Near], dict[UUID, Any]]:
+) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
     """For each vector its nearest memories that count, `limit` at the most; and their rows, as `known` takes them.
 
     `place`: the group in which they were said. What was archived keeps its vector and may crowd out the one that
     stands for it: where too few of the nearest count, more are looked at.
     """
     near: list[nearest_vectors.Near] = [[] for _ in vectors]
-    rows: dict[UUID, Any] = {}
+    rows: dict[UUID, KnownRow] = {}
     asked, reach = list(range(len(vectors))), limit
     while asked:
         found = dict(zip(asked, nearest_vectors.nearest(tx, user_id, vectors[asked], reach), strict=True))
@@ -163,7 +164,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def snapshot(row: Any) -> Json:
+def snapshot(row: MemoryRow) -> Json:
     """A memory's row as JSON, for its history; without how it fades, which follows from the rest."""
     return {name: _plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
 
@@ -174,7 +175,7 @@ def _plain(value: object) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def known(row: Any, similarity: float | None = None) -> identity.Known:
+def known(row: KnownRow, similarity: float | None = None) -> identity.Known:
     """A row as the judge sees it, with its cosine to what is judged."""
     return identity.Known(
         row.id,
@@ -192,7 +193,7 @@ def known(row: Any, similarity: float | None = None) -> identity.Known:
     )
 
 
-def candidate(row: Any, evidence: Sequence[Evidence] = ()) -> Candidate:
+def candidate(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate:
     """What a row says, as a candidate that rests on this evidence."""
     return Candidate(
         row.content,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Protocol
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.memory import decay
 from core.memory.decay import Curve, Facts, Formula
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx, recordset
 from core.types import Json
 
@@ -42,13 +43,32 @@ def columns(facts: Facts, since: datetime, policy: Policy) -> Json:
     }
 
 
-def since(row: Any) -> datetime:
+class UsedRow(Protocol):
+    """Columns of a memory that say when it was last of use."""
+
+    last_used_at: datetime | None
+    recorded_at: datetime
+
+
+class CountedRow(UsedRow, Protocol):
+    """Columns of a memory that its strength follows from, with the numbers of its evidence and relations."""
+
+    id: UUID
+    importance: float
+    category: str
+    uses: int
+    evidence: int
+    relations: int
+    pinned: bool
+    half_life_days: float | None
+
+
+def since(row: UsedRow) -> datetime:
     """From when on a memory's row fades: when it was last of use, or was recorded."""
-    last: datetime = row.last_used_at or row.recorded_at
-    return last
+    return row.last_used_at or row.recorded_at
 
 
-def strength(row: Any, now: datetime) -> float:
+def strength(row: MemoryRow, now: datetime) -> float:
     """How alive a memory's row is at a moment."""
     return Curve(row.fade_height, row.fade_half_life, row.fade_floor).strength(since(row), now)
 
@@ -73,13 +93,13 @@ def redraw(tx: Tx, tenant_id: str, after: UUID | None, page: int) -> UUID | None
     return rows[-1].id if len(rows) == page else None
 
 
-def _draw(tx: Tx, policy: Policy, rows: Sequence[Any]) -> None:
+def _draw(tx: Tx, policy: Policy, rows: Sequence[CountedRow]) -> None:
     drawn = [{"id": row.id, **columns(_facts(row), since(row), policy)} for row in rows]
     if drawn:
         tx.execute(_DRAW, {"rows": recordset(drawn)})
 
 
-def _facts(row: Any) -> Facts:
+def _facts(row: CountedRow) -> Facts:
     return Facts(row.importance, row.category, row.uses, row.evidence, row.relations, row.pinned, row.half_life_days)
 
 

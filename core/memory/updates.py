@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
@@ -14,6 +14,7 @@ from core.events.publishing import Author
 from core.index import search_index
 from core.memory import announcements, decay, identity, memories, versions
 from core.memory.changes import Archive, Change, Edit, Pin, Restore, Use
+from core.memory.rows import MemoryRow
 from core.memory.versions import Step
 from core.storage import tables
 from core.storage.db import Tx, recordset
@@ -59,7 +60,7 @@ def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emissio
     ]
 
 
-def index_anew(tx: Tx, tenant_id: str, row: Any, vector: object) -> None:
+def index_anew(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
     """Write a memory's row of the index for the words it has now; without a vector it is found by them alone."""
     tx.execute(_UNINDEX, {"ref": str(row.id)})
     entry = search_index.MemoryEntry(str(row.id), row.content, row.occurred_at, vector)  # type: ignore[arg-type]
@@ -108,36 +109,42 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
     return told
 
 
-def important(row: Any) -> Emission:
+def important(row: MemoryRow) -> Emission:
     """What is said of a memory that has come to matter."""
     names = ("group_id", "content", "category", "topic", "importance", "attribute", "value", "session_id")
     told = {name: value for name in names if (value := getattr(row, name))}
     return announcements.about(row.id, "memory.write.important", announcements.named(row) | told)
 
 
-def _edited(tx: Tx, edit: Edit) -> tuple[Any, Any]:
-    """The row before, and with its new fields. Conflict: it is not at the version that was edited."""
+def write_fields(tx: Tx, before: MemoryRow, fields: Mapping[str, object]) -> MemoryRow:
+    """Set columns of a memory with those that follow from them; return the new row.
+
+    Conflict: the memory is no longer at the version of `before`.
+    """
+    following: dict[str, object] = {"version": before.version + 1, "updated_at": memories.now()}
+    if {"subject", "content"} & fields.keys():
+        subject, content = (str(fields.get(name, getattr(before, name))) for name in ("subject", "content"))
+        following["statement_key"] = identity.statement_key(subject, content)
+    if fields.get("status", before.status) != Status.ACTIVE:
+        following["fade_at"] = None
+    table = tables.memories
+    as_read = (table.c.id == before.id) & (table.c.version == before.version)
+    change = table.update().where(as_read).values(**fields, **following)
+    row = tx.execute(change.returning(*table.c)).one_or_none()
+    if row is None:
+        raise Conflict(_CHANGED.format(before.id))
+    return row
+
+
+def _edited(tx: Tx, edit: Edit) -> tuple[MemoryRow, MemoryRow]:
+    """Return the row before the edit and after it. Conflict: the memory is not at the version that was edited."""
     unknown = edit.fields.keys() - EDITABLE
     if unknown:
         raise ValueError(f"not editable: {sorted(unknown)}")
     before = tx.execute(_AT_VERSION, {"id": edit.id, "version": edit.version}).one_or_none()
     if before is None:
-        raise Conflict("The memory has been changed meanwhile. Read it again.")
-    table = tables.memories
-    change = table.update().where(table.c.id == edit.id).values(**edit.fields, **_following(before, edit.fields))
-    return before, tx.execute(change.returning(*table.c)).one()
-
-
-def _following(before: Any, fields: Mapping[str, object]) -> dict[str, object]:
-    """What follows in a row from the fields that are set."""
-    now = memories.now()
-    subject, content = (str(fields.get(name, getattr(before, name))) for name in ("subject", "content"))
-    following: dict[str, object] = {"version": before.version + 1, "updated_at": now}
-    if {"subject", "content"} & fields.keys():
-        following["statement_key"] = identity.statement_key(subject, content)
-    if fields.get("status", before.status) != Status.ACTIVE:
-        following["fade_at"] = None
-    return following
+        raise Conflict(_CHANGED.format(edit.id))
+    return before, write_fields(tx, before, edit.fields)
 
 
 def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
@@ -148,7 +155,7 @@ def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
     return list(tx.execute(_USE, values).scalars())
 
 
-def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore | Pin]) -> Sequence[Any]:
+def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore | Pin]) -> Sequence[MemoryRow]:
     """Carry a statement out on each memory that stands at the version given. Conflict: one does not."""
     if not wanted:
         return []
@@ -159,10 +166,12 @@ def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore |
     return rows
 
 
-def _updated(before: Any, row: Any, change: str, reason: str) -> Emission:
+def _updated(before: MemoryRow, row: MemoryRow, change: str, reason: str) -> Emission:
     payload = announcements.changed(row, reason, old=before, new=row)
     return announcements.about(row.id, "memory.updated", payload | {"change": change})
 
+
+_CHANGED: Final = "Memory {} has been changed in the meantime. Read it again."
 
 _AT_VERSION = text("SELECT * FROM memories WHERE id = :id AND version = :version AND status <> 'erased' FOR UPDATE")
 

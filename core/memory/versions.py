@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
@@ -14,18 +13,20 @@ from core.errors import Conflict
 from core.events.publishing import Author
 from core.memory import memories
 from core.memory.changes import Link
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx, recordset
 from core.types import Evidence, Json
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A memory's row as a change has left it, the change by name, and why."""
+    """A memory's row after a change, the change's name, reason and id. `extra`: further fields of the snapshot."""
 
-    row: Any
+    row: MemoryRow
     change: str
     reason: str
     change_id: UUID
+    extra: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Citation:
     change_id: UUID
 
 
-def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str, UUID], author: Author) -> Any:
+def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str, UUID], author: Author) -> MemoryRow:
     """Carry a statement out on the one memory it names and record its version; the row as it is now.
 
     `step`: the change's name, its reason and its id. Conflict: the memory is no longer as it was judged.
@@ -53,7 +54,7 @@ def record(tx: Tx, steps: Sequence[Step], author: Author) -> None:
     """Write a version of each memory that a change has touched."""
     if not steps:
         return
-    snapshots = [memories.snapshot(step.row) for step in steps]
+    snapshots = [memories.snapshot(step.row) | step.extra for step in steps]
     rows = [
         {
             "tenant_id": s["tenant_id"],

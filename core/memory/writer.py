@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
@@ -33,6 +32,7 @@ from core.memory.changes import (
     Restore,
     Use,
 )
+from core.memory.rows import MemoryRow
 from core.memory.versions import Citation
 from core.storage.db import Tx
 from core.types import Relation, Trust
@@ -55,7 +55,7 @@ COUNTED = {
 }
 """What each change is counted as."""
 
-Rows = dict[UUID, Any]
+Rows = dict[UUID, MemoryRow]
 """Memories as this batch has left them so far, by id."""
 
 
@@ -203,7 +203,7 @@ def _rewrite(
     return mattering
 
 
-def _was_unimportant(tx: Tx, row: Any) -> bool:
+def _was_unimportant(tx: Tx, row: MemoryRow) -> bool:
     """Whether the version before this one of a memory was not important yet."""
     values = {"id": row.id, "version": row.version - 1, "important": announcements.IMPORTANT}
     return tx.execute(_WAS_UNIMPORTANT, values).first() is not None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx
 from core.types import Json, Relation, Trust
 from core.undo.provenance import Grounds
@@ -38,7 +38,7 @@ def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
     return Contradictions(standing, {row.memory_id: row.trust for row in tx.execute(_BEFORE, {"ids": ended})})
 
 
-def trusted(row: Any, fields: Json, known: Contradictions, given: Grounds) -> Json:
+def trusted(row: MemoryRow, fields: Json, known: Contradictions, given: Grounds) -> Json:
     """The fields that go back, with the trust that the contradictions leave; `given`: what comes back with an undo."""
     comes_back = any(
         one["relation"] == Relation.CONTRADICTS and str(row.id) in (one["from_id"], one["to_id"])

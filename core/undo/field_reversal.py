@@ -11,6 +11,7 @@ from uuid import UUID
 
 from core.errors import Conflict
 from core.memory import updates
+from core.memory.rows import MemoryRow
 from core.types import Json, Status, Trust
 
 FIELDS = tuple(sorted(updates.EDITABLE))
@@ -50,7 +51,7 @@ def said_something(steps: Sequence[Step], change_id: UUID) -> bool:
     return any(_turn(steps, name, change_id) for name in FIELDS)
 
 
-def fields(row: Any, steps: Sequence[Step], change_id: UUID) -> Json:
+def fields(row: MemoryRow, steps: Sequence[Step], change_id: UUID) -> Json:
     """The fields of a row that go back when a change is undone, with what they go back to.
 
     `steps`: its versions from the one before the change on, oldest first. Conflict: what the change made of it was
@@ -73,7 +74,7 @@ def fields(row: Any, steps: Sequence[Step], change_id: UUID) -> Json:
     return back
 
 
-def _refuse_changed(row: Any, steps: Sequence[Step], change_id: UUID) -> None:
+def _refuse_changed(row: MemoryRow, steps: Sequence[Step], change_id: UUID) -> None:
     """A memory that a change made goes as it was made, not with what others have made of it since."""
     made = next(step for step in reversed(steps) if step.change_id == change_id)
     for name in FIRM:
@@ -99,7 +100,7 @@ def _value(step: Step, name: str) -> Any:
     return datetime.fromisoformat(value) if value and name in TIMES else value
 
 
-def _overtaken(row: Any, steps: Sequence[Step], name: str) -> Conflict:
+def _overtaken(row: MemoryRow, steps: Sequence[Step], name: str) -> Conflict:
     """The refusal that names the later change."""
     touching = [later for earlier, later in pairwise(steps) if _value(earlier, name) != _value(later, name)]
     later = (touching or steps)[-1]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -24,8 +23,7 @@ from core.events.publishing import Author
 from core.inference.embedders import Embedder
 from core.memory import announcements, memories, retention, updates, verdicts, versions, writer
 from core.memory.changes import Add, Owner, Vector
-from core.memory.identity import statement_key
-from core.storage import tables
+from core.memory.rows import MemoryRow
 from core.storage.db import Database, Tx
 from core.types import Candidate, Json, Status, Trust
 from core.undo import dispute_trust, field_reversal, provenance
@@ -48,7 +46,7 @@ class Move:
     `withdrawn` and `returned`: what an undo had taken from it and given back to it, where that is what is undone.
     """
 
-    row: Any
+    row: MemoryRow
     fields: Json
     created: bool
     overtaken: bool
@@ -140,12 +138,12 @@ def write(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
     for user in sorted({plan.owner.user_id, *(m.row.user_id or "" for m in plan.moves)}):
         writer.lock(tx, plan.tenant_id, user)
     verdicts.mark_undone(tx, plan.chain, change_id)
-    rows = [_written(tx, move) for move in plan.moves]
+    rows = [_revert_fields(tx, move) for move in plan.moves]
     taken, given = _grounds(tx, plan)
     if not (taken or given or plan.kept or any(m.fields for m in plan.moves)) and any(m.overtaken for m in plan.moves):
         raise Conflict("All that this change did has been changed again since; nothing of it is left to undo.")
     updates.refuse_taken(tx, [r.id for r, m in zip(rows, plan.moves, strict=True) if _claims(r, m)])
-    steps = [versions.Step(_shown(row, taken, given), "undo", said, change_id) for row in rows]
+    steps = [versions.Step(row, "undo", said, change_id, _restorable(row.id, taken, given)) for row in rows]
     versions.record(tx, steps, author)
     _index(tx, plan, rows, vectors)
     retention.plan(tx, plan.tenant_id, {*(row.id for row in rows), *taken.ends(), *given.ends()})
@@ -199,14 +197,14 @@ def _refuse_undone(tx: Tx, change_id: UUID, verdict: Any, ids: Sequence[UUID]) -
         raise Conflict(f"This was undone already, by change {by}. Undo that to have it back.")
 
 
-def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
+def _rows(tx: Tx, ids: Sequence[UUID]) -> list[MemoryRow]:
     found = memories.of_ids(tx, ids)
     if len(found) < len(ids) or any(row.status == Status.ERASED for row in found.values()):
         raise Conflict("A memory that this change touched has been erased since; what is erased does not come back.")
     return [found[one] for one in ids]
 
 
-def _move(row: Any, steps: Sequence[Step], change_id: UUID, indexed: set[str]) -> Move:
+def _move(row: MemoryRow, steps: Sequence[Step], change_id: UUID, indexed: set[str]) -> Move:
     fields = field_reversal.fields(row, steps, change_id)
     comes_back = fields.get("status") == Status.ACTIVE
     expires = fields.get("expires_at", row.expires_at)
@@ -260,22 +258,12 @@ def _kept(verdict: Any, *, keep: bool) -> Candidate | None:
     return replace(candidate, trust=Trust.CONFIRMED)
 
 
-def _written(tx: Tx, move: Move) -> Any:
-    """The memory's row with what goes back. Conflict: it is not as it was read."""
-    now, table, old = memories.now(), tables.memories, move.row
-    values: Json = {**move.fields, "version": old.version + 1, "updated_at": now}
-    if {"subject", "content"} & move.fields.keys():
-        words = [str(move.fields.get(name, getattr(old, name))) for name in ("subject", "content")]
-        values["statement_key"] = statement_key(*words)
-    if move.fields.get("status", old.status) != Status.ACTIVE:
-        values["fade_at"] = None
-    elif "status" in move.fields:
-        values["last_used_at"] = now  # Else it would have faded already, and go at the next sweep.
-    as_read = (table.c.id == old.id) & (table.c.version == old.version)
-    row = tx.execute(table.update().where(as_read).values(**values).returning(*table.c)).one_or_none()
-    if row is None:
-        raise Conflict(f"Memory {old.id} has been changed meanwhile. Try again.")
-    return row
+def _revert_fields(tx: Tx, move: Move) -> MemoryRow:
+    """Set the fields that go back; return the new row. Conflict: the memory is not as it was read."""
+    fields = dict(move.fields)
+    if fields.get("status") == Status.ACTIVE:
+        fields["last_used_at"] = memories.now()  # Otherwise it would have faded already, and go with the next sweep.
+    return updates.write_fields(tx, move.row, fields)
 
 
 def _grounds(tx: Tx, plan: Plan) -> tuple[Grounds, Grounds]:
@@ -288,18 +276,18 @@ def _grounds(tx: Tx, plan: Plan) -> tuple[Grounds, Grounds]:
     return taken, provenance.give_back(tx, plan.tenant_id, withdrawn)
 
 
-def _claims(row: Any, move: Move) -> bool:
+def _claims(row: MemoryRow, move: Move) -> bool:
     """Whether a memory comes to say what another may have come to say meanwhile."""
     return row.status == Status.ACTIVE and bool(updates.CLAIMING & move.fields.keys())
 
 
-def _shown(row: Any, taken: Grounds, given: Grounds) -> Any:
-    """The row for its version, with what an undo of this undo will need."""
-    extra = {"withdrawn": taken.of_memory(row.id), "returned": given.of_memory(row.id)}
-    return SimpleNamespace(_mapping={**row._mapping, **{name: one for name, one in extra.items() if one}})
+def _restorable(memory_id: UUID, taken: Grounds, given: Grounds) -> Json:
+    """Evidence and relations of a memory that an undo of this undo will need."""
+    extra = {"withdrawn": taken.of_memory(memory_id), "returned": given.of_memory(memory_id)}
+    return {name: one for name, one in extra.items() if one}
 
 
-def _index(tx: Tx, plan: Plan, rows: Sequence[Any], vectors: NDArray[np.float32]) -> None:
+def _index(tx: Tx, plan: Plan, rows: Sequence[MemoryRow], vectors: NDArray[np.float32]) -> None:
     made = iter(vectors)
     for row, move in zip(rows, plan.moves, strict=True):
         if move.words is not None:
@@ -319,7 +307,7 @@ def _keep(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
     return [add.id]
 
 
-def _said(row: Any, move: Move, reason: str) -> Emission:
+def _said(row: MemoryRow, move: Move, reason: str) -> Emission:
     now_active, was_active = row.status == Status.ACTIVE, move.row.status == Status.ACTIVE
     if now_active and not was_active:
         return announcements.about(row.id, "memory.restored", announcements.changed(row, reason, new=row))
