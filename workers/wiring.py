@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from core.config import Settings
-from core.extraction import configured_extractor
-from core.extraction.windows import Sizes
+from core.extraction import configured_extractor, windows
 from core.index import reembedding
 from core.inference import quota
 from core.inference.client import Client
@@ -22,6 +23,12 @@ from workers.routing.action_dispatches import Workshop
 from workers.routing.router import Router
 from workers.tools import Tools
 
+RETRY_MAX_SECONDS: Final = 600.0
+"""Longest pause between two attempts; with the defaults (2 s first, 8 attempts) the pauses stay below it."""
+
+ROUTE_BATCH: Final = 500
+"""Events that a router claims in one transaction: if it dies, another one decides on no more than these again."""
+
 
 def policy(settings: Settings) -> Policy:
     """The ledger's policy as it is set."""
@@ -29,7 +36,7 @@ def policy(settings: Settings) -> Policy:
         lease=settings.lease_seconds,
         resend=settings.resend_seconds,
         retry_base=settings.retry_base_seconds,
-        retry_max=settings.retry_max_seconds,
+        retry_max=RETRY_MAX_SECONDS,
         attempts=settings.attempts,
         running=settings.tenant_limits.running,
     )
@@ -38,7 +45,7 @@ def policy(settings: Settings) -> Policy:
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
     app = reembedding.opened(settings, settings.database_pool)
-    cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
+    cached = CachedEmbedder(vectors or embedder(settings))
     tools = Tools(app, cached, _model(settings, app), settings)
     configured_extractor.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
     return Ledger(
@@ -55,9 +62,9 @@ def gate(settings: Settings) -> Gate | None:
         provider=quota.provider(settings),
         asking=table.MODEL_USERS if reads else table.MODEL_USERS - table.EXTRACTORS,
         reading=table.EXTRACTORS,
-        most=min(settings.extract_messages, Sizes(settings.window_messages, settings.window_stride).at_once),
-        window=settings.window_messages,
-        stride=settings.window_stride,
+        most=min(settings.extract_messages, windows.USUAL.at_once),
+        window=windows.USUAL.messages,
+        stride=windows.USUAL.stride,
         tokens_per_day=settings.llm_tokens_per_day,
         cost_per_day=settings.llm_cost_per_day,
     )
@@ -72,7 +79,7 @@ def router(settings: Settings) -> Router:
         # Room for a whole event, and as much again around it.
         shop=Workshop(table.queues(settings), table.ALONE, settings.approval_seconds, 2 * settings.event_bytes),
         meanings=Meanings(embedder(settings)),
-        batch=settings.route_batch,
+        batch=ROUTE_BATCH,
         max_hops=settings.max_hops,
         shares=policy(settings).shares,
     )

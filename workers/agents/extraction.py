@@ -19,7 +19,6 @@ from core.extraction import configured_extractor, requests
 from core.extraction import session as extraction
 from core.extraction.protocol import Retold
 from core.extraction.session import Extracted, Failed, Reader, Stretch
-from core.extraction.windows import Sizes
 from core.storage.db import Tx
 from core.summaries import units
 from core.summaries.units import Planned
@@ -91,18 +90,11 @@ def extractor(tools: Tools, job: Job, name: str | None = None) -> extraction.Ext
 
 
 def _reader(tools: Tools, job: Job, name: str | None = None) -> Reader:
-    settings = tools.settings
     try:
-        who = configured_extractor.chosen(settings, tools.model, name)
+        who = configured_extractor.chosen(tools.settings, tools.model, name)
     except Misconfigured as error:
         raise Never(str(error)) from error
-    return Reader(
-        who,
-        partial(note_call, tools, job),
-        Sizes(settings.window_messages, settings.window_stride),
-        settings.window_characters,
-        settings.window_novelty,
-    )
+    return Reader(who, partial(note_call, tools, job))
 
 
 def _extracted(tools: Tools, job: Job, session_id: str) -> Extracted:

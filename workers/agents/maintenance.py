@@ -38,8 +38,8 @@ def archive_faded(tools: Tools, job: Job) -> Outcome:
             last = retention.redraw(tx, job.tenant_id, None if changed else UUID(after), REDRAWN)
             then.append((job.target, {"redraw_after": str(last)} if last else {}))
             return {"redrawing": True}
-        archived = sweeps.faded(tx, job.tenant_id, job.author, settings.sweep_page)
-        then.extend([(job.target, {})] if archived == settings.sweep_page else [])
+        archived = sweeps.faded(tx, job.tenant_id, job.author, sweeps.PAGE)
+        then.extend([(job.target, {})] if archived == sweeps.PAGE else [])
         return {"archived": archived}
 
     return Outcome(write, then, count_changes)
@@ -54,7 +54,7 @@ def archive_surplus(tools: Tools, job: Job) -> Outcome:
     settings, then = tools.settings, list[tuple[str, Json]]()
 
     def write(tx: Tx) -> Json:
-        page = settings.sweep_page
+        page = sweeps.PAGE
         expired = sweeps.expired(tx, job.tenant_id, job.author, page)
         surplus = sweeps.overflowing(tx, job.tenant_id, job.author, settings.memories_per_user, page)
         days, dropped = settings.drop_archived_days, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.maintenance import sweeps
 from core.sessions import idle, working_memory
 from core.storage.db import Tx
 from core.types import Json
@@ -14,7 +15,7 @@ def close_idle(tools: Tools, job: Job) -> Outcome:
     settings, then = tools.settings, list[tuple[str, Json]]()
 
     def write(tx: Tx) -> Json:
-        page = settings.sweep_page
+        page = sweeps.PAGE
         closed = idle.idle(tx, job.tenant_id, settings.session_idle_seconds, page)
         swept = working_memory.sweep(tx, page)
         then.extend([(job.target, {})] if max(closed, swept) >= page else [])
