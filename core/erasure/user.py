@@ -31,12 +31,12 @@ from core.types import Category, Json
 ERASED: Final = "user.erased"
 
 ROUNDS: Final = 5
-"""How often the user may open a session while this locks those that there are."""
+"""Attempts to lock all sessions of the user while new ones are opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Quoted:
-    """A memory of someone else that cites the user, with the quotes that go and those that stay."""
+    """Another user's memory that cites the user, with its quotes that are erased and those that stay."""
 
     row: MemoryRow
     gone: Sequence[str]
@@ -77,16 +77,17 @@ def forget_names(tx: Tx, tenant_id: str) -> int:
 
 
 def rests_on(content: str, subject: str, gone: Sequence[str], left: Sequence[str]) -> bool:
-    """Whether a statement says something that only the quotes say that go, and not those that stay. Pure."""
+    """Return whether a statement has words that are only in the erased quotes, not in those that stay. Pure."""
     taken, stays = (frozenset(w for quote in quotes for w in comparison.read(quote).words) for quotes in (gone, left))
     own = frozenset(comparison.read(content).words) - frozenset(comparison.read(subject).words)
     return not left or not own.isdisjoint(taken - stays)
 
 
 def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
-    """Where the user spoke alone, and where with others; nobody adds to these, or moves their cursors, any more.
+    """Lock the user's sessions; return those in which they spoke alone, and those with others.
 
-    Before the owners' locks, as whoever writes what a session has taught them locks it first.
+    Nobody can add messages to these or move their cursors afterwards. They are locked before the owners, in the order
+    in which an extraction takes the locks.
     """
     locked: set[str] = set()
     for _ in range(ROUNDS):
@@ -99,12 +100,14 @@ def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
 
 
 def _values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -> dict[str, Any]:
-    """What all statements are bound to. The log is read last: what is found in it concerns what is locked."""
+    """Return the values bound in the steps. The log is read last, so that its events concern locked sessions only."""
     spoken = {"user": user_id, "alone": alone, "shared": shared, "erased": ERASED}
     rows = tx.execute(_EVENTS, spoken).all()
     for hold in (_HOLD_EVENTS, _HOLD_DISPATCHES):
         tx.execute(hold, {"seqs": sorted(row.seq for row in rows)})
-    more = tx.execute(_EVENTS, spoken).all()  # What was in hand when the events were held is written by now.
+    more = tx.execute(
+        _EVENTS, spoken
+    ).all()  # Dispatches that were running when the events were locked have been written by now.
     return {
         **spoken,
         "seqs": [row.seq for row in more],
@@ -115,7 +118,7 @@ def _values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -
 
 
 def _of_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], author: Author) -> Counter[str]:
-    """Erase what others' memories say on the user's word alone; the rest of them only lose their quotes."""
+    """Erase other users' memories that rest on the user's words alone; the others lose their quotes of the user."""
     quoted = _quoted(tx, values)
     going: defaultdict[str, list[UUID]] = defaultdict(list)
     staying = []
@@ -148,7 +151,7 @@ def _quoted(tx: Tx, values: Json) -> list[_Quoted]:
 
 
 def _blank_versions(tx: Tx, staying: Sequence[_Quoted]) -> int:
-    """Earlier wordings that rested on the user's words go; of what an undo had taken away, everything."""
+    """Blank earlier versions that rested on the user's words, and what undos had removed from these memories."""
     told = {one.row.id: one for one in staying}
     blanked = []
     for row in tx.execute(_VERSIONS, {"ids": list(told)}):
@@ -168,7 +171,7 @@ _SESSIONS = text("""
         SELECT FROM messages m WHERE m.session_id = mine.id AND m.user_id NOT IN (:user, '')) AS shared
     FROM mine ORDER BY mine.id COLLATE "C"
 """)
-"""The empty name stands for those who were erased before: where nobody else is left, the session goes."""
+"""The empty user id stands for users erased before: a session with nobody else is deleted."""
 
 _LOCK = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COLLATE "C" FOR UPDATE')
 
@@ -182,7 +185,7 @@ _CITED = """
     SELECT e.memory_id FROM evidence e JOIN memories told ON told.id = e.memory_id
     WHERE e.session_id = ANY(:shared) AND told.category = 'episode'
 """
-"""Memories that quote the user, were drawn from the user's, or tell of a conversation with the user."""
+"""Memories that quote the user, were derived from the user's, or retell a conversation with the user."""
 
 _OWNERS = text(f"""
     SELECT DISTINCT m.user_id FROM memories m WHERE m.user_id <> :user AND m.id IN ({_CITED})
@@ -208,19 +211,20 @@ _EVENTS = text("""
     )
     SELECT seq, id FROM own ORDER BY seq
 """)
-"""One pass over the log, and along the chains: what followed from the user's events and names nobody is theirs. The
-message of a session that was opened since then is not, nor is its event."""
+"""One pass over the log, then along causation: events that follow from the user's and name nobody belong to the user.
+The message of a session opened after the locks were taken is excluded, and so is its event.
+"""
 
 _HOLD_EVENTS = text("""
     SELECT count(*) FROM (SELECT FROM events WHERE seq = ANY(cast(:seqs AS bigint[])) ORDER BY seq FOR UPDATE) AS held
 """)
-"""Waits for the routers that decide on these events."""
+"""Waits for routers that are deciding on these events."""
 
 _HOLD_DISPATCHES = text("""
     SELECT count(*) FROM (
         SELECT FROM dispatches WHERE event_seq = ANY(cast(:seqs AS bigint[])) ORDER BY id FOR UPDATE) AS held
 """)
-"""Waits for the workers that are finishing what follows from them."""
+"""Waits for workers that are finishing dispatches of these events."""
 
 _SHARED_MESSAGES = text("""
     SELECT session_id, id, position FROM messages WHERE session_id = ANY(:shared) AND user_id = :user
@@ -252,4 +256,4 @@ _NOTE_ALL = text("""
     SELECT current_setting('imprint.tenant'), '', pg_current_xact_id()::text::bigint, 'message', '', ''
     ON CONFLICT DO NOTHING
 """)
-"""Names nobody: whoever keeps rows at hand reads all anew, also those of the user, who may come back."""
+"""Names no owner: every process reloads all cached rows, including those of the user, who may come back."""

@@ -21,17 +21,17 @@ log = structlog.get_logger()
 EXCHANGE = Exchange("imprint.bell", type="fanout", durable=False, delivery_mode="transient")
 
 QUIET_SECONDS = 0.02
-"""Rings within this time are one: a router reads everything there is anyway."""
+"""Notifications within this time are sent as one: a router reads everything anyway."""
 
 RETRY_SECONDS = 1.0
 """Pause before a lost broker is tried again; the poll covers the meantime."""
 
 BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
-"""A broker that is away: kombu passes on what its clients for Redis and RabbitMQ raise."""
+"""Errors of an unreachable broker: kombu passes on what its clients for Redis and RabbitMQ raise."""
 
 
 def broker_url(settings: Settings) -> str:
-    """The broker from the settings, else of the stack that runs on this home."""
+    """Return the broker's URL from the settings, or that of the stack running on this home."""
     if settings.broker_url is not None:
         return settings.broker_url.get_secret_value()
     if "broker_url" in settings.stack:
@@ -40,7 +40,7 @@ def broker_url(settings: Settings) -> str:
 
 
 class Bell:
-    """Rings without making the caller wait: a thread of its own talks to the broker."""
+    """Notifies listeners without blocking the caller: a thread talks to the broker."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -50,7 +50,7 @@ class Bell:
         self._thread.start()
 
     def ring(self) -> None:
-        """Say that there is something new; returns at once."""
+        """Notify listeners of new events; returns at once."""
         self._wanted.set()
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Bell:
 
 
 class Ear:
-    """Listens for the bell in a thread of its own and calls `heard`; reconnects for as long as it is open."""
+    """Listens in a thread and calls `heard` on each notification; reconnects until it is closed."""
 
     def __init__(self, url: str, heard: Callable[[], None]) -> None:
         self._url = url

@@ -19,7 +19,7 @@ from core.types import Json
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """By which formula a tenant's memories fade, the strength below which they have faded, and the database's time."""
+    """A tenant's fading: formula, the strength below which a memory has faded, and the database's time."""
 
     formula: Formula
     under: float
@@ -27,13 +27,13 @@ class Policy:
 
 
 def policy(tx: Tx, tenant_id: str) -> Policy:
-    """What holds in a tenant: what `align` wrote down last, so that all its rows are drawn by one formula."""
+    """Return the tenant's policy as `align` has stored it, so that all rows are computed by one formula."""
     row = tx.execute(_POLICY, {"tenant": tenant_id}).one()
     return Policy(decay.FORMULAS[row.formula], row.under, row.now)
 
 
 def columns(facts: Facts, since: datetime, policy: Policy) -> Json:
-    """What a row keeps: its curve, and when it will have faded if nobody uses it after `since`."""
+    """Return a row's stored curve, and when it will have faded if nobody uses it after `since`."""
     curve = policy.formula(facts)
     return {
         "fade_height": curve.height,
@@ -64,30 +64,30 @@ class CountedRow(UsedRow, Protocol):
 
 
 def since(row: UsedRow) -> datetime:
-    """From when on a memory's row fades: when it was last of use, or was recorded."""
+    """Return when a memory begins to fade: its last use, or its recording."""
     return row.last_used_at or row.recorded_at
 
 
 def strength(row: MemoryRow, now: datetime) -> float:
-    """How alive a memory's row is at a moment."""
+    """Return a memory's strength at a moment."""
     return Curve(row.fade_height, row.fade_half_life, row.fade_floor).strength(since(row), now)
 
 
 def plan(tx: Tx, tenant_id: str, ids: Iterable[UUID]) -> None:
-    """Draw the curves of active memories anew, after something that strengthens or weakens them has changed."""
+    """Recompute the curves of active memories after something that strengthens or weakens them has changed."""
     wanted = sorted(set(ids))
     if wanted:
         _draw(tx, policy(tx, tenant_id), tx.execute(_FACTS, {"ids": wanted}).all())
 
 
 def align(tx: Tx, tenant_id: str, formula: str, under: float) -> bool:
-    """Make settings the tenant's policy. True: they were not, and all its rows have to be drawn again."""
+    """Store settings as the tenant's policy; return True if they are new, so that all its rows must be recomputed."""
     values = {"tenant": tenant_id, "formula": formula, "under": under}
     return tx.execute(_ALIGN, values).rowcount == 1
 
 
 def redraw(tx: Tx, tenant_id: str, after: UUID | None, page: int) -> UUID | None:
-    """Draw the next page of a tenant's active memories by its policy; the last of them, or None: there are no more."""
+    """Recompute the next page of a tenant's active memories; return the last id, or None after the last page."""
     rows = tx.execute(_NEXT, {"after": after, "page": page}).all()
     _draw(tx, policy(tx, tenant_id), rows)
     return rows[-1].id if len(rows) == page else None

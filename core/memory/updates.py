@@ -26,18 +26,18 @@ EDITABLE: Final = frozenset(
         "occurred_at valid_from valid_to expires_at half_life_days pinned tags"
     ).split()
 )
-"""Columns that an edit may set; all others follow from these or from what happens."""
+"""Columns that an edit may set; all others are computed from these or from use."""
 
 CLAIMING: Final = frozenset({"subject", "content", "attribute", "value", "status", "trust", "expires_at"})
-"""Columns by which a memory may come to say what another one says."""
+"""Columns by which an edited memory may collide with another."""
 
 
 UNBELIEVED: Final = frozenset({Trust.REJECTED, Trust.QUARANTINED})
-"""What a memory says that counts for nothing."""
+"""Trust of memories whose statements do not count."""
 
 
 def keep(tx: Tx, tenant_id: str, changes: Sequence[Change], author: Author) -> tuple[list[UUID], list[Emission]]:
-    """Carry these changes out; the ids of the memories that fade anew from now on, and what to say."""
+    """Carry out these changes; return the ids of memories whose curve must be recomputed, and the events."""
     restores = [c for c in changes if isinstance(c, Restore)]
     pins = [c for c in changes if isinstance(c, Pin)]
     edits = [c for c in changes if isinstance(c, Edit)]
@@ -50,7 +50,7 @@ def keep(tx: Tx, tenant_id: str, changes: Sequence[Change], author: Author) -> t
 
 
 def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emission]:
-    """Archive memories of any owners; what to say. Conflict: one is not as it was when this was decided."""
+    """Archive memories of any owners; return the events. Conflict: one has changed since this was decided."""
     rows = _change_all(tx, _ARCHIVE, archives)
     asked = {a.id: a for a in archives}
     versions.record(tx, [Step(row, "archive", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
@@ -61,14 +61,14 @@ def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emissio
 
 
 def index_anew(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
-    """Write a memory's row of the index for the words it has now; without a vector it is found by them alone."""
+    """Replace a memory's row in the index; without a vector it is found by its words alone."""
     tx.execute(_UNINDEX, {"ref": str(row.id)})
     entry = search_index.MemoryEntry(str(row.id), row.content, row.occurred_at, vector)  # type: ignore[arg-type]
     search_index.put_memories(tx, tenant_id, row.user_id, row.group_id, [entry])
 
 
 def refuse_taken(tx: Tx, ids: Sequence[UUID]) -> None:
-    """Conflict: another active memory says what one of these says, or fills its slot."""
+    """Raise Conflict if another active memory says the same as one of these, or fills its slot."""
     if ids and tx.execute(_TAKEN, {"ids": list(ids)}).first() is not None:
         raise Conflict("Another active memory makes its statement or fills its slot; that one has to go first.")
 
@@ -110,7 +110,7 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
 
 
 def important(row: MemoryRow) -> Emission:
-    """What is said of a memory that has come to matter."""
+    """Return the event for a memory that has become important."""
     names = ("group_id", "content", "category", "topic", "importance", "attribute", "value", "session_id")
     told = {name: value for name in names if (value := getattr(row, name))}
     return announcements.about(row.id, "memory.write.important", announcements.named(row) | told)
@@ -148,7 +148,7 @@ def _edited(tx: Tx, edit: Edit) -> tuple[MemoryRow, MemoryRow]:
 
 
 def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
-    """Count uses, where they come long enough after the last counted one; the memories for which one did."""
+    """Count uses that come long enough after the last counted one; return the memories counted."""
     if not ids:
         return []
     values = {"ids": list(ids), "spacing": decay.SPACING.total_seconds()}
@@ -156,7 +156,7 @@ def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
 
 
 def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore | Pin]) -> Sequence[MemoryRow]:
-    """Carry a statement out on each memory that stands at the version given. Conflict: one does not."""
+    """Run a statement on memories at their given versions; return the rows. Conflict: one is at another version."""
     if not wanted:
         return []
     asked = [{"id": c.id, "version": c.version, "pinned": isinstance(c, Pin) and c.pinned} for c in wanted]

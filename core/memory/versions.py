@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What a memory rests on, since which change."""
+    """A piece of evidence for a memory, with the change that added it."""
 
     memory_id: UUID
     evidence: Evidence
@@ -39,9 +39,9 @@ class Citation:
 
 
 def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str, UUID], author: Author) -> MemoryRow:
-    """Carry a statement out on the one memory it names and record its version; the row as it is now.
+    """Run a statement on one memory and record its version; return the new row.
 
-    `step`: the change's name, its reason and its id. Conflict: the memory is no longer as it was judged.
+    `step`: the change's name, its reason and its id. Conflict: the memory has changed since it was judged.
     """
     row = tx.execute(statement, values).one_or_none()
     if row is None:
@@ -51,7 +51,7 @@ def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str
 
 
 def record(tx: Tx, steps: Sequence[Step], author: Author) -> None:
-    """Write a version of each memory that a change has touched."""
+    """Store a version of each memory that a change has touched."""
     if not steps:
         return
     snapshots = [memories.snapshot(step.row) | step.extra for step in steps]
@@ -76,7 +76,7 @@ def record(tx: Tx, steps: Sequence[Step], author: Author) -> None:
 
 
 def cite(tx: Tx, tenant_id: str, citations: Sequence[Citation]) -> None:
-    """Write down what memories rest on; what one cites already stays as it is."""
+    """Store evidence; what a memory cites already stays as it is."""
     if not citations:
         return
     values = {
@@ -92,13 +92,13 @@ def cite(tx: Tx, tenant_id: str, citations: Sequence[Citation]) -> None:
 
 
 def cite_too(tx: Tx, tenant_id: str, keeper: UUID, others: Iterable[UUID], change_id: UUID) -> None:
-    """Let a memory rest on all that others rest on, beside them."""
+    """Add the evidence of other memories to a memory's own."""
     values = {"tenant": tenant_id, "keeper": keeper, "others": list(others), "change": change_id}
     tx.execute(_CITE_TOO, values)
 
 
 def link(tx: Tx, tenant_id: str, links: Sequence[Link]) -> None:
-    """Write relations down; what is related already stays as it is."""
+    """Store relations; existing ones stay as they are."""
     if not links:
         return
     values = {

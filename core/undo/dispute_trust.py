@@ -23,14 +23,14 @@ OPEN = frozenset({Trust.CANDIDATE.value, Trust.CONFIRMED.value})
 
 @dataclass(frozen=True, slots=True)
 class Contradictions:
-    """Memories that something else contradicts still, and the trust of those whose dispute has come to its end."""
+    """Memories that another one still contradicts, and the earlier trust of those whose dispute has ended."""
 
     standing: frozenset[UUID]
     settled: Mapping[UUID, str]
 
 
 def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
-    """The contradictions of these memories, apart from those that the changes of a chain have made."""
+    """Read the contradictions of these memories, except those made by the changes of `chain`."""
     values = {"ids": list(ids), "chain": list(chain)}
     rows = tx.execute(_CONTRADICTED, values).all()
     standing = frozenset(row.id for row in rows if row.others)
@@ -39,7 +39,10 @@ def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
 
 
 def trusted(row: MemoryRow, fields: Json, known: Contradictions, given: Grounds) -> Json:
-    """The fields that go back, with the trust that the contradictions leave; `given`: what comes back with an undo."""
+    """Return the reverted fields with the trust that remaining contradictions leave.
+
+    `given`: relations restored by the undo.
+    """
     comes_back = any(
         one["relation"] == Relation.CONTRADICTS and str(row.id) in (one["from_id"], one["to_id"])
         for one in given.relations

@@ -21,11 +21,11 @@ class Grounds:
 
     @classmethod
     def of(cls, snapshots: Iterable[Json], name: str) -> Grounds:
-        """What versions of a memory have kept under a name."""
+        """Collect what versions of a memory have stored under a name."""
         return together(cls(**kept) for snapshot in snapshots if (kept := snapshot.get(name)))
 
     def of_memory(self, memory_id: UUID) -> Json:
-        """Those of one memory, for its version; a relation belongs to the memory that it starts from."""
+        """Return the rows of one memory as JSON; a relation belongs to the memory that it starts from."""
         kept = {
             "evidence": [one for one in self.evidence if one["memory_id"] == str(memory_id)],
             "relations": [one for one in self.relations if one["from_id"] == str(memory_id)],
@@ -36,21 +36,21 @@ class Grounds:
         return bool(self.evidence or self.relations)
 
     def ends(self) -> set[UUID]:
-        """The memories that are related by these."""
+        """Return the ids of memories at either end of these relations."""
         return {UUID(one[end]) for one in self.relations for end in ("from_id", "to_id")}
 
 
 def together(several: Iterable[Grounds]) -> Grounds:
-    """All of them in one."""
+    """Merge several into one."""
     kept = list(several)
     return Grounds([e for one in kept for e in one.evidence], [r for one in kept for r in one.relations])
 
 
 def withdraw(tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequence[UUID], returned: Grounds) -> Grounds:
-    """Take away what the first change of the chain has given to memories, and what it `returned`; what went.
+    """Remove what the first change of the chain gave to memories, and what it `returned`; return what was removed.
 
-    Evidence of the `resting` memories only, for one that the change made keeps what it was made from. What a verdict
-    that still stands cites too is left, as that one's.
+    Evidence only of the `resting` memories: one that the change created keeps its evidence. Rows that another valid
+    verdict cites as well stay, as that verdict's.
     """
     values = {
         "change": chain[0],
@@ -66,7 +66,7 @@ def withdraw(tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequen
 
 
 def give_back(tx: Tx, tenant_id: str, withdrawn: Grounds) -> Grounds:
-    """Write rows again that were taken away; those that were not there meanwhile."""
+    """Re-insert withdrawn rows; return those that did not exist in the meantime."""
     evidence = {"tenant": tenant_id, "rows": recordset(withdrawn.evidence)}
     relations = {"tenant": tenant_id, "rows": recordset(withdrawn.relations)}
     return Grounds(
