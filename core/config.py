@@ -38,23 +38,23 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class _Environment(EnvSettingsSource):
-    """The environment; a list or object that is not JSON is named."""
+    """Reads the environment; names the variable if a list or object is not JSON."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         return _decoded(super().decode_complex_value, field_name, field, value)
 
 
 class _EnvFile(DotEnvSettingsSource):
-    """`.env`, likewise."""
+    """Reads `.env`, likewise."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         return _decoded(super().decode_complex_value, field_name, field, value)
 
 
 class Settings(BaseSettings):
-    """What can be set, with the value used in production as the default. An empty value stands for the default.
+    """All settings, with production values as defaults. An empty value means the default.
 
-    Raises Misconfigured: a value is wrong, with a sentence for each that names the setting and where it stands.
+    Raises Misconfigured: a value is wrong, with a sentence for each that names the setting and its source.
     """
 
     model_config = SettingsConfigDict(env_prefix=faults.PREFIX, extra="ignore", frozen=True)
@@ -324,7 +324,7 @@ class Settings(BaseSettings):
 
     @cached_property
     def stack(self) -> dict[str, str]:
-        """Where the stack that runs on this home listens (`run/stack.json`), or nothing."""
+        """Addresses of the stack running on this home (`run/stack.json`), or nothing."""
         path = self.home / "run" / "stack.json"
         if not path.exists():
             return {}
@@ -335,7 +335,7 @@ class Settings(BaseSettings):
 
 
 def unknown() -> list[str]:
-    """A sentence for each name in the environment, in `.env` and in `imprint.toml` that no setting has."""
+    """Return a sentence for each name in the environment, `.env` and `imprint.toml` that is no setting."""
     return faults.unknown(Settings.model_fields)
 
 

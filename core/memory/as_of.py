@@ -28,7 +28,7 @@ TRUE = """
 """What makes a row `m` of `memories` true at `:as_of`; without a beginning it is true since it happened or was said."""
 
 UNEXPIRED = "(m.expires_at IS NULL OR m.expires_at > coalesce(cast(:known_at AS timestamptz), now()))"
-"""What makes the time of a row `m` not up, at `:known_at` or now."""
+"""Condition that a row `m` has not expired, at `:known_at` or now."""
 
 KNOWN = """
     LATERAL (
@@ -52,7 +52,7 @@ class Moment:
     known_at: datetime | None = None
 
     def statuses(self, *, archived: bool) -> list[str]:
-        """Of which statuses a memory may be: what was superseded may have been true once."""
+        """Return the statuses that are allowed: a superseded memory may have been true at an earlier time."""
         past = [Status.SUPERSEDED] if self.as_of else []
         return [Status.ACTIVE, *past, *([Status.ARCHIVED] if archived else [])]
 
@@ -61,7 +61,7 @@ NOW: Final = Moment()
 
 
 def get(tx: Tx, memory_id: UUID, moment: Moment) -> MemoryRow:
-    """The row of one memory at a moment; NotFound: there is none, it was not recorded yet, or it was not true."""
+    """Return the row of one memory at a moment. NotFound: there is none, or it was not recorded or not true yet."""
     if moment == NOW:
         return memories.get(tx, memory_id)
     memories.get(tx, memory_id)
@@ -78,12 +78,12 @@ def get(tx: Tx, memory_id: UUID, moment: Moment) -> MemoryRow:
 
 
 def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, MemoryRow]:
-    """Rows by id as they were recorded at a time; those that were not yet are left out."""
+    """Return rows by id as recorded at a time; those recorded later are left out."""
     return {row.id: row for row in tx.execute(*asking(ids, known_at))}
 
 
 def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
-    """How to ask for the rows of memories, as they were recorded at a time."""
+    """Return the statement for rows of memories as recorded at a time."""
     return (
         (memories.OF_IDS, {"ids": list(ids)})
         if known_at is None
@@ -92,12 +92,12 @@ def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
 
 
 def evidence(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, list[Evidence]]:
-    """What each memory rested on at a time, oldest first."""
+    """Return the evidence of each memory at a time, oldest first."""
     return memories.cited(tx.execute(*asking_evidence(ids, known_at)))
 
 
 def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
-    """How to ask what memories rested on at a time; for `memories.cited`."""
+    """Return the statement for the evidence of memories at a time; for `memories.cited`."""
     return (memories.EVIDENCE if known_at is None else _EVIDENCE), {"ids": list(ids), "known_at": known_at}
 
 

@@ -26,24 +26,24 @@ STANDING = """
 """What makes a row `m` of `memories` count: it is active, believed and its time is not up."""
 
 ANYWHERE: Final[Json] = {"group": None, "anywhere": True}
-"""Memories of a user, said in whatever group or in none."""
+"""Memories of a user from any group or none."""
 
 NEIGHBOURS = 5
-"""Nearest memories by vector that a candidate is judged against; a sixth has never changed a verdict's kind."""
+"""Nearest memories by vector that a candidate is compared with; a sixth has never changed a verdict's kind."""
 
 REVISABLE = 60
-"""Nearest memories that one is judged against which may end what shares no slot and few words with it."""
+"""Nearest memories that a candidate is compared with if it may end one that shares no slot and few words with it."""
 LATEST = 400
-"""Memories told last that it is judged against as well: vectors say little of short statements in few characters."""
+"""Latest memories that such a candidate is compared with as well: vectors of short statements say little."""
 
 
 CROWD = 64
-"""Times as many memories that do not count are passed over, at the most, to find as many that do."""
+"""Factor by which the search is widened, at most, while too few of the nearest memories are active."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One step of a memory's history: what changed, why, by whom."""
+    """One version of a memory: what changed, why, by whom."""
 
     version: int
     change: str
@@ -56,7 +56,7 @@ class Version:
 
 
 def get(tx: Tx, memory_id: UUID) -> MemoryRow:
-    """The row of one memory; NotFound if there is none in this tenant: it never was, or was erased."""
+    """Return the row of one memory. NotFound: there is none in this tenant, or it was erased."""
     row = tx.execute(text("SELECT * FROM memories WHERE id = :id"), {"id": memory_id}).one_or_none()
     if row is None:
         raise receipts.absent(tx, memory_id)
@@ -64,17 +64,17 @@ def get(tx: Tx, memory_id: UUID) -> MemoryRow:
 
 
 def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, MemoryRow]:
-    """Rows by id; ids that are not there are left out."""
+    """Return rows by id; ids without a row are left out."""
     return {row.id: row for row in tx.execute(OF_IDS, {"ids": list(ids)})}
 
 
 def evidence(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
-    """What each memory rests on, oldest first."""
+    """Return the evidence of each memory, oldest first."""
     return cited(tx.execute(EVIDENCE, {"ids": list(ids)}))
 
 
 def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
-    """Rows of evidence by the memories that rest on them."""
+    """Group rows of evidence by memory."""
     found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
     for row in rows:
         found[row.memory_id].append(Evidence(row.session_id, row.message_id, row.event_id, row.quote))
@@ -82,7 +82,7 @@ def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
 
 
 def history(tx: Tx, memory_id: UUID) -> list[Version]:
-    """Every version, oldest first."""
+    """Return every version of a memory, oldest first."""
     rows = tx.execute(_HISTORY, {"id": memory_id})
     return [
         Version(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at, r.change_id) for r in rows
@@ -90,12 +90,12 @@ def history(tx: Tx, memory_id: UUID) -> list[Version]:
 
 
 def made_by(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
-    """Versions that these dispatches wrote, with the statement of each."""
+    """Return the versions that these dispatches wrote, with the statement of each."""
     return list(tx.execute(_MADE_BY, {"ids": list(dispatch_ids)}))
 
 
 def count(tx: Tx, user_id: str) -> int:
-    """Active memories of a user."""
+    """Count the active memories of a user."""
     return int(tx.execute(_COUNT, {"user": user_id}).scalar_one())
 
 
@@ -108,10 +108,10 @@ def neighbours(
     *,
     anywhere: bool = False,
 ) -> list[list[identity.Known]]:
-    """For each candidate the active memories it must be judged against: same statement, same slot, nearest vectors.
+    """Return for each candidate the active memories to compare it with: same statement, same slot, nearest vectors.
 
-    Of those that were said in the same group, or in none as well: what is confirmed or reworded by it would show one
-    group what was said elsewhere. `anywhere`: of all.
+    Only those said in the same group (or likewise in none), because a confirmed or reworded memory would show one group
+    what was said elsewhere. `anywhere`: from all groups.
     """
     place = {"group": group_id, "anywhere": anywhere}
     revising = [endings.may_end(candidate) for candidate in candidates]
@@ -140,10 +140,10 @@ def neighbours(
 def standing(
     tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, place: Json = ANYWHERE
 ) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
-    """For each vector its nearest memories that count, `limit` at the most; and their rows, as `known` takes them.
+    """Return the `limit` nearest active memories of each vector, and their rows for `known`.
 
-    `place`: the group in which they were said. What was archived keeps its vector and may crowd out the one that
-    stands for it: where too few of the nearest count, more are looked at.
+    `place`: the group in which they were said. Archived memories keep their vectors and may crowd out active ones: if
+    too few of the nearest are active, the search is widened.
     """
     near: list[nearest_vectors.Near] = [[] for _ in vectors]
     rows: dict[UUID, KnownRow] = {}
@@ -160,12 +160,12 @@ def standing(
 
 
 def now() -> datetime:
-    """The time at which something is written, where the database's own is not at hand."""
+    """Return the current time, for rows that do not take the database's."""
     return datetime.now(UTC)
 
 
 def snapshot(row: MemoryRow) -> Json:
-    """A memory's row as JSON, for its history; without how it fades, which follows from the rest."""
+    """Return a memory's row as JSON for its history, without its curve, which follows from the rest."""
     return {name: _plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
 
 
@@ -176,7 +176,7 @@ def _plain(value: object) -> Any:
 
 
 def known(row: KnownRow, similarity: float | None = None) -> identity.Known:
-    """A row as the judge sees it, with its cosine to what is judged."""
+    """Convert a row for comparison, with its cosine to the candidate."""
     return identity.Known(
         row.id,
         row.version,
@@ -194,7 +194,7 @@ def known(row: KnownRow, similarity: float | None = None) -> identity.Known:
 
 
 def candidate(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate:
-    """What a row says, as a candidate that rests on this evidence."""
+    """Convert a row and its evidence to a candidate."""
     return Candidate(
         row.content,
         Category(row.category),

@@ -29,18 +29,18 @@ MAIN: Final = "main"
 """The id of a session's plan that was given none."""
 
 PAGE: Final = 200
-"""Events of a session that are read at once."""
+"""Events of a session read in one query."""
 
 LIKE: Final = (
     r"(^|\n)\s*([-*+•]|\d{1,2}[.)、])\s*\[[ x~>/!-]\]|[✅☑✔⬜☐]|plan|to-?do|roadmap|\mstep|计划|步骤|待办|第.{1,3}步"
     r"|(^|\n)\s*1[.)、]"
 )
-"""What stands in every message that may be about a plan, for PostgreSQL. The rule `track_plans` asks for less of it."""
+"""LIKE patterns that every message about a plan matches. The rule `track_plans` filters less strictly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan of a session as it stands; `current`: the id of the step that is being worked on."""
+    """A plan of a session; `current`: id of the step being worked on."""
 
     session_id: str
     id: str
@@ -62,7 +62,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Plans that have changed by what was read, ready to be written if nobody was faster."""
+    """Changed plans, to be written if nobody else has changed them."""
 
     tenant_id: str
     session_id: str
@@ -70,7 +70,7 @@ class Tracked:
     read: Sequence[int]
 
     def write(self, tx: Tx) -> Json:
-        """Write them. Conflict: someone else has brought one of them up to date, or erased what they rest on."""
+        """Write the plans. Conflict: another worker has updated one of them, or what they rest on was erased."""
         if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
             raise Conflict("A message that the plan was read from was erased meanwhile.")
         for plan in sorted(self.changed, key=lambda one: one.id):
@@ -81,7 +81,7 @@ class Tracked:
 
 @dataclass(slots=True)
 class _Standing:
-    """The plans of a session while events are applied to them."""
+    """Plans of a session while events are applied to them."""
 
     session_id: str
     plans: dict[str, Plan]
@@ -89,7 +89,7 @@ class _Standing:
     changed: set[str]
 
     def apply(self, event: Event, asked: str | None) -> None:
-        """One event, where no plan that it is about has heard of a later one."""
+        """Apply one event, unless the plan that it is about has seen a later one."""
         if event.event_type == UPDATED:
             self.published = True
             self._replace(event, _plan_id(event.payload), parsing.parse(output.value(event.payload["plan"])))
@@ -109,7 +109,7 @@ class _Standing:
         self._keep(event, plan_id, plans_tree.updated(known.tree if known else None, tree), replaced=True)
 
     def _mark(self, event: Event, reference: str, status: str) -> None:
-        """Only where a single open plan has such a step."""
+        """Mark a step, if exactly one open plan has it."""
         marked = {
             plan.id: tree
             for plan in self.plans.values()
@@ -121,7 +121,7 @@ class _Standing:
                 self._keep(event, plan_id, tree)
 
     def _keep(self, event: Event, plan_id: str, tree: Tree, *, replaced: bool = False) -> None:
-        """It belongs to whoever said last what is to be done; not to who says how far it is."""
+        """Store a plan. It belongs to the user who last said what is to be done, not to one who reports progress."""
         known = self.plans.get(plan_id)
         group = event.payload.get("group_id")
         self.plans[plan_id] = Plan(
@@ -141,9 +141,9 @@ class _Standing:
 
 
 def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked:
-    """What the log says of the session's plans beyond what they know, this event's included.
+    """Read from the log what has changed in the session's plans, this event included.
 
-    Never: the event's plan is none, too deep, or too large. Of other events that is said when their own turn comes.
+    Never: the event's plan is none, too deep, or too large. Other events raise that when it is their turn.
     """
     with db.tenant(tenant_id) as tx:
         known = {plan.id: plan for plan in find(tx, session_id)}
@@ -155,7 +155,7 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked
         try:
             standing.apply(one, asked)
         except Never:
-            # What only looks like a plan, in a message, may be too long for one; who publishes a plan is told.
+            # A message may only look like a plan and be too long for one; only a published plan is refused.
             if one.seq == event.seq and one.event_type == UPDATED:
                 raise
     changed = [replace(standing.plans[plan_id]) for plan_id in sorted(standing.changed)]
@@ -163,31 +163,31 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked
 
 
 def find(tx: Tx, session_id: str) -> list[Plan]:
-    """All plans of a session, the one that was spoken of last first."""
+    """Return all plans of a session, the latest mentioned first."""
     return [_plan(row) for row in tx.execute(_FIND, {"session": session_id})]
 
 
 def current(tx: Tx, session_id: str) -> list[Plan]:
-    """Those that are still to be worked on."""
+    """Return the plans that are still open."""
     return [plan for plan in find(tx, session_id) if plan.status in plans_tree.OPEN]
 
 
 def rendered(plan: Plan, tokens: int, counter: Counter) -> str:
-    """The plan in words, within so many tokens: goal, progress, the current step, then the others as there is room."""
+    """Render a plan within a number of tokens: goal, progress, current step, then as many others as fit."""
     return rendering.rendered(plan.tree, tokens, counter.count)
 
 
 def forget_messages(tx: Tx, session_ids: Sequence[str]) -> int:
-    """Delete the plans of these sessions that messages may have told of; how many.
+    """Delete plans of these sessions that may hold words of their messages; return how many.
 
-    To be called where messages lose their text: what an agent has published comes back with its next update, what
-    stands in messages that remain with the next that is about it.
+    To be called when messages lose their text: a plan that an agent publishes comes back with its next update, one from
+    remaining messages with the next message about it.
     """
     return tx.execute(_FORGET, {"sessions": list(session_ids)}).rowcount
 
 
 def _heard(tx: Tx, session_id: str, after: int, event: Event) -> Iterator[tuple[Event, str | None]]:
-    """What was said of plans behind a place in the log, and this event; each with what a person asked before it."""
+    """Yield events about plans after a position in the log, then this one, each with the person's message before it."""
     while True:
         values = {"session": session_id, "after": after, "one": event.seq, "like": LIKE, "page": PAGE}
         rows = tx.execute(_HEARD, values).all()
