@@ -222,7 +222,7 @@ class Settings(BaseSettings):
     session_idle_seconds: Positive = Field(
         24 * 3600, description="Silence after which a session that nobody ended is ended, seconds."
     )
-    recent_messages: Count = Field(100, description="Newest messages of a session that are kept at hand.")
+    recent_messages: Count = Field(100, description="Newest messages of a session that are cached.")
     summarize_messages: Count = Field(200, description="Messages from which a session is summarised.")
     summarize_tokens: Count = Field(8000, description="Tokens from which a session is summarised.")
     context_tokens: Count = Field(8000, description="Tokens of a context for which neither limit nor model is given.")

@@ -1,8 +1,8 @@
 """structlog configuration.
 
-A log outlives what it speaks of, so no line may quote a user. Of results only numbers are logged, and of exceptions
-the classes and the places: their messages may hold whatever was being worked on. The reason of a failed dispatch is
-kept in its row, which erasing a user reaches.
+A log outlives its subjects, so no line may quote a user. Of results only numbers are logged, and of exceptions only
+classes and places: their messages may contain the data being processed. The reason of a failed dispatch is stored in
+its row, which erasing a user reaches.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Memoization keyed by digests, so no user text is retained; one scope per unit of work.
 
-What is erased must be gone from all processes, and nobody can tell each of them. So there are two ways: `Kept` holds
-values under digests until nobody has asked for them for a while; `once` anything, but no longer than a piece of work.
+Erased data must disappear from all processes, and no message reaches each of them. So there are two ways: `Kept` caches
+values under digests until they have not been used for a while; `once` caches anything, but only within a unit of work.
 """
 
 from __future__ import annotations

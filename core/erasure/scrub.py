@@ -177,7 +177,7 @@ def _await_rewritten(client: redis.Redis) -> None:
         if not (info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"]):
             return
         if time.monotonic() > until:
-            raise Later("The broker did not write its file anew in time. Scrub again.")
+            raise Later("The broker did not rewrite its file in time. Scrub again.")
         time.sleep(STEP_SECONDS)
 
 

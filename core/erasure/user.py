@@ -129,7 +129,7 @@ def _of_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], aut
         else:
             staying.append(one)
     if not owners.issuperset(row.row.user_id for row in quoted):
-        raise Conflict("Someone has learnt from the user meanwhile. Erase them again.")
+        raise Conflict("Something was learnt from the user in the meantime. Erase them again.")
     counts: Counter[str] = Counter()
     for owner, ids in going.items():
         found = memory.delete_memories(tx, tenant_id, owner, ids)

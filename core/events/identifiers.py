@@ -1,6 +1,6 @@
-"""Which ids of users, groups, sessions and messages may come in: those that can be seen, told apart and reached.
+"""Valid ids of users, groups, sessions and messages: visible, distinguishable and reachable.
 
-Every id is also part of an address such as `/v1/sessions/{id}/messages`, by which what it names is read and erased.
+Every id is also part of an address such as `/v1/sessions/{id}/messages`, by which its data is read and erased.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import unicodedata
 from typing import Final
 
 UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of Unicode that show nothing, or only move what stands beside them: controls, format, separators."""
+"""Unicode categories that are invisible, or only move adjacent characters: controls, format, separators."""
 
 BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 """Letters and signs without a visible glyph: Hangul fillers, the empty Braille pattern."""

@@ -21,7 +21,7 @@ COLUMNS = """
     e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
     e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}')
 """
-"""What `event_of` reads, in the order of Event's fields."""
+"""Columns that `event_of` reads, in the order of Event's fields."""
 
 SOURCE = SERVICE
 """Source of the events that the service itself emits; `core.events.parsing` refuses it from anyone else."""
@@ -224,7 +224,7 @@ _INSERT = text("""
     ON CONFLICT DO NOTHING
     RETURNING seq, id, source
 """)
-"""Append a batch in its order; what the log knows already is left out of the answer."""
+"""Append a batch in its order; return only events that are new."""
 
 _GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LIMIT 1")
 
@@ -251,7 +251,7 @@ _PENDING = text("""
             WHERE status IN ('pending', 'running', 'retrying') AND root_seq <= :seq)
          + (SELECT count(*) FROM flows WHERE due_at IS NOT NULL AND root_seq <= :seq)
 """)
-"""Unrouted events, open dispatches and open debounces whose chain began at or before the place."""
+"""Unrouted events, open dispatches and open debounces whose chain began at or before the position."""
 
 _OPEN_FROM = text("""
     SELECT least(
@@ -266,4 +266,4 @@ _FLUSH = text("""
         WHERE kind = 'debounce' AND due_at > now() AND root_seq <= :seq
         ORDER BY tenant_id COLLATE "C", rule COLLATE "C", key COLLATE "C" FOR UPDATE)
 """)
-"""Locked in the order in which routers lock (`rules.flow.flow_rows`), and none of the stages that come after."""
+"""Locks in the order of the routers (`rules.flow.flow_rows`), and none of the later stages."""

@@ -1,6 +1,6 @@
-"""Ids of requests that may be sent again: by the idempotency key, and by who asked for whom through which door.
+"""Ids of repeatable requests, made of idempotency key, caller, owner and entry point.
 
-Keyed, so that no id can be foreseen and taken in advance, and no two users, doors or tenants share one.
+Keyed, so that no id can be foreseen and taken in advance, and no two users, entry points or tenants share one.
 """
 
 from __future__ import annotations

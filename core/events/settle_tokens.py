@@ -1,6 +1,6 @@
-"""Settle tokens: places in the log, encrypted for one tenant: plain ones would show how much other tenants do.
+"""Settle tokens: positions in the log, encrypted per tenant, because plain ones would show how busy other tenants are.
 
-AES-SIV (RFC 5297): the same place gives the same token, and a changed one or another tenant's is not accepted.
+AES-SIV (RFC 5297): the same position gives the same token, and a changed one or another tenant's is refused.
 """
 
 from __future__ import annotations

@@ -25,7 +25,9 @@ TRUE = """
     (cast(:as_of AS timestamptz) IS NULL OR (coalesce(m.valid_from, m.occurred_at) <= :as_of
                                              AND (m.valid_to IS NULL OR m.valid_to > :as_of)))
 """
-"""What makes a row `m` of `memories` true at `:as_of`; without a beginning it is true since it happened or was said."""
+"""Condition that a row `m` of `memories` is true at `:as_of`; without `valid_from` it is true since it happened or was
+said.
+"""
 
 UNEXPIRED = "(m.expires_at IS NULL OR m.expires_at > coalesce(cast(:known_at AS timestamptz), now()))"
 """Condition that a row `m` has not expired, at `:known_at` or now."""
@@ -38,9 +40,8 @@ KNOWN = """
         ) AS last, jsonb_populate_record(s, last.snapshot) AS was
     )
 """
-"""The row `s` of `memories` as it was recorded at `:known_at`; no row, where it was not recorded yet.
-
-What a snapshot does not hold, how the memory fades, is as it is now.
+"""Row `s` of `memories` as recorded at `:known_at`, or none. The curve, which snapshots do not contain, is the current
+one.
 """
 
 

@@ -24,7 +24,7 @@ HALF_LIFE_DAYS: Final[Mapping[str, float]] = {
     "event": 60.0,
     "plan": 30.0,
 }
-"""Days after which an unused memory of the category counts half, before anything has strengthened it."""
+"""Days after which an unused memory of the category has half its strength, before anything has strengthened it."""
 
 LASTING: Final = frozenset({"instruction"})
 """Categories that never fade: an instruction holds until it is revoked."""

@@ -77,7 +77,7 @@ def _last_use(tx: Tx, derived: Derive) -> datetime:
     asked = [{"id": part.id, "version": part.version} for part in derived.parts]
     row = tx.execute(_PARTS, {"rows": recordset(asked)}).one()
     if row.standing != len(derived.parts):
-        raise Conflict("A memory that this is drawn from has been changed meanwhile.")
+        raise Conflict("A memory from which this is derived has been changed in the meantime.")
     last: datetime = row.last
     return last
 
@@ -154,4 +154,4 @@ _PARTS = text("""
     JOIN json_to_recordset(cast(:rows AS json)) AS p (id uuid, version int) ON p.id = m.id AND p.version = m.version
     WHERE m.status = 'active'
 """)
-"""Parts that stand as they were read; of an aggregate no row can be locked, and retiring checks the version again."""
+"""Active parts at the versions read. No row of an aggregate can be locked; archiving them checks the versions again."""

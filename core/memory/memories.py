@@ -23,7 +23,7 @@ STANDING = """
     m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
     AND (m.expires_at IS NULL OR m.expires_at > now())
 """
-"""What makes a row `m` of `memories` count: it is active, believed and its time is not up."""
+"""Condition that a row `m` of `memories` is active, trusted and not expired."""
 
 ANYWHERE: Final[Json] = {"group": None, "anywhere": True}
 """Memories of a user from any group or none."""
@@ -237,7 +237,7 @@ KNOWN = (
     "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category, m.said_at, m.valid_from, "
     "m.structured"
 )
-"""What `known` takes of a row `m` of `memories`."""
+"""Columns of a row `m` of `memories` that `known` reads."""
 
 _PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"
 
@@ -261,4 +261,4 @@ _SAME = text(f"""
     JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute
     WHERE {STANDING} AND {_PLACE}
 """)
-"""Active memories that say the same, or fill the same slot, as each candidate."""
+"""Active memories with the statement or the slot of each candidate."""

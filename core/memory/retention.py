@@ -123,7 +123,7 @@ _COUNTED = """
               WHERE r.to_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes')) AS relations
     FROM memories m
 """
-"""What strength is made of; to contradict or to be replaced speaks for nobody."""
+"""Inputs of the strength; relations of contradiction and replacement do not count."""
 
 _FACTS = text(f"{_COUNTED} WHERE m.id = ANY(:ids) AND m.status = 'active' ORDER BY m.id")
 

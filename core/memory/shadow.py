@@ -1,6 +1,6 @@
 """Shadow tenant for rebuilt memories, and the diff with the live set.
 
-The database keeps the two apart as it keeps any two tenants. What is compared is what stands on both sides.
+The database separates the two like any two tenants. Active memories of both are compared.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ _BY_A_PERSON = """
     ((v.author->>'name' LIKE 'key:%' OR v.author->>'name' = 'file')
      AND NOT EXISTS (SELECT FROM rebuilds r WHERE r.id = v.change_id))
 """
-"""A person who takes a rebuild over has not looked at each of its memories: these can be rebuilt again."""
+"""A person who accepts a rebuild has not looked at each of its memories, so these can be rebuilt again."""
 
 _STANDING = text(f"""
     SELECT m.*,

@@ -162,7 +162,7 @@ def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore |
     asked = [{"id": c.id, "version": c.version, "pinned": isinstance(c, Pin) and c.pinned} for c in wanted]
     rows = tx.execute(change, {"rows": recordset(asked)}).all()
     if len(rows) != len(wanted):
-        raise Conflict("A memory that this was decided on has been changed meanwhile, or is not in the state for it.")
+        raise Conflict("A memory of this decision has been changed in the meantime, or its status does not allow it.")
     return rows
 
 
@@ -190,7 +190,7 @@ _RESTORE = text(f"""
                           expires_at = CASE WHEN m.expires_at > clock_timestamp() THEN m.expires_at END,
                           {_CHANGING} AND m.status = 'archived' RETURNING m.*
 """)
-"""An expiry that has passed goes, for it would archive the memory again at once."""
+"""A past expiry is removed, because it would archive the memory again at once."""
 
 _PIN = text(f"UPDATE memories m SET pinned = c.pinned, {_CHANGING} AND m.status = 'active' RETURNING m.*")
 
@@ -210,4 +210,4 @@ _USE = text("""
 """)
 
 _UNINDEX = text("DELETE FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = :ref")
-"""A row of the index is written once; for other words it is written anew."""
+"""Rows of the index are never updated, but replaced."""

@@ -1,6 +1,6 @@
 """Log of judgements, and which were undone.
 
-An undo stands among them, with kind `undo` and what it undoes, for it is a judgement too, and can be undone itself.
+An undo is one of them, with kind `undo` and the change that it undoes: it is a judgement too, and can be undone.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def mark_undone(tx: Tx, chain: Sequence[UUID], by: UUID) -> None:
     """
     first = tx.execute(_ONE_LOCKED, {"id": chain[0]}).one_or_none()
     if first is not None and first.undone_by is not None:
-        raise Conflict(f"This was undone meanwhile, by change {first.undone_by}.")
+        raise Conflict(f"This was undone in the meantime, by change {first.undone_by}.")
     rows = [
         {"id": one, "by": None if place % 2 else (chain[place - 1] if place else by)} for place, one in enumerate(chain)
     ]
@@ -187,7 +187,7 @@ _CONCERNED = text("""
     SELECT first.verdict, m.id, m.content, m.status, m.trust FROM first JOIN memories m ON m.id = first.memory_id
     ORDER BY first.verdict, first.place, m.id
 """)
-"""The memories of a verdict first, then all others that its change has written a version of."""
+"""Memories named in a verdict first, then all others that its change has touched."""
 
 _UNDO_OF = text("""
     SELECT id FROM verdicts

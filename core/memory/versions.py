@@ -133,7 +133,7 @@ _CITE_TOO = text("""
     FROM evidence WHERE memory_id = ANY(:others)
     ON CONFLICT DO NOTHING
 """)
-"""The others keep what they cite: one that was put away may come back."""
+"""The others keep their evidence, because an archived one may be restored."""
 
 _LINK = text("""
     INSERT INTO relations (tenant_id, from_id, relation, to_id, change_id)

@@ -254,7 +254,7 @@ _OVERTAKEN = text(f"""
       AND m.id <> ALL(coalesce(cast(:seen AS uuid[]), '{{}}'))
     LIMIT 1
 """)
-"""Each of the two by its own index."""
+"""UNION, so that each half uses its own index."""
 
 _SUPERSEDE = text("""
     UPDATE memories m SET status = 'superseded', valid_from = since.at,
@@ -267,8 +267,7 @@ _SUPERSEDE = text("""
     WHERE m.id = :id AND m.version = :version AND m.status = 'active'
     RETURNING m.*
 """)
-"""A state that was told without a date began some time before it was told: where it ended before that, nobody has said
-since when it was so."""
+"""A state without a date began some time before it was said: if it ended before that, its beginning is unknown."""
 
 _CONFIRM = text("""
     UPDATE memories SET confidence = confidence + (1 - confidence) * :step,

@@ -1,7 +1,7 @@
 """Plans of a session, projected from the log.
 
-An agent publishes `plan.updated`; where it does not, its messages are read for a plan. What messages say of single
-steps ("step 2 is done", 第二步完成了) brings a plan up to date where it is clear which step of which plan is meant.
+An agent publishes `plan.updated`; otherwise its messages are searched for a plan. Messages about single steps ("step 2
+is done", 第二步完成了) update a plan if it is clear which step of which plan is meant.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class Tracked:
     def write(self, tx: Tx) -> Json:
         """Write the plans. Conflict: another worker has updated one of them, or what they rest on was erased."""
         if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
-            raise Conflict("A message that the plan was read from was erased meanwhile.")
+            raise Conflict("A message that the plan was read from was erased in the meantime.")
         for plan in sorted(self.changed, key=lambda one: one.id):
             if tx.execute(_WRITE, _row(self.tenant_id, plan)).rowcount != 1:
-                raise Conflict("Another worker has brought this plan up to date meanwhile.")
+                raise Conflict("Another worker has updated this plan in the meantime.")
         return {"plans": len(self.changed)}
 
 
@@ -246,7 +246,7 @@ _FIND = text("SELECT * FROM plans WHERE session_id = :session ORDER BY event_seq
 _PUBLISHED = text("""
     SELECT EXISTS (SELECT FROM events WHERE session_id = :session AND event_type = 'plan.updated' AND seq <= :upto)
 """)
-"""Whether an agent says itself what its plan is: then messages are not read for one."""
+"""Whether an agent publishes its plans: then messages are not searched for one."""
 
 _HEARD = text("""
     SELECT e.seq, e.id, e.event_type, e.user_id, e.payload, CASE WHEN e.payload ->> 'role' = 'assistant' THEN (
@@ -265,7 +265,7 @@ _BLANK = text("""
     SELECT FROM (SELECT content FROM messages WHERE session_id = :session AND event_seq = ANY(:seqs) FOR SHARE) AS held
     WHERE content = ''
 """)
-"""Held, so that whoever erases one of them meanwhile comes after the plan, and takes it along."""
+"""Locked, so that an erasure of one of them waits for the plan, and deletes it too."""
 
 _WRITE = text("""
     INSERT INTO plans AS p (tenant_id, session_id, id, user_id, group_id, goal, status, steps, current, event_id,
@@ -280,7 +280,6 @@ _WRITE = text("""
         updated_at = clock_timestamp()
     WHERE p.version = :version AND p.event_seq < excluded.event_seq
 """)
-"""By compare-and-set: only over the version that was read, and never over what a later event said, nor in the place of
-one that was taken away."""
+"""Compare-and-set: only over the version that was read, never over a later event, nor for a deleted plan."""
 
 _FORGET = text("DELETE FROM plans WHERE session_id = ANY(:sessions)")

@@ -1,6 +1,6 @@
 """Plan trees and status propagation, pure.
 
-A step that an update says nothing about keeps the status it had; else it stands as its own steps do.
+A step that an update does not mention keeps its status; a step with substeps has theirs.
 """
 
 from __future__ import annotations

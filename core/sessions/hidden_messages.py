@@ -77,7 +77,7 @@ _MESSAGE = text("""
     SELECT s.id FROM sessions s JOIN messages m ON m.session_id = s.id
     WHERE s.id = :session AND m.id = :message FOR SHARE OF s
 """)
-"""Locked against a deletion, after which no mark may be left."""
+"""Locked against deletion, after which no mark may remain."""
 
 _HIDE = text("""
     INSERT INTO hidden_messages (tenant_id, session_id, message_id, reason, author)

@@ -47,4 +47,4 @@ _IDLE = text("""
     UPDATE sessions s SET ended_at = s.last_at FROM idle WHERE s.id = idle.id
     RETURNING s.id, s.user_id, s.group_id, s.message_count, s.last_at AT TIME ZONE 'UTC' AS last_at
 """)
-"""By an index over the open ones alone: however many have ended, they are not looked at."""
+"""Uses an index of open sessions only, so that ended ones cost nothing."""

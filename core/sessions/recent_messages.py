@@ -1,16 +1,16 @@
 """Redis cache of the newest messages, validated against PostgreSQL.
 
-What is kept is a run of messages, and of each the mark of the row that it was read from: `xmin`, the transaction that
-wrote the row as it is. Messages are only ever added at the end; whatever else happens to one (an erasure takes its
-text, a deletion takes it away) leaves another version of its row, by another transaction, or none. So one statement,
-that is one snapshot, answers whether every row still bears its mark, and what was added behind them; if one does not,
-all are read. An entry is signed together with its key: what others put there, or have taken from elsewhere, is none.
+A cached window is a run of messages, each with a mark of the row that it was read from: `xmin`, the transaction that
+wrote the row. Messages are only ever added at the end; any other change (an erasure removes the text, a deletion the
+row) leaves another version of the row, or none. So one statement, which is one snapshot, tells whether every row still
+has its mark, and what was added; if a mark differs, all are read again. An entry is signed together with its key, so
+that forged or copied entries are ignored.
 
-Redis that is away or slow, a broker that is none, and an entry that is not as it should be are all the same: nothing is
-at hand, and PostgreSQL is read. Which messages are hidden is not kept here (`core.sessions.hidden_messages`).
+A missing, slow or unsupported broker and an invalid entry are treated alike: PostgreSQL is read. Which messages are
+hidden is not cached here (`core.sessions.hidden_messages`).
 
-Each tenant has a budget of bytes, its limit `window_bytes`: what was kept longest ago is evicted for what is new. Two
-keys of the tenant say when each window was kept and how large it is; scripts keep them in step with the windows.
+Each tenant has a budget of bytes, its limit `window_bytes`: the oldest windows are evicted for new ones. Two keys of
+the tenant hold the time and the size of each window; scripts keep them consistent with the windows.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ local function drop(at, bytes, key)
     redis.call('DEL', key)
 end
 """
-"""Takes a window out, and what is noted of it."""
+"""Deletes a window with its time and size."""
 
 _KEEP: Final = f"""
 {_DROP}
@@ -264,8 +264,9 @@ end
 redis.call('EXPIRE', at, ttl)
 redis.call('EXPIRE', bytes, ttl)
 """
-"""Keeps a window and evicts the oldest of the tenant's until all are within its budget. What has expired by itself is
-forgotten a hundred at a time, so that nobody waits for all of it."""
+"""Stores a window and evicts the tenant's oldest until all are within its budget. Expired ones are removed a hundred at
+a time, so that nobody waits for all of it.
+"""
 
 _FORGET: Final = f"""
 {_DROP}
@@ -284,7 +285,7 @@ _SINCE = text("""
     )
     SELECT held.marks, added.* FROM held LEFT JOIN added ON true ORDER BY added.position
 """)
-"""In one statement, for only then are both of one moment."""
+"""One statement, so that both are of one snapshot."""
 
 _NEWEST = text("""
     SELECT * FROM (

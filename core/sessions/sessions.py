@@ -288,7 +288,7 @@ _OPEN = text("""
         last_at = greatest(s.last_at, excluded.last_at)
     RETURNING id, message_count, token_count, ended_at, (xmax = 0) AS is_new
 """)
-"""Create the sessions, or lock those that exist, and widen their span of time. A row without xmax was inserted."""
+"""Create or lock the sessions, and widen their span of time. A row without xmax was inserted."""
 
 _KNOWN = text("""
     SELECT session_id, id FROM messages
@@ -318,7 +318,7 @@ _FILL_IN = text("""
     FROM json_to_recordset(cast(:rows AS json)) AS r (seq bigint, count int)
     WHERE events.seq = r.seq
 """)
-"""After the insert, which alone knows what of the batch is new: a repeated message must not be counted."""
+"""After the insert, because a repeated message must not be counted."""
 
 _COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
 

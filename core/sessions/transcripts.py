@@ -88,4 +88,4 @@ _REPEATS = text("""
       AND e.event_type IN ('message.added', 'tool.result.added')
     ORDER BY e.seq
 """)
-"""One look through the log of the session: only who asks for one message alone wants to know."""
+"""Scans the session's log; needed only when one message is requested by itself."""

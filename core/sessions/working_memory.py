@@ -78,7 +78,7 @@ def _require_open(tx: Tx, session_id: str) -> None:
     if row is None:
         raise NotFound(
             f"There is no session {session_id!r} in this tenant. Publish `session.started`, or its first message, "
-            f"before anything is kept at hand for it."
+            f"before anything is stored for it."
         )
     if row.ended_at is not None:
         raise Conflict(f"Session {session_id!r} has ended. Publish `session.started` to go on with it.")

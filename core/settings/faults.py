@@ -1,4 +1,4 @@
-"""Faults of settings as sentences: which setting, its value, where it stands, what is allowed; and unknown names."""
+"""Errors in settings as sentences: the setting, its value, its source, what is allowed; and unknown names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which addresses entries of a list of hosts allow: `hooks.example.com`, `*.example.com:8443`, `http://10.0.0.7:9000`.
+"""Entries of a list of allowed hosts: `hooks.example.com`, `*.example.com:8443`, `http://10.0.0.7:9000`.
 
 An entry without a scheme means https, one without a port the scheme's own; plain http and other ports are allowed only
-where an entry says so. `mailto:ann@example.com` and `mailto:*@example.com` are entries for mailboxes.
+if an entry says so. `mailto:ann@example.com` and `mailto:*@example.com` are entries for mailboxes.
 """
 
 from __future__ import annotations

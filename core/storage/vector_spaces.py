@@ -1,8 +1,8 @@
-"""Which embedding model owns which of the two vector columns.
+"""Ownership of the two vector columns by embedding models.
 
-A process works in the place that holds its own model's vectors, and never changes it: it is told by the database when
-it starts. The second place is the schema `second`, in which `search_index` is a view of the same rows whose
-`embedding` is the other column; nothing else knows of it.
+A process works with the column of its own model, which it reads from the database when it starts, and never changes it.
+The second column is visible in the schema `second`, in which `search_index` is a view of the same rows with that column
+as `embedding`; nothing else refers to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a tenant's rules may send something, and by which secret its receivers know that it comes from there.
+"""Allowed destinations of a tenant's rules, and the secrets that sign what they send.
 
 Settings name what any tenant may use at most; they are in force for the tenant `default` alone. Every other tenant has
 nothing until its admin has chosen, so that none can post to another's receivers by its signature or channels.

@@ -1,6 +1,6 @@
-"""The secrets of a tenant, by name: written and used, never shown.
+"""Secrets of a tenant, by name: they can be written and used, and are never shown.
 
-What is stored is encrypted (`core.tenancy.vault`).
+They are stored encrypted (`core.tenancy.vault`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Trust after an undone dispute.
 
-A dispute of what is disputed already changes nothing in it, so the versions of one change do not tell what trust it
-must go back to: the contradictions that stand do.
+Disputing a memory that is disputed already leaves its trust unchanged, so the versions of one change do not tell which
+trust to revert to: the remaining contradictions do.
 """
 
 from __future__ import annotations
@@ -72,4 +72,4 @@ _BEFORE = text("""
     ) AS last
     JOIN verdicts d ON d.id = last.change_id AND d.kind = 'contradict' AND d.undone_by IS NOT NULL
 """)
-"""The trust of each before it was disputed last, if the dispute that did so is undone."""
+"""Trust of each memory before its last dispute, if that dispute has been undone."""

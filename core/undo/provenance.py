@@ -91,7 +91,7 @@ _CITES = """
              JOIN evidence o ON o.memory_id = r.to_id AND o.session_id = e.session_id AND o.message_id = e.message_id
              WHERE r.from_id = e.memory_id AND r.relation = 'derived_from' AND r.change_id = v.id))
 """
-"""A verdict that still stands rests on a row too: what was said then, or a memory that was merged in, cites it."""
+"""Condition that another valid verdict cites a row: its candidate, or a memory merged in."""
 
 _UNCITE = text(f"""
     DELETE FROM evidence e WHERE {_GIVEN} AND NOT EXISTS (SELECT FROM verdicts v WHERE {_CITES})
@@ -110,7 +110,7 @@ _UNLINK = text("""
         FROM json_to_recordset(cast(:relations AS json)) AS r (from_id uuid, relation text, to_id uuid))
     RETURNING to_jsonb(l) - 'tenant_id' AS kept
 """)
-"""Each relation starts from a memory that its change has touched."""
+"""Every relation starts from a memory that its change has touched."""
 
 _CITE_AGAIN = text("""
     INSERT INTO evidence AS e (tenant_id, memory_id, session_id, message_id, event_id, quote, at, change_id)

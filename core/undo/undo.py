@@ -1,6 +1,6 @@
 """Undoes a change.
 
-An undo is a change like others: it leaves versions, has an id of its own, and can be undone.
+An undo is a change itself: it writes versions, has an id of its own, and can be undone.
 """
 
 from __future__ import annotations
