@@ -40,7 +40,7 @@ class Requests:
         return f"stated-{self._digest([self.via, user_id, self.key, place])}"
 
     def fingerprint(self, asked: Json) -> str:
-        """What tells a request from another one under the same key, without showing what it says."""
+        """Return what distinguishes requests with the same key, without their content."""
         return self._digest(asked)
 
     def _digest(self, value: object) -> str:

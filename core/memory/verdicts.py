@@ -22,7 +22,7 @@ from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which verdicts to read: of a user, of one kind, about a memory, undone or not; None: all."""
+    """Filter of verdicts: user, kind, memory, undone or not; None: all."""
 
     user_id: str | None = None
     kind: str | None = None

@@ -1,4 +1,4 @@
-"""How secrets are called, and what is shown in place of their values."""
+"""Names of secrets, and the mask shown in place of their values."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def keys(tx: Tx) -> list[Key]:
 
 
 def revoke_key(tx: Tx, key_id: str) -> None:
-    """From now on nobody comes in with it. Revoking twice changes nothing."""
+    """Revoke a key; doing so twice changes nothing."""
     update = text("UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = :id")
     if tx.execute(update, {"id": key_id}).rowcount == 0:
         raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` shows them.")
