@@ -138,7 +138,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
     model = vectors or embedder(settings)
     # A remote one answers many at once by itself.
     model = GatheredEmbedder(model) if settings.embedding == "local" else model
-    cached = CachedEmbedder(model, settings.embedding_cache)
+    cached = CachedEmbedder(model)
     bell = Bell(broker_url)
     found, recalls, kept = retrievers.opened(settings), Recalls(database, bell), recent_messages.usual(settings)
     settling, tokens = Settling(database, bell), settle_tokens.opened(settings)

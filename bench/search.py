@@ -32,7 +32,7 @@ from bench.search_picture import Step, drawn
 from bench.search_said import Floats, embedded, said
 from bench.stand import percentiles, show
 from bench.write import Prepared
-from core.index.search_index import vector_literal
+from core.index.vector_notation import vector_literal
 from core.inference.local_embedder import LocalEmbedder
 from core.search import query
 from core.search.query import Question

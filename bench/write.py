@@ -28,7 +28,7 @@ from bench.stand import database, show
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Gateway
 from core.events.publishing import Author
-from core.index.search_index import vector_literal
+from core.index.vector_notation import vector_literal
 from core.inference.local_embedder import LocalEmbedder
 from core.memory import nearest_vectors, writer
 from core.memory.changes import Add, Owner

@@ -11,7 +11,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from core.errors import Misconfigured
 
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Names the folder in which several processes count for one listener; prometheus_client reads it when imported."""
+"""Environment variable with the folder in which several processes count; prometheus_client reads it on import."""
 
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
@@ -66,10 +66,8 @@ SEARCHABLE = Histogram(
     buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
-SEARCH_KEPT_BYTES = Gauge(
-    "imprint_search_kept_bytes", "Bytes of users' rows that are kept at hand", multiprocess_mode="livesum"
-)
-SEARCH_KEPT_USERS = Gauge("imprint_search_kept_users", "Users whose rows are kept at hand", multiprocess_mode="livesum")
+SEARCH_KEPT_BYTES = Gauge("imprint_search_kept_bytes", "Bytes of users' rows in the cache", multiprocess_mode="livesum")
+SEARCH_KEPT_USERS = Gauge("imprint_search_kept_users", "Users with rows in the cache", multiprocess_mode="livesum")
 SEARCH_READS = Counter("imprint_search_reads_total", "What questions had to read of their user's rows", ["kind"])
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 MCP = Histogram("imprint_mcp_seconds", "Time to answer a call of a tool", ["tool", "outcome"], buckets=FAST)
@@ -93,10 +91,9 @@ BREAKER_OPEN = Gauge(
 
 
 def listen(host: str, port: int) -> None:
-    """Show the metrics at `/metrics` on a port of their own: this process's, or of all that count in the shared folder.
+    """Serve `/metrics` on a port: of this process, or of all that count in the shared folder.
 
-    Raises:
-        Misconfigured: the port is taken, or cannot be listened on.
+    Raises Misconfigured: the port is taken, or cannot be listened on.
     """
     try:
         server, _ = start_http_server(port, host, _registry())

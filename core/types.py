@@ -20,8 +20,8 @@ SPEND_KEYS: Final[tuple[SpendKey, ...]] = get_args(SpendKey)
 class Event:
     """A row of the log: something that happened, in the past tense.
 
-    `seq` is its place in the log; `root_seq` the place of the first event of its chain;
-    `hop` how many events lie between the two; `lineage` the rules that acted on the way.
+    `seq` is its position in the log; `root_seq` the position of the first event of its chain; `hop` the number of
+    events between the two; `lineage` the rules that acted on the way.
     """
 
     seq: int
@@ -131,10 +131,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a memory rests on: a quote from one message.
+    """Evidence of a memory: a quote from one message.
 
-    Where it rests on an event that is no message (a request, an edit), `session_id` is empty and `message_id` the id
-    of that event.
+    If it is an event other than a message (a request, an edit), `session_id` is empty and `message_id` the id of that
+    event.
     """
 
     session_id: str
@@ -178,5 +178,5 @@ class Candidate:
 
     @property
     def told_at(self) -> datetime:
-        """When it was said: the order of statements of one thing. When it happened, if nothing else is known."""
+        """Return when it was said, which orders statements of one thing; when it happened, if that is not known."""
         return self.said_at or self.occurred_at

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from core import agents
 from core.config import Settings
-from core.extraction import configured_extractor
-from core.extraction.windows import Sizes
+from core.extraction import configured_extractor, windows
 from core.index import reembedding
 from core.inference import quota
 from core.inference.client import Client
@@ -25,11 +26,14 @@ from workers.routing.action_dispatches import Workshop
 from workers.routing.router import Router
 from workers.tools import Tools
 
+ROUTE_BATCH: Final = 500
+"""Events that a router claims in one transaction: if it dies, another one decides on no more than these again."""
+
 
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """Wire a worker process: the tenant-bound role, the agents with their tools, the policy, the model."""
     app = reembedding.opened(settings, settings.database_pool)
-    tools = Tools(app, CachedEmbedder(vectors or embedder(settings), settings.embedding_cache), settings)
+    tools = Tools(app, CachedEmbedder(vectors or embedder(settings)), settings)
     model = _model(settings, app)
     configured_extractor.chosen(settings, model)  # A wrong setting stops the process, and not each dispatch.
     return Ledger(
@@ -52,9 +56,9 @@ def gate(settings: Settings) -> Gate | None:
         provider=quota.provider(settings),
         asking=table.ADMITTED if reads else table.ADMITTED - agents.EXTRACTORS,
         reading=agents.EXTRACTORS,
-        most=min(settings.extract_messages, Sizes(settings.window_messages, settings.window_stride).at_once),
-        window=settings.window_messages,
-        stride=settings.window_stride,
+        most=min(settings.extract_messages, windows.USUAL.at_once),
+        window=windows.USUAL.messages,
+        stride=windows.USUAL.stride,
         tokens_per_day=settings.llm_tokens_per_day,
         cost_per_day=settings.llm_cost_per_day,
     )
@@ -69,7 +73,7 @@ def router(settings: Settings) -> Router:
         # Room for a whole event, and as much again for the rest of the action.
         shop=Workshop(table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes),
         meanings=Meanings(embedder(settings)),
-        batch=settings.route_batch,
+        batch=ROUTE_BATCH,
         max_hops=settings.max_hops,
         shares=policy_of(settings).shares,
     )

@@ -65,7 +65,7 @@ def _taken(settings: Settings, model: Model) -> tuple[str, bool]:
 
 
 def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
-    cached = CachedEmbedder(makes, settings.embedding_cache)
+    cached = CachedEmbedder(makes)
     columns = (SpinnerColumn(), TextColumn("{task.completed:,} vectors"), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
         task = progress.add_task("vectors", total=None)

@@ -15,6 +15,7 @@ from core.consolidation import judge
 from core.consolidation.judge import Kind, Thresholds
 from core.errors import Conflict
 from core.events.publishing import Author
+from core.index.vector_notation import vector_of
 from core.memoize import at_work
 from core.memory import memories, nearest_vectors, writer
 from core.memory.changes import Merge, Owner, Vector
@@ -138,17 +139,14 @@ def _nearest(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, nearest_ve
     with_vectors = [row for row in rows if row.vector is not None]
     if not with_vectors:
         return {}
-    vectors = np.array([_vector(row) for row in with_vectors])
+    vectors = np.array([vector_of(row.vector) for row in with_vectors])
     near, _ = memories.standing(tx, user_id, vectors, memories.NEIGHBOURS + 1)
     return {row.id: ones for row, ones in zip(with_vectors, near, strict=True)}
 
 
 def _stored(row: Any, near: Sequence[Known]) -> Stored:
-    return Stored(memories.known(row), memories.candidate(row), None if row.vector is None else _vector(row), near)
-
-
-def _vector(row: Any) -> Vector:
-    return np.array(row.vector[1:-1].split(","), dtype=np.float32)
+    vector = None if row.vector is None else vector_of(row.vector)
+    return Stored(memories.known(row), memories.candidate(row), vector, near)
 
 
 def _move(tx: Tx, swept: Swept) -> None:

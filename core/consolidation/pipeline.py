@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -107,7 +107,7 @@ def _screened(candidate: Candidate) -> _Screened:
     stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
     slot = {candidate.attribute or "": candidate.value}
     quotes = [evidence.quote for evidence in candidate.evidence]
-    hostile = _hostile({*_strings([*stated, candidate.value]), *quotes}) or _risky(candidate)
+    hostile = _hostile({*(one for _, one in masking.texts([*stated, candidate.value])), *quotes}) or _risky(candidate)
     secrets = masking.secrets_in([*stated, slot])
     removed = secrets | masking.secrets_in(quotes)
     if not removed:
@@ -127,17 +127,6 @@ def _hostile(texts: Iterable[str]) -> str:
     """Return why the texts are hostile, without quoting them: reasons are shown where the text is not."""
     found = [finding for text in texts for finding in screen.screen(text).findings if finding.kind in screen.HOSTILE]
     return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in found))
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Yield every text in a JSON value, including names."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _strings([*value, *value.values()])
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _strings(one)
 
 
 def _redacted(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:

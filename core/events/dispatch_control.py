@@ -21,7 +21,7 @@ Verdict = Literal["approved", "rejected"]
 
 @dataclass(frozen=True, slots=True)
 class SignedRemark:
-    """Who decides about a dispatch, with their comment."""
+    """Caller who decides about a dispatch, with their comment."""
 
     author: Author
     comment: str | None = None

@@ -20,7 +20,7 @@ GATHER_EVENTS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class DispatchFilter:
-    """Which dispatches to list; None: any."""
+    """Filter of dispatches; None: any."""
 
     status: str | None = None
     rule: str | None = None

@@ -19,7 +19,7 @@ from core.types import DispatchStatus
 
 @dataclass(frozen=True, slots=True)
 class RetryFilter:
-    """Which dispatches to retry; `since` and `until` are about when they ended."""
+    """Filter of dispatches to retry; `since` and `until` are about when they ended."""
 
     status: Literal["dead", "cancelled"] = "dead"
     rule: str | None = None
@@ -31,7 +31,7 @@ class RetryFilter:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """How many dispatches match, the ids of the page that was looked at, and those begun again."""
+    """Number of matching dispatches, ids of the page that was read, and those started again."""
 
     matched: int
     ids: Sequence[UUID]

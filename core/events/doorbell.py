@@ -26,7 +26,7 @@ BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
 
 
 def broker_url(settings: Settings) -> str:
-    """The broker from the settings, else of the stack that runs on this home."""
+    """Return the broker's URL from the settings, or that of the stack running on this home."""
     if settings.broker_url is not None:
         return settings.broker_url.get_secret_value()
     if "broker_url" in settings.stack:

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from core.errors import Conflict
 from core.index.answer_cues import asks, names, tells_time, told
 from core.index.bm25 import document_weights, message_terms
+from core.index.vector_notation import vector_literal
 from core.language.terms import TERM_IDS, term_id, terms
 from core.sessions import sessions
 from core.sessions.sessions import Session
@@ -161,11 +162,6 @@ def embedded_text(content: str, speaker: str | None) -> str:
 def passage_text(title: str, headings: Sequence[str], content: str) -> str:
     """What a passage's vector is made from: what it stands under says what it is about."""
     return f"{' › '.join(dict.fromkeys((title, *headings)))}\n{content}"
-
-
-def vector_literal(vector: NDArray[np.float32]) -> str:
-    """A vector in pgvector's notation."""
-    return "[" + ",".join([f"{x:.6g}" for x in vector.tolist()]) + "]"
 
 
 def sparse_literal(weights: Mapping[int, float]) -> str:

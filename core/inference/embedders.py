@@ -16,6 +16,9 @@ from core.memoize import Kept, digest
 
 Floats = NDArray[np.float32]
 
+CACHED_VECTORS = 4096
+"""Vectors cached in a process, of all tenants together: 6 MB at 384 dimensions."""
+
 
 class Embedder(Protocol):
     """Makes vectors of `dimension` floats. `name` is stored with the data: another name is another vector space."""
@@ -56,8 +59,8 @@ class CachedEmbedder:
     Each tenant has its own entries: the response time must not reveal what another tenant has asked.
     """
 
-    def __init__(self, inner: Embedder, capacity: int) -> None:
-        """`capacity` is the number of vectors kept, of all tenants together: 1.5 kB each at 384 dimensions."""
+    def __init__(self, inner: Embedder, capacity: int = CACHED_VECTORS) -> None:
+        """Cache the vectors of `inner`, at most `capacity` of all tenants together."""
         self.name, self.dimension = inner.name, inner.dimension
         self._inner = inner
         self._kept = Kept[Floats](capacity)

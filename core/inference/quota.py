@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sqlalchemy import text
@@ -23,6 +23,12 @@ from core.storage.db import Database, Tx
 
 OPENAI = "https://api.openai.com/v1"
 """Base URL of a client without one."""
+
+BREAKER_FAILURES: Final = 5
+"""Refusals in a row after which no worker asks the model for a while: fewer happen by chance under load."""
+
+BREAKER_PAUSE: Final = timedelta(seconds=30)
+"""How long that while is: providers count their limits by the minute."""
 
 ONE = Need(1, 0)
 """Need of a call whose tokens are not known yet."""
@@ -59,10 +65,10 @@ def provider(settings: Settings) -> Provider:
     limits = Limits(
         requests=settings.llm_requests_per_minute,
         tokens=settings.llm_tokens_per_minute,
-        failures=settings.llm_breaker_failures,
-        pause=timedelta(seconds=settings.llm_breaker_seconds),
+        failures=BREAKER_FAILURES,
+        pause=BREAKER_PAUSE,
         # It may wait for its answer as long as any, and then has as long again to say so.
-        probe=timedelta(seconds=settings.llm_timeout_seconds + settings.llm_breaker_seconds),
+        probe=timedelta(seconds=settings.llm_timeout_seconds) + BREAKER_PAUSE,
     )
     return Provider(f"{where.netloc.rpartition('@')[2]}/{settings.llm_model}", limits)
 

@@ -21,6 +21,9 @@ from core.search.resident.cache import FORGOTTEN_SECONDS
 from core.storage.db import Tx
 from core.types import Json
 
+PAGE = 500
+"""Rows that a sweep changes in one transaction: its locks are held briefly, and the next page follows at once."""
+
 USERS = 20
 """Users above their limit handled in one transaction."""
 

@@ -21,11 +21,7 @@ Order = Literal["newest", "oldest", "importance", "updated"]
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which memories to list; None: any. `q`: characters in a row of the content, in any case.
-
-    `status` defaults to active, and with a time of validity to superseded as well. `include_archived` adds archived
-    and expired memories.
-    """
+    """Filter of memories; None: any. `q`: consecutive characters of the content, in any case."""
 
     trusts: Sequence[str]
     user_id: str | None = None

@@ -9,6 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.index.vector_notation import vector_of
+
 BOUNDS: Final = (0.65, 0.55)
 """Cosines from which statements under one heading are about one thing, and about related ones; see docs/memory.md."""
 
@@ -24,7 +26,7 @@ Group = list[int]
 
 def vectors_of(literals: Sequence[str | None]) -> Vectors:
     """Parse vectors from pgvector's notation; zeros for a missing one, or one of another length than the last."""
-    read = [None if one is None else np.array(one[1:-1].split(","), dtype=np.float32) for one in literals]
+    read = [None if one is None else vector_of(one) for one in literals]
     length = next((len(one) for one in reversed(read) if one is not None), 1)
     rows = np.zeros((len(read), length), dtype=np.float32)
     for row, vector in zip(rows, read, strict=True):

@@ -14,7 +14,8 @@ from sqlalchemy import text
 
 from core import metrics
 from core.index.bm25 import asked_terms, document_weights, query_weights
-from core.index.search_index import DOCUMENTS, sparse_literal, vector_literal
+from core.index.search_index import DOCUMENTS, sparse_literal
+from core.index.vector_notation import vector_literal
 from core.inference.embedders import Embedder
 from core.language.terms import terms
 from core.memory import as_of, memories

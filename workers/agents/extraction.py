@@ -15,7 +15,6 @@ from core.extraction import configured_extractor, requests
 from core.extraction import session as extraction
 from core.extraction.protocol import Retold
 from core.extraction.session import Failed, Reader, Stretch
-from core.extraction.windows import Sizes
 from core.storage.db import Tx
 from core.summaries import units
 from core.types import Json
@@ -90,18 +89,11 @@ def extractor(tools: Tools, job: Job, name: str | None = None) -> extraction.Ext
 
 
 def _reader(tools: Tools, job: Job, name: str | None = None) -> Reader:
-    settings = tools.settings
     try:
-        chosen = configured_extractor.chosen(settings, job.model, name)
+        chosen = configured_extractor.chosen(tools.settings, job.model, name)
     except Misconfigured as error:
         raise Never(str(error)) from error
-    return Reader(
-        chosen,
-        partial(note_call, tools, job),
-        Sizes(settings.window_messages, settings.window_stride),
-        settings.window_characters,
-        settings.window_novelty,
-    )
+    return Reader(chosen, partial(note_call, tools, job))
 
 
 def _range(job: Job) -> Stretch | None:

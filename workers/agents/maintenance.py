@@ -33,7 +33,7 @@ def merge_duplicates(tools: Tools, job: Job) -> Outcome:
 
 def archive_faded(tools: Tools, job: Job) -> Outcome:
     """Archive a page of faded memories; first recompute their decay, if its formula or threshold has changed."""
-    page = tools.settings.sweep_page
+    page = sweeps.PAGE
 
     def then(done: Json) -> list[tuple[str, Json]]:
         if "redrawing" in done:
@@ -50,7 +50,7 @@ def archive_surplus(tools: Tools, job: Job) -> Outcome:
     Archive what has expired, and the weakest memories of users who have too many; drop memories that were archived long
     ago and are part of another one, if the settings say so; drop verdicts and recall hashes that are too old to matter.
     """
-    page = tools.settings.sweep_page
+    page = sweeps.PAGE
 
     def then(done: Json) -> list[tuple[str, Json]]:
         is_full = max(done["expired"], done["dropped"], done["forgotten"]) >= page
@@ -83,7 +83,7 @@ class _Faded:
         if changed or after is not None:
             last = retention.redraw(tx, self.tenant_id, None if changed else UUID(after), REDRAWN)
             return {"redrawing": True} | ({"redrawn_to": str(last)} if last else {})
-        return {"archived": sweeps.faded(tx, self.tenant_id, author, settings.sweep_page)}
+        return {"archived": sweeps.faded(tx, self.tenant_id, author, sweeps.PAGE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class _Surplus:
     settings: Settings
 
     def write(self, tx: Tx, author: Author) -> Json:
-        tenant_id, settings, page = self.tenant_id, self.settings, self.settings.sweep_page
+        tenant_id, settings, page = self.tenant_id, self.settings, sweeps.PAGE
         expired = sweeps.expired(tx, tenant_id, author, page)
         surplus = sweeps.overflowing(tx, tenant_id, author, settings.memories_per_user, page)
         days, dropped = settings.drop_archived_days, 0

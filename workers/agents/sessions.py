@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.events.publishing import Author
+from core.maintenance import sweeps
 from core.sessions import idle, working_memory
 from core.storage.db import Tx
 from core.types import Json
@@ -14,7 +15,7 @@ from workers.tools import Tools
 
 def close_idle(tools: Tools, job: Job) -> Outcome:
     """End a page of idle sessions and remove a page of expired working memory; go on while there is more."""
-    page = tools.settings.sweep_page
+    page = sweeps.PAGE
     sweep = _Sweep(job.tenant_id, tools.settings.session_idle_seconds, page)
     return Outcome(sweep, then_by_result=lambda done: [(job.target, {})] if max(done.values()) >= page else [])
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from core.config import Settings
 from workers.dispatch.model import Policy
+
+RETRY_MAX_SECONDS: Final = 600.0
+"""Longest pause between two attempts; with the defaults (2 s first, 8 attempts) the pauses stay below it."""
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -12,7 +17,7 @@ def policy_of(settings: Settings) -> Policy:
         lease=settings.lease_seconds,
         resend=settings.resend_seconds,
         retry_base=settings.retry_base_seconds,
-        retry_max=settings.retry_max_seconds,
+        retry_max=RETRY_MAX_SECONDS,
         attempts=settings.attempts,
         running=settings.tenant_limits.running,
     )

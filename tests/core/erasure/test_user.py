@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from core.config import Settings
 from core.erasure import user as erasure_user
-from core.erasure.user_steps import KEPT, STEPS
 from core.errors import Conflict
 from core.memory import tombstones
 from core.memory.changes import Confirm, Derive, Part
-from core.storage import tables
 from core.storage.db import Database
 from core.types import Category, Evidence
 from tests.core.changing import Bench, a_candidate, an_add
@@ -29,12 +27,6 @@ from workers.dispatch.relay import Owed
 @pytest.fixture
 def unique() -> str:
     return a_word()
-
-
-def test_every_table_of_a_tenant_is_treated_or_says_why_not() -> None:
-    treated = {step.table for step in STEPS}
-    assert treated | set(KEPT) == {table.name for table in tables.TENANT_TABLES}
-    assert not treated & set(KEPT)
 
 
 def test_a_user_is_in_no_table_any_more(app: Database, works: Works, settings: Settings) -> None:

@@ -61,8 +61,8 @@ def test_a_model_that_is_not_there_cannot_read() -> None:
 
 @pytest.mark.usefixtures("package")
 def test_a_package_brings_its_own_by_an_entry_point() -> None:
-    found = chosen(extractor="parrot", window_messages=7)
-    assert (found.name, found.settings.window_messages) == ("parrot", 7)
+    found = chosen(extractor="parrot", extract_messages=7)
+    assert (found.name, found.settings.extract_messages) == ("parrot", 7)
 
 
 @pytest.mark.usefixtures("package")

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.index.search_index import vector_literal
+from core.index.vector_notation import vector_literal
 from core.memory import memories, nearest_vectors, writer
 from core.memory.changes import Add, Archive, Edit
 from core.memory.nearest_vectors import Near

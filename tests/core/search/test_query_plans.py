@@ -20,7 +20,8 @@ from sqlalchemy import create_engine, text
 
 from core.config import Settings
 from core.index.bm25 import document_weights
-from core.index.search_index import sparse_literal, vector_literal
+from core.index.search_index import sparse_literal
+from core.index.vector_notation import vector_literal
 from core.language.terms import term_id
 from core.memory.as_of import Moment
 from core.search import query
