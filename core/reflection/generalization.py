@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from core.errors import Never
 from core.inference import prompts
 from core.inference.client import Client, OnCall
-from core.language.common_words import PLAIN_STEMS, PLAIN_ZH
+from core.language.common_words import PLAIN_ZH, plain_stems
 from core.language.terms import has_han, terms
 from core.reflection import clustering
 from core.statements import condense
@@ -142,7 +142,7 @@ def _said(content: str) -> dict[str, str]:
     return {
         stem: word
         for stem, word in words.items()
-        if stem not in PLAIN_STEMS | PLAIN_ZH and not any(c.isdigit() for c in stem)
+        if stem not in plain_stems() | PLAIN_ZH and not any(c.isdigit() for c in stem)
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from core.language.common_words import PLAIN, PLAIN_STEMS, PLAIN_ZH
+from core.language.common_words import PLAIN, PLAIN_ZH, plain_stems
 from core.language.lexicon import DENIALS, ENDINGS, IRREGULAR
 from core.language.terms import STOPWORDS, dictionary_count, has_han, terms
 from core.statements import comparison
@@ -221,7 +221,7 @@ def _tells(word: str) -> bool:
         len(word) >= SHORTEST
         and word.isalpha()
         and word not in PLAIN
-        and next(iter(terms(word)), "") not in PLAIN_STEMS
+        and next(iter(terms(word)), "") not in plain_stems()
         and not word.endswith("ly")
     )
 

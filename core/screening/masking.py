@@ -56,7 +56,7 @@ def _mapped(value: Any, pattern: re.Pattern[str], labels: Mapping[str, str]) -> 
 
 
 def _texts(value: object, name: str) -> Iterator[tuple[str, str]]:
-    """Every text in a JSON value with the name that it stands under, names of objects too."""
+    """Yield every text in a JSON value with the name that it stands under, names of objects too."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, Mapping):
