@@ -54,7 +54,7 @@ def without_slot(
 
 
 def _category(cue: Cue | None, *, ahead: bool) -> Category:
-    """By the cue; a plan where a date lies ahead and no cue says otherwise ("We are flying on 3 June")."""
+    """Choose by the cue; a plan where a date lies ahead and no cue says otherwise ("We are flying on 3 June")."""
     if ahead and (cue is None or cue.category is Category.EVENT):
         return Category.PLAN
     return cue.category if cue else Category.FACT

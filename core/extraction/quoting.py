@@ -68,7 +68,7 @@ class Heard:
     lost: set[str]
     among_people: bool
 
-    def stated(self) -> list[Candidate]:
+    def rule_candidates(self) -> list[Candidate]:
         """Return the candidates of the rules alone."""
         return [one.candidate for one in self.found]
 

@@ -79,13 +79,13 @@ def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidat
     return [
         one
         for reading in read(messages, known)
-        for one in (reading.stated() if reading.among_people else quoting.settled(reading))
+        for one in (reading.rule_candidates() if reading.among_people else quoting.settled(reading))
     ]
 
 
 def stated(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
     """Return all statements of the rules, certain or not, without quotations."""
-    return [one for reading in read(messages, known) for one in reading.stated()]
+    return [one for reading in read(messages, known) for one in reading.rule_candidates()]
 
 
 def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
@@ -109,7 +109,7 @@ def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
             found = [*heard, *_worth_keeping(said.statements, talk)]
             readings.append(_reading(talk, "en", said.sentences, found, before[talk.speaker], said.lost))
         before[talk.speaker] = [*before[talk.speaker], *language_sentences.split(text)][-quoting.REACH :]
-    withdrawn = chinese.withdrawn()
+    withdrawn = chinese.taken_back()
     for reading in readings:
         reading.withdraw(withdrawn)
     return readings

@@ -68,7 +68,7 @@ class Frame:
         """Its days of a month, without the month: "the 24th" denies 24 August."""
         return frozenset(re.findall(r"\b\d{1,2}(?=(?:st|nd|rd|th)?\b)", " ".join(self.values.get("date", ()))))
 
-    def denied(self, sort: str) -> frozenset[str]:
+    def denied_values(self, sort: str) -> frozenset[str]:
         """Return the values of a sort that stand behind "not" or "instead of"."""
         phrases = [found["what"] for found in DENIED.finditer(self.content)]
         days = frozenset(day for phrase in phrases for day in _DAY.findall(phrase)) if sort == "date" else frozenset()
@@ -195,7 +195,7 @@ def _changed_value(new: Frame, old: Frame, *, corrects: bool) -> str | None:
         known = old.values.get(sort)
         if not known or known >= said:
             continue
-        if new.denied(sort) & (known | old.days):
+        if new.denied_values(sort) & (known | old.days):
             return (
                 f"{', '.join(sorted(known))} → {', '.join(sorted(said))}" if new.stems & old.stems - _CALENDAR else None
             )

@@ -18,7 +18,7 @@ Kept = list[tuple[Said, Candidate]]
 
 
 class Listener:
-    """Builds the candidates of one conversation; `withdrawn` names those taken back later."""
+    """Builds the candidates of one conversation; `taken_back` returns those withdrawn later."""
 
     def __init__(self, known: Known = NOBODY) -> None:
         self._conversation = Conversation()
@@ -38,7 +38,7 @@ class Listener:
         self._made += made
         return [candidate for _, candidate in made]
 
-    def withdrawn(self) -> list[Candidate]:
+    def taken_back(self) -> list[Candidate]:
         """Return the candidates that a later message took back."""
         gone = self._conversation.withdrawn
         return [candidate for said, candidate in self._made if any(said is one for one in gone)]
@@ -82,7 +82,7 @@ def _base(said: Said, message: Message, speaker: str) -> Candidate:
 
 
 def _category(said: Said, message: Message) -> Category:
-    """By its words; a plan where its date lies ahead, an event where it is past."""
+    """Choose by its words; a plan if its date lies ahead, an event if it is past."""
     cue = extraction_candidates.category_cue(said.plain, patterns.TABLES)
     ahead = extraction_candidates.is_ahead(said.found, message)
     if ahead and said.category in {Category.FACT, Category.EVENT, Category.PLAN}:

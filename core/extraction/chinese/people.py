@@ -180,7 +180,7 @@ class People:
             else None
         )
 
-    def meant(self, subject: Subject) -> None:
+    def remember_last(self, subject: Subject) -> None:
         """Remember the last person or pet mentioned."""
         if subject.sort in {Sort.PERSON, Sort.PET}:
             self.last[subject.sort] = subject.name

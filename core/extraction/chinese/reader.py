@@ -45,7 +45,9 @@ class Conversation:
         spaced = clauses.is_spaced(text)
         for place, quote in enumerate(_sentences(text)):
             if not (found and answer and quote == answer.quote):
-                found = self._heard(quote, clauses.with_commas(quote) if spaced else quote, place, found, flow, known)
+                found = self._read_sentence(
+                    quote, clauses.with_commas(quote) if spaced else quote, place, found, flow, known
+                )
         self._told_of[speaker] = flow.told_of
         self._last, self._before = found or self._last, found
         return found
@@ -58,7 +60,9 @@ class Conversation:
         self._in_role = claims.begins_role(hidden)
         return self._in_role
 
-    def _heard(self, quote: str, sentence: str, place: int, found: list[Said], flow: Flow, known: People) -> list[Said]:
+    def _read_sentence(
+        self, quote: str, sentence: str, place: int, found: list[Said], flow: Flow, known: People
+    ) -> list[Said]:
         """Return `found` with the statements of a sentence. `quote`: the sentence as written in the message."""
         hidden = clauses.masked(sentence)
         before = found or ([] if place else self._last)

@@ -175,7 +175,7 @@ def _spoken(
     if known.is_stranger(subject.name) and _ENCYCLOPAEDIC.search(hidden):
         return []
     flow.subject = replace(subject, length=0) if subject.sort is not Sort.SPEAKER else subject
-    known.meant(subject)
+    known.remember_last(subject)
     if (
         subject.sort is Sort.SPEAKER
         and (age := chinese_slots.of(text, hidden, subject))
@@ -208,7 +208,7 @@ def _first_hand(text: str, hidden: str, known: People) -> tuple[str, str]:
 def _passed_over(hidden: str, flow: Flow, known: People) -> list[Said]:
     named = people.subject_of(hidden, known)
     if named.sort in {Sort.PERSON, Sort.PET}:
-        known.meant(named)
+        known.remember_last(named)
         flow.subject = replace(named, length=0)
     flow.lost = claims.is_others_word(hidden)
     flow.before, flow.kept = ("" if flow.lost or claims.is_question(hidden) else hidden), None

@@ -110,7 +110,7 @@ class Persons:
 
     def hear(self, text: str, at: int) -> None:
         """Remember whom `text`, message number `at`, mentions."""
-        self.seen += [(at, one) for one in self._mentioned(text)]
+        self.seen += [(at, one) for one in self._find_people(text)]
 
     def meet(self, acquaintances: Iterable[Acquaintance]) -> None:
         """Register people named with their relation in an earlier conversation."""
@@ -121,7 +121,7 @@ class Persons:
 
     def ask(self, question: str, at: int) -> None:
         """Let the pronouns of an answer mean the only person named in the question."""
-        mentioned = {one.name: one for one in self._mentioned(question)}
+        mentioned = {one.name: one for one in self._find_people(question)}
         if len(mentioned) == 1:
             (one,) = mentioned.values()
             self._forget(one)
@@ -139,9 +139,9 @@ class Persons:
         for found in _PRONOUN.finditer(statement):
             before = statement[: found.start()]
             gender = "f" if found["word"].lower() in _FEMININE else "m"
-            if self._fitting(self._mentioned(before), gender):
+            if self._of_gender(self._find_people(before), gender):
                 continue
-            person = self._meant(gender, at, subject)
+            person = self._referent(gender, at, subject)
             if person is None:
                 return statement if _OF_NAMED.search(statement[: found.end()]) else None
             self._learn(person, gender)
@@ -176,9 +176,9 @@ class Persons:
             return Person(name["name"], self.genders.get(name["name"]) or _gender(name["name"]))
         return None
 
-    def centered(self, statement: str, subject: Person | None, at: int) -> None:
+    def set_center(self, statement: str, subject: Person | None, at: int) -> None:
         """Remember of whom `statement`, in message number `at`, speaks: its `subject`, or the only one it mentions."""
-        mentioned = {one.name: one for one in self._mentioned(statement)}
+        mentioned = {one.name: one for one in self._find_people(statement)}
         if subject is None and len(mentioned) != 1:
             for one in mentioned.values():
                 self._forget(one)
@@ -204,7 +204,7 @@ class Persons:
         for gender in [one for one in self.centers if None in {one, other.gender} or one == other.gender]:
             del self.centers[gender]
 
-    def _meant(self, gender: str, at: int, subject: Person | None) -> Person | None:
+    def _referent(self, gender: str, at: int, subject: Person | None) -> Person | None:
         if subject and subject.gender in {gender, None}:
             return subject
         near_by = [
@@ -213,16 +213,16 @@ class Persons:
         if near_by:
             return max(near_by, key=lambda one: one[0])[1]
         near = [person for place, person in self.seen if at - NEAR < place <= at]
-        fitting = self._fitting(near, gender)
+        fitting = self._of_gender(near, gender)
         known = [one for one in fitting if one.gender]
         named = {one.name for one in known or fitting}
         return (known or fitting)[-1] if len(named) == 1 else None
 
     @staticmethod
-    def _fitting(several: list[Person], gender: str) -> list[Person]:
+    def _of_gender(several: list[Person], gender: str) -> list[Person]:
         return [one for one in several if one.gender in {gender, None}]
 
-    def _mentioned(self, text: str) -> list[Person]:
+    def _find_people(self, text: str) -> list[Person]:
         found: list[tuple[int, Person]] = []
         taken: set[int] = set()
         for match in _OF_SOMEONE.finditer(text):

@@ -64,10 +64,10 @@ def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterat
         subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
         persons.hear(resolved or piece, at)
         if resolved is not None:
-            persons.centered(resolved, subject, at)
+            persons.set_center(resolved, subject, at)
     if not pieces:
         persons.hear(quote, at)
-        persons.centered(quote, persons.subject_of(quote), at)
+        persons.set_center(quote, persons.subject_of(quote), at)
         named = _THINKS.match(quote)
         if named:
             yield stated(f"{named['who'][:1].upper()}{named['who'][1:]} is called {named['name']}", persons)
