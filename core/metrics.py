@@ -37,6 +37,8 @@ RULE_FAULTS = Counter(
     "imprint_rule_faults_total", "Values that had another type than a condition compares", ["operator"]
 )
 
+LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failed turns of background loops", ["loop"])
+
 DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "status"])
 DISPATCHES_OPEN = Gauge(
     "imprint_dispatches_open", "Dispatches by status now", ["status"], multiprocess_mode="mostrecent"

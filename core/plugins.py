@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
+from core import agents
 from core.errors import Misconfigured
 
 EXTRACTORS: Final = "imprint.extractors"
@@ -18,12 +19,7 @@ EMBEDDERS: Final = "imprint.embedders"
 OWN: Final[Mapping[str, frozenset[str]]] = {
     EXTRACTORS: frozenset({"auto", "offline", "llm"}),
     RETRIEVERS: frozenset({"memories", "messages", "documents"}),
-    AGENTS: frozenset(
-        "memory_extractor memory_consolidator memory_deduplicator memory_decay memory_cleaner memory_reinforcer "
-        "memory_compressor pattern_finder profile_builder episode_writer skill_learner conflict_resolver "
-        "mirror_writer mirror_reader memory_rebuilder knowledge_indexer embedding_refresher event_emitter notifier "
-        "webhook_sender task_sender session_summarizer session_closer plan_tracker unit_writer".split()
-    ),
+    AGENTS: frozenset(agents.AGENTS),
     NOTIFIERS: frozenset({"log", "mailto", "http", "https"}),
     EMBEDDERS: frozenset({"local", "openai", "hash"}),
 }

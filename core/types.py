@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, Literal, get_args
 
 Json = dict[str, Any]
+
+SpendKey = Literal["rule", "agent", "user", "model"]
+"""What the cost of model calls is added up by."""
+
+SPEND_KEYS: Final[tuple[SpendKey, ...]] = get_args(SpendKey)
 
 
 @dataclass(frozen=True, slots=True)

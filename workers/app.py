@@ -1,4 +1,4 @@
-"""Celery, set up as production runs it. Its one task has no thoughts: it hands dispatch ids to the ledger."""
+"""The Celery application. Its one task only hands dispatch ids to the ledger."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from workers.dispatch import ledger, relay
 from workers.dispatch.model import Ledger
 
 QUEUES = ("io", "cpu")
-"""`io` waits for models and other services, `cpu` computes; a process of each never holds the other up."""
+"""`io` waits for models and other services, `cpu` computes; neither delays the other."""
 
 VISIBILITY_MARGIN_SECONDS = 300
-"""Redis hands a task out again when it was not acknowledged in time; that time must lie above the longest task."""
+"""Added to the longest task: Redis delivers a task again that was not acknowledged within that time."""
 
 TIME_MARGIN_SECONDS = 30
 """Added to the time limit of an attempt (`workers.dispatch.deadline`) for Celery's own limit, the last resort."""
 
 SOFT_SHUTDOWN_SECONDS = 3
-"""What a worker has in hand may finish within this time; after it, leases bring the work back."""
+"""Time that running tasks get to finish at shutdown; later, their leases expire and the work is sent again."""
 
 
 def create(settings: Settings, broker_url: str) -> Celery:
-    """The Celery application on this broker."""
+    """Return the Celery application on this broker."""
     app = Celery("imprint", broker=broker_url, set_as_current=False)
     app.conf.update(
         accept_content=["json"],
@@ -51,7 +51,7 @@ def create(settings: Settings, broker_url: str) -> Celery:
         worker_prefetch_multiplier=1,
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
         worker_send_task_events=False,
-        # Whoever has the broker's password could shut workers down by it; whether one is at work its heartbeat says.
+        # Anyone with the broker's password could shut workers down by it; heartbeats show whether one is alive.
         worker_enable_remote_control=False,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
@@ -63,7 +63,7 @@ def create(settings: Settings, broker_url: str) -> Celery:
 
 
 def with_task(app: Celery, settings: Settings) -> Celery:
-    """Give a worker its task, and each of its processes a ledger of its own: connections do not survive a fork."""
+    """Register the task, and give each worker process a ledger of its own: connections do not survive a fork."""
     held: list[Ledger] = []
     beside: list[Sweeper] = []
 
@@ -77,7 +77,7 @@ def with_task(app: Celery, settings: Settings) -> Celery:
         beside[:] = [Sweeper()]
 
     def end(**_: Any) -> None:
-        # Nothing is there to close in a child that is told to end before it has begun.
+        # Both lists are empty in a child that ends before it has begun.
         for sweeper in beside:
             sweeper.close()
         for own in held:

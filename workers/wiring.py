@@ -1,7 +1,8 @@
-"""Everything a process works with, wired once. Production values are the settings; a test passes its own."""
+"""Wiring of each process. Production values come from the settings; a test passes its own."""
 
 from __future__ import annotations
 
+from core import agents
 from core.config import Settings
 from core.extraction import configured_extractor
 from core.extraction.windows import Sizes
@@ -24,7 +25,7 @@ from workers.tools import Tools
 
 
 def policy(settings: Settings) -> Policy:
-    """The ledger's policy as it is set."""
+    """Return the ledger's policy from the settings."""
     return Policy(
         lease=settings.lease_seconds,
         resend=settings.resend_seconds,
@@ -36,25 +37,31 @@ def policy(settings: Settings) -> Policy:
 
 
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
-    """What a worker process needs: the tenant-bound role, the agents with their tools, the policy."""
+    """Wire a worker process: the tenant-bound role, the agents with their tools, the policy, the model."""
     app = reembedding.opened(settings, settings.database_pool)
-    cached = CachedEmbedder(vectors or embedder(settings), settings.embedding_cache)
-    tools = Tools(app, cached, _model(settings, app), settings)
-    configured_extractor.chosen(settings, tools.model)  # Misconfigured is said at once, and not by each dispatch.
+    tools = Tools(app, CachedEmbedder(vectors or embedder(settings), settings.embedding_cache), settings)
+    model = _model(settings, app)
+    configured_extractor.chosen(settings, model)  # A wrong setting stops the process, and not each dispatch.
     return Ledger(
-        app, table.bound(tools), table.queues(settings), policy(settings), gate(settings), table.seconds(settings)
+        db=app,
+        agents=table.bound(tools),
+        queues=table.queues(settings),
+        policy=policy(settings),
+        gate=gate(settings),
+        seconds=table.seconds(settings),
+        model=model,
     )
 
 
 def gate(settings: Settings) -> Gate | None:
-    """What those who ask the model must pass; None: there is no model."""
+    """Return admission control for agents that ask a model; None: no model is configured."""
     if settings.llm_base_url is None:
         return None
     reads = settings.extractor != "offline"
     return Gate(
         provider=quota.provider(settings),
-        asking=table.MODEL_USERS if reads else table.MODEL_USERS - table.EXTRACTORS,
-        reading=table.EXTRACTORS,
+        asking=table.ADMITTED if reads else table.ADMITTED - agents.EXTRACTORS,
+        reading=agents.EXTRACTORS,
         most=min(settings.extract_messages, Sizes(settings.window_messages, settings.window_stride).at_once),
         window=settings.window_messages,
         stride=settings.window_stride,
@@ -64,13 +71,13 @@ def gate(settings: Settings) -> Gate | None:
 
 
 def router(settings: Settings) -> Router:
-    """What a router or clock process needs: the queue role and the rules; it sees no memory."""
+    """Wire a router process: the queue role, which sees no memory, and the rules."""
     queue = db.connect(db.router_url(settings), settings.database_pool)
     return Router(
         db=queue,
         book=Book(settings.rules_poll_seconds),
-        # Room for a whole event, and as much again around it.
-        shop=Workshop(table.queues(settings), table.ALONE, settings.approval_seconds, 2 * settings.event_bytes),
+        # Room for a whole event, and as much again for the rest of the action.
+        shop=Workshop(table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes),
         meanings=Meanings(embedder(settings)),
         batch=settings.route_batch,
         max_hops=settings.max_hops,

@@ -116,7 +116,7 @@ def _ask(client: Client, talk: Talk, asked: Asked) -> Json:
 
 
 def _why(client: Client, result: Json) -> Any:
-    """What made a memory: the event, the rule and the agent, with the reason; None for a message."""
+    """Return the origin of a memory (event, rule, agent, reason); None for a message."""
     if result["type"] != "memory":
         return None
     step = client.get(f"/v1/memories/{result['id']}/why")["steps"][0]

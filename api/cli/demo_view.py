@@ -1,4 +1,4 @@
-"""What `imprint demo` shows: a live panel on a terminal, plain lines elsewhere; then answers with their evidence."""
+"""The output of `imprint demo`: a live panel on a terminal, plain lines elsewhere; then answers with their evidence."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class View:
             self._missed(talk, asked, answer["found_at"])
 
     def end(self, talk: Talk, answers: Sequence[Json]) -> None:
-        """How well it went, all told."""
+        """Print the overall result."""
         found = sum(answer["found_at"] is not None for answer in answers)
         self._say(
             f"\n{found} of {len(talk.questions)} answers cite the turn that holds them. "
@@ -142,7 +142,7 @@ def view(*, as_json: bool) -> View:
 
 
 def say_kept(home: Path) -> None:
-    """Where the data is, and how to look around in it."""
+    """Print where the data is, and the commands that show it."""
     err.print(f"The data stays in {home}. Look around: IMPRINT_HOME={home} imprint up", soft_wrap=True, highlight=False)
 
 
@@ -159,7 +159,7 @@ def _distinct(results: Sequence[Json]) -> list[Json]:
 
 
 def _counts(sent: int, total: int, counts: Json) -> Table:
-    """What was published and what has come of it, a line for each step."""
+    """Return a line for each step: events published, and what resulted from them."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
@@ -200,7 +200,7 @@ def _by(rows: Sequence[Json], name: str, **wanted: str) -> Counter[str]:
 
 
 def _verdicts(counts: Json) -> Counter[str]:
-    """How often each rule fired, and how many events it gathered for one later firing."""
+    """Return how often each rule fired, and how many events it gathered for one later firing."""
     return Counter({f"{row['rule']} {row['verdict']}": row["count"] for row in counts["decisions"]})
 
 
@@ -214,7 +214,7 @@ def _listed(counts: Counter[str]) -> str:
 
 
 def _said(turn: Turn) -> str:
-    """Who said it, and when."""
+    """Return the speaker and the time."""
     return f"{turn.speaker or turn.role}, {_day(turn.time)}"
 
 

@@ -128,7 +128,7 @@ def _disk(home: Path) -> Finding:
 
 
 def _extractor(settings: Settings) -> str:
-    """Who reads what was said: the rules, a model, or a package that is installed."""
+    """Name the extractor: the rules, a model, or an installed package."""
     configured_extractor.require(settings)
     if settings.extractor != configured_extractor.AUTO:
         return settings.extractor

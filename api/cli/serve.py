@@ -9,7 +9,7 @@ import structlog
 import uvicorn
 
 from api import app as http
-from api.http.connection_limits import Config
+from api.ingress.connection_limits import Config
 from core import logs, metrics
 from core.config import Settings, unknown
 from core.errors import Misconfigured
@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def connections(wanted: int) -> int:
-    """As many connections as are wanted, or as the process may open files for."""
+    """Return the connections wanted, or as many as the process may open files for."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY or wanted <= files - OTHER_FILES:
         return wanted

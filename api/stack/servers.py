@@ -24,7 +24,7 @@ PORT_TRIES = 3
 
 
 class Server(Protocol):
-    """What the supervisor and the tests ask of a server."""
+    """Protocol of a server, as the supervisor and the tests use it."""
 
     name: str
 
@@ -35,14 +35,14 @@ class Server(Protocol):
         """End it and everything it began."""
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
 
     def exit(self) -> str:
-        """How it ended, for people."""
+        """The exit status for people."""
 
     @property
     def url(self) -> str:
-        """What `start` returned."""
+        """The URL that `start` returned."""
 
     @property
     def pid(self) -> int | None:
@@ -79,11 +79,11 @@ class LocalServer:
             self._process = None
 
     def alive(self) -> bool:
-        """Whether the server's process runs."""
+        """Return whether the server's process runs."""
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:
-        """How it ended."""
+        """The exit status."""
         return self._process.exit() if self._process else "stopped"
 
     def _listen(self) -> None:

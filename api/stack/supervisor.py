@@ -41,7 +41,7 @@ class Child:
 
 
 class Member(Protocol):
-    """What the supervisor asks of whatever it watches; `servers.Server` fits."""
+    """Protocol of whatever the supervisor watches; `servers.Server` fits."""
 
     name: str
 
@@ -52,10 +52,10 @@ class Member(Protocol):
         """End it and everything it began."""
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
 
     def exit(self) -> str:
-        """How it ended, for people."""
+        """The exit status for people."""
 
     @property
     def pid(self) -> int | None:
@@ -63,7 +63,7 @@ class Member(Protocol):
 
     @property
     def where(self) -> str:
-        """Where to find it, for people."""
+        """Its address, for people."""
 
 
 class ChildProcess:
@@ -99,11 +99,11 @@ class ChildProcess:
             self._process = None
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:
-        """How it ended, with its last words where it had the time for them."""
+        """The exit status, with the last line of its log if there is one."""
         if self._process is None:
             return "stopped"
         how = self._process.exit()

@@ -23,7 +23,6 @@ from core.context.packing import Desk
 from core.context.reader import Reader
 from core.context.retrievers import Retriever
 from core.context.token_cache import counted
-from core.events.publishing import Author
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
 from core.memory import memories
@@ -131,9 +130,9 @@ class Reads:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
-def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context:
+def build(reads: Reads, tenant_id: str, asked: Asked) -> Context:
     """The context, within its limit, whatever there is to show."""
-    asked, read, results, wanted = _read(reads, tenant_id, asked, author)
+    asked, read, results, wanted = _read(reads, tenant_id, asked)
     heard = reads.settings.instructions == "heard"
     desk = Desk(counted(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k, heard)
     sheet, rendered, tokens = _fitting(desk, read, asked)
@@ -143,9 +142,7 @@ def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context
     return Context(sheet, rendered, tokens, asked.limit, desk.counter, wanted, results)
 
 
-def _read(
-    reads: Reads, tenant_id: str, asked: Asked, author: Author
-) -> tuple[Asked, Read, Sequence[query.Found], Depth]:
+def _read(reads: Reads, tenant_id: str, asked: Asked) -> tuple[Asked, Read, Sequence[query.Found], Depth]:
     """Everything that the context could show to its audience, and how many things the question deserves."""
     at_hand = _at_hand(reads, tenant_id, asked)
     with reads.db.tenant(tenant_id) as tx:
@@ -160,9 +157,9 @@ def _read(
         read = _standing(tx, asked, kept.attributes if kept else {}, window, reads.settings)
     if reads.recent is not None and asked.session_id is not None:
         reads.recent.renew(reads.db, tenant_id, asked.session_id, at_hand, newest)
-    if kept is None or kept.lapsed(memories.now()):
-        kept = profile.current(reads.db, tenant_id, asked.owner, author)
-        read = replace(read, profile=kept.attributes if kept else {}, gone=frozenset())
+    if kept is None:
+        # Not stored: `profile_builder` does that, and a context must not fail because memories change meanwhile.
+        read = replace(read, profile=profile.build(reads.db, tenant_id, asked.owner).attributes)
     question = asked.query if asked.query is not None else _last_words(read.material.talk)
     wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
     results = _searched(reads, tenant_id, asked, question, wanted.k * READ)

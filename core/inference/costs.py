@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Final
 
 from sqlalchemy import text
 
 from core.storage.db import Tx
-from core.types import Json
-
-By = Literal["rule", "agent", "user", "model"]
-"""What calls are added up by."""
-
-KINDS: Final[tuple[By, ...]] = get_args(By)
+from core.types import Json, SpendKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +30,7 @@ def spent_today(tx: Tx) -> Spent:
     return Spent(row.tokens, row.cost, row.ends_at)
 
 
-def of(tx: Tx, by: By, since: datetime | None, until: datetime | None, limit: int) -> Json:
+def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, limit: int) -> Json:
     """Calls with their tokens and their cost, the dearest first, and all together; `until` is excluded.
 
     `key` is None where there is none: a call on account of no rule, or of an event without a user. `latency_ms_p95`:

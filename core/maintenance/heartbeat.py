@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 
-import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from core.loop import Loop
 from core.storage.db import Database, Tx
-
-log = structlog.get_logger()
 
 BEAT_SECONDS = 1.0
 STALE_SECONDS = 10
@@ -41,23 +38,15 @@ class Heart:
         cores = processes and min(processes, os.cpu_count() or 1)
         self._said = {"process": process, "queue": queue, "processes": processes, "cores": cores}
         self._tenants = tenants
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
-        self._thread.start()
+        self._loop = Loop("heartbeat", self._beat, BEAT_SECONDS, expected=(DBAPIError,))
+        self._loop.start()
 
     def close(self) -> None:
-        self._closed.set()
-        self._thread.join(timeout=2)
+        self._loop.close()
 
-    def _run(self) -> None:
-        while True:
-            try:
-                with self._db.queue() as tx:
-                    tx.execute(_BEAT, self._said | {"tenants": self._tenants and self._tenants()})
-            except DBAPIError as error:
-                log.warning("heart.unheard", error=str(error).splitlines()[0])
-            if self._closed.wait(BEAT_SECONDS):
-                return
+    def _beat(self) -> None:
+        with self._db.queue() as tx:
+            tx.execute(_BEAT, self._said | {"tenants": self._tenants and self._tenants()})
 
 
 def missing(tx: Tx) -> list[str]:

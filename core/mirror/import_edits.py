@@ -65,7 +65,8 @@ class Reading:
     documents: Mapping[str, Document] = field(default_factory=dict)
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Carry it out. Conflict: a file, the agreement or a memory is no longer as it was read."""
+        """Carry it out in the name of the file. Conflict: a file, the agreement or a memory is not as it was read."""
+        author = replace(author, name=NAME)
         if not self.edited:
             return {"mirror": "unchanged"} | self._tell(tx, author)
         mirror = self.mirror

@@ -15,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.errors import Conflict, Never
+from core.events.publishing import Author
 from core.inference.token_counting import Counter
 from core.plans import checklists, parsing, rendering
 from core.plans import tree as plans_tree
@@ -69,7 +70,7 @@ class Tracked:
     changed: Sequence[Plan]
     read: Sequence[int]
 
-    def write(self, tx: Tx) -> Json:
+    def write(self, tx: Tx, _author: Author) -> Json:
         """Write them. Conflict: someone else has brought one of them up to date, or erased what they rest on."""
         if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
             raise Conflict("A message that the plan was read from was erased meanwhile.")

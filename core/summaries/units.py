@@ -19,6 +19,7 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core.errors import Conflict
+from core.events.publishing import Author
 from core.extraction.protocol import Retold
 from core.inference.embedders import Embedder
 from core.sessions import sessions
@@ -90,11 +91,12 @@ class Draft:
 class Planned:
     """What cutting a session comes to, ready to be written if nobody has written or erased anything there meanwhile."""
 
+    tenant_id: str
     session_id: str
     drafts: Sequence[Draft]
     more: bool
 
-    def write(self, tx: Tx, tenant_id: str) -> Json:
+    def write(self, tx: Tx, _author: Author) -> Json:
         """Carry it out. Conflict: another worker has cut the session meanwhile, or something was erased there."""
         if self.drafts:
             self._hold(tx)
@@ -104,7 +106,7 @@ class Planned:
                 values = _values(draft) | {"was": draft.piece.stands.updated_at, "facts": recordset(draft.told.facts)}
                 if tx.execute(_GROW, values).rowcount != 1:
                     raise Conflict("Another worker has cut this session meanwhile.")
-        if new and tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(new)}).rowcount != len(new):
+        if new and tx.execute(_INSERT, {"tenant": self.tenant_id, "rows": recordset(new)}).rowcount != len(new):
             raise Conflict("Another worker has cut this session meanwhile.")
         return {"units": len(new), "grown": len(self.drafts) - len(new)}
 
@@ -137,7 +139,7 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold]
     return Talk(session_id, pieces, bool(rows) and rows[-1].position < stands.message_count)
 
 
-def think(talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()) -> Planned:
+def think(tenant_id: str, talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()) -> Planned:
     """Where the talk is cut and what each unit says; `retold`: slices of it as a model tells them.
 
     A slice goes to the unit that it shares most messages with; one that mixes what was said to different people, to
@@ -150,7 +152,7 @@ def think(talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[R
         for place, unit in enumerate(cut)
         if slices[place] or unit.stands is None or unit.stands.to_position != unit.messages[-1].position
     ]
-    return Planned(talk.session_id, drafts, talk.more)
+    return Planned(tenant_id, talk.session_id, drafts, talk.more)
 
 
 def of_session(

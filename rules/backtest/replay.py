@@ -1,4 +1,4 @@
-"""When rules would have had a user's sessions read, by the log: each reading in its turn, up to a place in the log.
+"""Replay from the log when rules would have had a user's sessions read: the readings in order.
 
 Reading only. Flow control runs on the time of the events, as in a backtest; schedules are not replayed, and of what the
 service itself has said nothing, for that came of the memory as it is.
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from core.agents import EXTRACTORS
 from core.events.log import COLUMNS, SOURCE, event_of
 from core.storage.db import Database
 from core.types import Event
@@ -24,9 +25,6 @@ from rules.flow.simulation import Outcome, Simulation
 
 PAGE: Final = 500
 """Events read at once."""
-
-READERS: Final = frozenset({"memory_extractor", "memory_consolidator"})
-"""Agents that turn a session into memories."""
 
 ASKED: Final = ("memory.requested", "memory.stated")
 """Events by which someone asked for a statement to be kept, whatever the rules are."""
@@ -70,7 +68,7 @@ class _Actor:
 def read(
     db: Database, tenant_id: str, user_id: str, rules: Sequence[tuple[Rule, int]], until: datetime, meanings: Meanings
 ) -> Iterator[Reading | Stated]:
-    """What the rules would have had read of a user's sessions, in the order of the log, up to a time."""
+    """Return the readings that the rules would have started for a user's sessions, in log order, up to a time."""
     known = Ruleset(list(rules))
     actors = {rule.name: _actor(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
     clock = seq = None
@@ -90,7 +88,7 @@ def _actor(rule: Rule) -> _Actor:
 
 
 def _readers(rule: Rule) -> list[RunAgent]:
-    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in READERS]
+    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in EXTRACTORS]
 
 
 def _step(
@@ -115,7 +113,7 @@ def _step(
 def _decided(
     db: Database, tenant_id: str, known: Ruleset, page: Sequence[Event], meanings: Meanings
 ) -> dict[int, list[Verdict]]:
-    """What the rules make of each event of a page; what they look up and compare is fetched for all at once."""
+    """Decide each event of a page; lookups and comparisons are fetched for the whole page at once."""
     if known.compares_meanings:
         meanings.warm({compared for event in page for compared in known.texts(event)})
     asked = [(event, names) for event in page if (names := known.asks(event))]

@@ -164,7 +164,7 @@ kit, job = tools(Settings()), a_job(channel="desk", template="A parcel is lost. 
 job = replace(job, tenant_id=DEFAULT)
 outcomes = [notifying.notify(kit, job) for _ in range(2)]
 with kit.db.tenant(job.tenant_id) as tx:
-    print(json.dumps([outcome.write(tx) for outcome in outcomes]))
+    print(json.dumps([outcome.pending.write(tx, job.author) for outcome in outcomes]))
 """
     channels = json.dumps({"desk": f"spool:{spool}"})
     answers = use(installed, root, code, IMPRINT_NOTIFY_CHANNELS=channels, **connected(settings))

@@ -18,7 +18,7 @@ from api.cli.main import COMMANDS
 from core.config import Settings
 from core.storage.db import Database
 from tests.commands import Imprint
-from tests.production import free_port
+from tests.ports import free_port
 from tests.samples import TENANT, accept
 from tests.samples import said as said_
 from tests.works import Works
@@ -49,6 +49,21 @@ def test_the_overview_names_every_command_and_loads_none_of_them() -> None:
     for name, (_, line) in COMMANDS.items():
         assert f" {name} " in done.stdout
         assert line.split(",", maxsplit=1)[0].split(";")[0][:40] in done.stdout
+
+
+HTTP_ONLY = (
+    *("publish", "search", "context", "documents", "events", "rules", "memory", "session", "user", "tenant"),
+    *("approvals", "dead", "costs", "status"),
+)
+
+
+@pytest.mark.parametrize("name", HTTP_ONLY)
+def test_a_command_that_only_talks_http_imports_no_database_and_no_server(name: str) -> None:
+    module = COMMANDS[name][0].partition(":")[0]
+    heavy = {"sqlalchemy", "psycopg", "numpy", "celery", "kombu", "fastapi", "openai", "cryptography"}
+    code = f"import sys, {module}; sys.exit(' '.join({heavy} & sys.modules.keys()) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

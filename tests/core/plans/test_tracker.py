@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import Conflict, Never
 from core.events import log
+from core.events.publishing import Author
 from core.inference.token_counting import counter
 from core.plans import checklists, parsing, rendering, tracker
 from core.plans import tree as plans_tree
@@ -40,7 +41,7 @@ def published(app: Database, document: Json) -> Event:
 def tracked(app: Database, one: Event) -> Json:
     found = tracker.read(app, TENANT, "s1", one)
     with app.tenant(TENANT) as tx:
-        return found.write(tx)
+        return found.write(tx, Author("plan_tracker"))
 
 
 def told(app: Database, *documents: Json) -> list[Json]:
@@ -335,9 +336,9 @@ def test_an_older_event_that_comes_late_changes_nothing(app: Database) -> None:
     both = tracker.read(app, TENANT, "s1", new)
     alone = tracker.read(app, TENANT, "s1", old)
     with app.tenant(TENANT) as tx:
-        both.write(tx)
+        both.write(tx, Author("plan_tracker"))
     with pytest.raises(Conflict), app.tenant(TENANT) as tx:
-        alone.write(tx)
+        alone.write(tx, Author("plan_tracker"))
     assert tracked(app, old) == {"plans": 0}
     assert statuses(the_plan(app)) == {"new": "pending"}
 
@@ -366,7 +367,7 @@ def test_two_at_once_write_one_version(app: Database) -> None:
         together.wait(10)
         try:
             with app.tenant(TENANT) as tx:
-                mine.write(tx)
+                mine.write(tx, Author("plan_tracker"))
             outcomes.append("written")
         except Conflict:
             outcomes.append("conflict")

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from core.errors import Conflict, NotFound
+from core.events.publishing import Author
 from core.extraction.protocol import Retold
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
@@ -33,12 +34,12 @@ def talk(lines: Sequence[str], start: float = 0, **more: Any) -> list[Json]:
 def planned(app: Database, session: str = "s1", retold: Sequence[Retold] = (), **more: Any) -> Planned:
     with app.tenant(TENANT) as tx:
         found = units.read(tx, session, retold=retold, **more)
-    return units.think(found, HashEmbedder(), GAP, retold)
+    return units.think(TENANT, found, HashEmbedder(), GAP, retold)
 
 
 def write(app: Database, plan: Planned) -> Json:
     with app.tenant(TENANT) as tx:
-        return plan.write(tx, TENANT)
+        return plan.write(tx, Author("unit_writer"))
 
 
 def wrote(app: Database, session: str = "s1", retold: Sequence[Retold] = ()) -> Json:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
@@ -22,6 +21,7 @@ from core.storage.db import Database
 from rules.registry import store
 from tests.doors import opened
 from tests.outlets import allowed, open_to
+from tests.ports import free_port
 from tests.samples import TENANT, accept, event
 from tests.workers.agents.test_outbound import Other, a_job, other, tools
 from tests.works import Works, at_work
@@ -50,9 +50,7 @@ class Mailbox:
 
 @pytest.fixture
 def mailbox() -> Iterator[tuple[str, Mailbox]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     box = Mailbox()
     controller = Controller(box, hostname="127.0.0.1", port=port)
     controller.start()
@@ -189,7 +187,10 @@ def test_mail_is_sent_with_the_subject_of_the_rule_and_once_for_who_knows_its_id
     url, box = mailbox
     given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
     job = a_job(channel="ann", template="Größe 42\nis gone", subject="Stock\r\nBcc: eve@example.com")
-    assert notify.notify(tools(given), job).write(cast(Any, None)) == {"channel": "ann", "delivered": 1}
+    assert notify.notify(tools(given), job).pending.write(cast(Any, None), job.author) == {
+        "channel": "ann",
+        "delivered": 1,
+    }
     (mail,) = box.got
     assert (mail["To"], mail["Subject"], mail["Bcc"]) == ("ann@example.com", "Stock Bcc: eve@example.com", None)
     assert (mail["Message-ID"], mail.get_content().splitlines()) == (f"<{job.id}@imprint>", ["Größe 42", "is gone"])
@@ -273,7 +274,7 @@ def test_an_address_that_answers_again_is_well(settings: Settings, app: Database
         outbound.send_webhook(tools(given), job)
     outcome = outbound.send_webhook(tools(given), job)
     with app.tenant(TENANT) as tx:
-        outcome.write(tx)
+        outcome.pending.write(tx, job.author)
         assert tx.execute(text("SELECT count(*) FROM endpoints")).scalar_one() == 0
 
 

@@ -9,8 +9,9 @@ from core.summaries import units
 from core.types import Json
 from tests.core.summaries.test_segmentation import HIKE, TAXES
 from tests.core.summaries.test_units import seen, spans, talk
+from tests.outcomes import carried_out
 from tests.samples import accept, accept_all, ended, event, said
-from tests.workers.learners import carried_out, job, published, ran, tools_of
+from tests.workers.learners import job, published, ran, tools_of
 from workers.agents.units import write_units
 from workers.tools import Tools
 

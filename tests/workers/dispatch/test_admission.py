@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from core import agents
 from core.config import Settings
 from core.errors import Later, Never
 from core.inference import quota
@@ -51,7 +53,7 @@ def a_gate(requests: float | None = None, tokens: float | None = None, **more: A
 
 
 def guarded(app: Database, agent: Agent, gate: Gate = GATE) -> Ledger:
-    names = ("agent", "reader", "free")
+    names = ("agent", "reader", "free", agents.KEEPER)
     return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, gate)
 
 
@@ -269,9 +271,10 @@ def test_what_is_to_be_remembered_now_waits_for_no_model(app: Database) -> None:
     works = guarded(app, ran, a_gate(requests=1))
     put_empty(app, works)
     read = owe(app, "reader", event_seq=seq, params={"session_id": "s1"})
-    run_all(works, [read, owe(app, "reader", event_seq=seq)])
-    assert [job.grant for job in ran.jobs] == [None]
+    run_all(works, [read, owe(app, agents.KEEPER, event_seq=seq)])
+    assert [(job.target, job.grant) for job in ran.jobs] == [(agents.KEEPER, None)]
     assert row_of(app, read).status == "pending", "what is read beside it does"
+    assert agents.KEEPER in table.MODEL_USERS - table.ADMITTED
 
 
 def test_what_a_job_did_not_use_is_there_for_the_next(app: Database) -> None:
@@ -408,8 +411,8 @@ def test_a_long_line_is_not_due_later_than_limits_may_change(app: Database) -> N
     ids = [owe(app) for _ in range(30)]
     run_all(works, ids)
     due = [row_of(app, one).wake_at for one in ids]
-    assert len(set(due)) > 25, "spread, though two may be due at once by chance"
-    assert timedelta(minutes=8) < max(due) - min(due) <= admission.LINE
+    minutes = Counter(round((one - min(due)) / timedelta(minutes=1)) for one in due)
+    assert minutes == dict.fromkeys(range(admission.LINE // timedelta(minutes=1)), 3), "one a minute, and over again"
 
 
 # The budget.
@@ -474,7 +477,7 @@ def test_what_waits_at_the_gate_is_shown_with_its_reason(settings: Settings, app
     try:
         assert works.gate is not None
         assert works.gate.provider.name == "127.0.0.1:1/gpt-5-mini"
-        assert works.gate.asking == table.MODEL_USERS
+        assert works.gate.asking == table.ADMITTED
         spend(app, 10, 0)
         one = owe(app, "episode_writer")
         run_all(works, [one])
@@ -488,7 +491,7 @@ def test_without_a_model_there_is_no_gate(settings: Settings) -> None:
     offline = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1", "extractor": "offline"})
     gate = wiring.gate(offline)
     assert gate is not None
-    assert not gate.asking & table.EXTRACTORS, "who extracts by rules waits for no model"
+    assert not gate.asking & agents.EXTRACTORS, "who extracts by rules waits for no model"
 
 
 def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Database) -> None:
@@ -500,7 +503,7 @@ def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Datab
         def ask(job: Job) -> None:
             def note(call: Call) -> None:
                 calls.append(call)
-                note_call(Tools(app, None, client, priced), job, call)  # type: ignore[arg-type]
+                note_call(Tools(app, None, priced), job, call)  # type: ignore[arg-type]
 
             client.under(job.grant).ask("p.v1", "s", "t", Facts, note)
 

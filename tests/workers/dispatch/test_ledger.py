@@ -19,6 +19,7 @@ from core.errors import Conflict, Later, Never
 from core.inference.quota import BreakerOpen
 from core.storage.db import Database, Tx
 from core.types import DispatchStatus, Json
+from tests.outcomes import Writing
 from tests.samples import TENANT, accept, event
 from workers import wiring
 from workers.dispatch import insertion, ledger, sweep
@@ -59,7 +60,7 @@ def mark(tx: Tx) -> Json:
 
 
 def works(_job: Job) -> Outcome:
-    return Outcome(mark)
+    return Outcome(Writing(mark))
 
 
 def failing(error: Exception) -> Agent:
@@ -108,7 +109,7 @@ def test_of_many_claimants_one_works(app: Database) -> None:
     def slow(job: Job) -> Outcome:
         ran.append(job.lease)
         time.sleep(0.2)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     def claim(_: int) -> None:
         together.wait()
@@ -132,7 +133,7 @@ def test_who_lost_the_lease_leaves_no_effect(app: Database, queue: Database) -> 
         rush(app, one)
         assert swept(queue) == [one]
         ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
     row = row_of(app, one)
@@ -147,7 +148,7 @@ def test_who_lost_the_lease_cannot_end_it_while_another_holds_it(app: Database, 
     def second(_job: Job) -> Outcome:
         second_begun.set()
         assert first_over.wait(20)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     with ThreadPoolExecutor(1) as pool:
 
@@ -156,7 +157,7 @@ def test_who_lost_the_lease_cannot_end_it_while_another_holds_it(app: Database, 
             assert swept(queue) == [one]
             pool.submit(ledger.run, a_ledger(app, {"agent": second}), TENANT, one)
             assert second_begun.wait(20)
-            return Outcome(mark)
+            return Outcome(Writing(mark))
 
         ledger.run(a_ledger(app, {"agent": first}), TENANT, one)
         held = (row_of(app, one).status, marks(app))
@@ -190,7 +191,7 @@ def test_a_lease_is_renewed_while_the_agent_thinks(app: Database, queue: Databas
             time.sleep(0.1)
             assert swept(queue, short) == []
         assert swept(queue, short) == []
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     ledger.run(a_ledger(app, {"agent": thoughtful}, short), TENANT, one)
     assert (row_of(app, one).status, row_of(app, one).attempt) == ("done", 1)
@@ -266,14 +267,14 @@ def test_an_effect_that_fails_halfway_leaves_nothing(app: Database) -> None:
         mark(tx)
         raise Conflict("changed meanwhile")
 
-    ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(half)}), TENANT, one)
+    ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(half))}), TENANT, one)
     assert row_of(app, one).status == "retrying"
     assert marks(app) == 0
 
 
 def test_what_follows_is_owed_once_the_effect_is_there(app: Database) -> None:
     one = owe(app, correlation_id="chain", hop=2)
-    book = a_ledger(app, {"agent": lambda _job: Outcome(mark, [("next", {"a": 1})]), "next": works})
+    book = a_ledger(app, {"agent": lambda _job: Outcome(Writing(mark), [("next", {"a": 1})]), "next": works})
     (following,) = ledger.run(book, TENANT, one)
     row = row_of(app, following.id)
     assert (row.target, row.params, row.correlation_id, row.hop, row.status) == (
@@ -349,7 +350,7 @@ def test_of_one_session_one_thinks_at_a_time_and_the_other_follows(app: Database
     def looks(_job: Job) -> Outcome:
         ledger.run(a_ledger(app, {"agent": works}), TENANT, second)
         seen.append(row_of(app, second).status)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     following = ledger.run(a_ledger(app, {"agent": looks}), TENANT, first)
     assert seen == ["pending"]
@@ -422,7 +423,7 @@ def test_the_turn_and_the_effect_are_one(app: Database) -> None:
         mark(tx)
         raise Conflict("changed meanwhile")
 
-    assert ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(breaks)}), TENANT, ids[0]) == []
+    assert ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(breaks))}), TENANT, ids[0]) == []
     assert (statuses(app, ids), marks(app)) == (["retrying", "held"], 0)
 
 
@@ -432,7 +433,7 @@ def test_where_an_agent_goes_on_the_next_action_waits_for_all_of_it(app: Databas
 
     def reads(_job: Job) -> Outcome:
         left[0] -= 1
-        return Outcome(mark, [("reader", {"more": True})] if left[0] else [])
+        return Outcome(Writing(mark), [("reader", {"more": True})] if left[0] else [])
 
     book = a_ledger(app, {"reader": reads, "agent": works})
     (rest,) = ledger.run(book, TENANT, ids[0])
@@ -444,7 +445,9 @@ def test_where_an_agent_goes_on_the_next_action_waits_for_all_of_it(app: Databas
 
 def test_what_another_agent_does_next_holds_no_turn_up(app: Database) -> None:
     ids = chain(app, "reader", "agent")
-    book = a_ledger(app, {"reader": lambda _job: Outcome(mark, [("other", {})]), "agent": works, "other": works})
+    book = a_ledger(
+        app, {"reader": lambda _job: Outcome(Writing(mark), [("other", {})]), "agent": works, "other": works}
+    )
     following = ledger.run(book, TENANT, ids[0])
     assert sorted(row_of(app, owed.id).target for owed in following) == ["agent", "other"]
 
@@ -479,7 +482,7 @@ def test_of_a_lane_no_more_run_at_a_time_than_may(app: Database) -> None:
         time.sleep(0.02)
         with guard:
             running[0] -= 1
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     book = a_ledger(app, {"agent": slow}, replace(POLICY, resend=60))
     together = threading.Barrier(4, timeout=20)
@@ -567,7 +570,7 @@ def test_one_whose_worker_died_does_not_count_against_itself(app: Database, queu
 
 def test_what_goes_on_stays_in_its_lane(app: Database) -> None:
     (one,) = in_lane(app, 1, 2)
-    (rest,) = ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(mark, [("agent", {})])}), TENANT, one)
+    (rest,) = ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(mark), [("agent", {})])}), TENANT, one)
     assert (row_of(app, rest.id).lane, row_of(app, rest.id).lane_limit) == ("r:ada", 2)
 
 

@@ -1,0 +1,1 @@
+"""Ingress of every HTTP request: connection limits, admission, bodies, dependencies, errors."""

@@ -1,0 +1,119 @@
+"""`/openapi.json` and `/docs`: the manual of the routes as one page without scripts, from this server alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from html import escape
+from typing import Any, Final
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import iter_route_contexts
+
+from api.ingress.route_bounds import Bounds, bounded, scope_of
+from core.types import Json
+
+router = APIRouter(include_in_schema=False)
+
+PUBLIC = Bounds(public=True)
+
+STYLE: Final = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1e }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid #d0d0d6 } summary { cursor: pointer; padding: .35rem 0 }
+code, pre { font: 13px/1.45 ui-monospace, monospace } pre { background: #f4f4f7; padding: .8rem; overflow: auto }
+.method { display: inline-block; width: 4.5rem; font-weight: 600 } .scope { color: #6b6b76; float: right }
+"""
+
+POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The page may apply the style that stands in it, and load and run nothing."""
+
+
+@dataclass(slots=True)
+class Manual:
+    """Both documents, made once: it takes a third of a second."""
+
+    making: asyncio.Lock = field(default_factory=asyncio.Lock)
+    openapi: bytes = b""
+    page: bytes = b""
+
+
+@router.get("/openapi.json")
+@bounded(PUBLIC)
+async def get_openapi(request: Request) -> Response:
+    """The OpenAPI document."""
+    return Response((await _manual(request)).openapi, media_type="application/json")
+
+
+@router.get("/docs")
+@bounded(PUBLIC)
+async def get_docs(request: Request) -> Response:
+    """The manual of the routes, to be read in a browser."""
+    headers = {"Content-Security-Policy": POLICY}
+    return Response((await _manual(request)).page, media_type="text/html; charset=utf-8", headers=headers)
+
+
+async def _manual(request: Request) -> Manual:
+    app: FastAPI = request.app
+    manual: Manual = app.state.manual
+    async with manual.making:
+        if not manual.openapi:
+            manual.openapi, manual.page = await run_in_threadpool(_made, app)
+    return manual
+
+
+def _made(app: FastAPI) -> tuple[bytes, bytes]:
+    document = app.openapi()
+    scopes = {
+        (method, route.path or ""): scope_of(route)
+        for route in iter_route_contexts(app.routes)
+        for method in route.methods or ()
+    }
+    return json.dumps(document, separators=(",", ":")).encode(), "".join(page(document, scopes)).encode()
+
+
+def page(document: Json, scopes: dict[tuple[str, str], str]) -> Iterator[str]:
+    """The page: every route by its tag, with its scope, parameters, body and answers."""
+    title = escape(f"{document['info']['title']} {document['info']['version']}")
+    yield f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
+    yield f"<h1>{title}</h1><p>{escape(document['info']['description'])}</p>"
+    yield "<p>Send <code>Authorization: Bearer &lt;key&gt;</code>. The same for machines: "
+    yield "<a href=/openapi.json>/openapi.json</a>.</p>"
+    by_tag: dict[str, list[str]] = {}
+    for path, methods in document["paths"].items():
+        for method, told in methods.items():
+            scope = scopes.get((method.upper(), path), "")
+            by_tag.setdefault(told.get("tags", ["other"])[0], []).append(
+                "".join(_route(method.upper(), path, told, scope))
+            )
+    for tag, routes in by_tag.items():
+        yield f"<h2>{escape(tag)}</h2>{''.join(routes)}"
+    yield "<h2>Schemas</h2>"
+    for name, schema in document.get("components", {}).get("schemas", {}).items():
+        yield f"<details id={escape(name)}><summary><code>{escape(name)}</code></summary>{_json(schema)}</details>"
+
+
+def _route(method: str, path: str, told: Json, scope: str) -> Iterator[str]:
+    yield f"<details><summary><span class=method>{method}</span><code>{escape(path)}</code>"
+    yield f"<span class=scope>{escape(scope)}</span></summary><p>{escape(told.get('description', ''))}</p>"
+    if told.get("parameters"):
+        yield "<ul>"
+        for one in told["parameters"]:
+            needed = ", required" if one.get("required") else ""
+            yield f"<li><code>{escape(one['name'])}</code> ({one['in']}{needed}) {escape(one.get('description', ''))}"
+        yield "</ul>"
+    for kind, content in told.get("requestBody", {}).get("content", {}).items():
+        yield f"<p>Body, <code>{escape(kind)}</code>:</p>{_json(content.get('schema', {}))}"
+    answers = ", ".join(f"{status}: {escape(of['description'])}" for status, of in told["responses"].items())
+    yield f"<p>Answers: {answers}</p></details>"
+
+
+def _json(value: Any) -> str:
+    return f"<pre>{escape(json.dumps(value, indent=2, ensure_ascii=False))}</pre>"

@@ -1,0 +1,174 @@
+"""The connections of the HTTP server: how many there are, how long a request's head may be and may take.
+
+uvicorn's parser (httptools) has no bound for the head of a request, and no deadline for it; its other one (h11) has a
+bound, and costs more for every request (docs/proxy.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, Final, cast
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from api.ingress.admission import HEADER_BYTES, HEADERS
+
+READ_BYTES: Final = 256 * 1024
+"""At most so much comes at once from the event loop, and is parsed before anything can be counted."""
+
+ROOM: Final = 2
+"""The head on the wire, with its colons and line ends, against names and values alone. `Gate` counts exactly."""
+
+LINGER_BYTES: Final = 1024 * 1024
+LINGER_SECONDS: Final = 2.0
+"""What still comes on a refused connection is thrown away, so that the answer is not lost to a reset."""
+
+WRITE_SECONDS: Final = 60.0
+"""How long a caller may leave an answer unread while the buffers are full."""
+
+REFUSALS: Final = {
+    408: ("Request Timeout", "The headers did not arrive in time (IMPRINT_HTTP_HEADER_SECONDS)."),
+    431: ("Request Header Fields Too Large", f"At most {HEADERS} headers of {HEADER_BYTES} bytes together."),
+    503: ("Service Unavailable", "As many connections are open as may be (IMPRINT_HTTP_CONNECTIONS)."),
+}
+
+
+class Config(uvicorn.Config):
+    """uvicorn's settings with the two that it lacks."""
+
+    def __init__(self, app: Any, *, connections: int, header_seconds: float, **more: Any) -> None:
+        """`connections`: open at the same time; `header_seconds`: from the first byte of a head to its last."""
+        self.connections, self.header_seconds = connections, header_seconds
+        super().__init__(app, http=BoundedProtocol, ws="none", server_header=False, **more)
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection. What goes beyond a bound is answered at once, and its parser is fed no more."""
+
+    def __init__(self, config: uvicorn.Config, *given: Any, **named: Any) -> None:
+        super().__init__(config, *given, **named)
+        self._bounds = cast("Config", config)
+        self._in_head = False
+        self._refused = False
+        self._lines = self._length = 0
+        """Of the head, as far as it is parsed."""
+        self._unparsed = 0
+        """Bytes since something was parsed that bounds itself: the beginning of a head, or a piece of a body."""
+        self._discarded = 0
+        self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast("asyncio.Transport", transport))
+        if len(self.connections) > self._bounds.connections:
+            self._refuse(503)
+        else:
+            self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_deadline()
+        self.resume_writing()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused:
+            self._discard(len(data))
+            return
+        self._unparsed += len(data)
+        super().data_received(data)
+        if self._refused:
+            return
+        if self._unparsed > READ_BYTES + ROOM * HEADER_BYTES:
+            self._refuse(431)
+        elif self._in_head or (self._is_idle() and self.timeout_keep_alive_task is None):
+            self._await_head()
+
+    def on_message_begin(self) -> None:
+        if not self._refused:
+            self._in_head, self._lines, self._length, self._unparsed = True, 0, 0, 0
+            super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        if self._counted(len(url)):
+            super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._lines += 1
+        if self._counted(len(name) + len(value)) and self._in_head:  # Trailers are counted, and say nothing.
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if self._refused:
+            return
+        self._in_head, self._unparsed = False, 0
+        self._cancel_deadline()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if not self._refused:
+            self._unparsed = 0
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if not self._refused:
+            self._unparsed = 0
+            super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def _counted(self, size: int) -> bool:
+        """Return whether what was parsed of a head is within its bounds; where it is not, the request is refused."""
+        self._length += size
+        if not self._refused and (self._lines > HEADERS or self._length > ROOM * HEADER_BYTES):
+            self._refuse(431)
+        return not self._refused
+
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _await_head(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self._bounds.header_seconds, self._on_deadline)
+
+    def _on_deadline(self) -> None:
+        self._deadline = None
+        if self._in_head:
+            self._refuse(408)
+        else:
+            self.transport.close()
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _refuse(self, status: int) -> None:
+        """Answer without the application, and close; in the midst of another answer only close."""
+        self._refused = True
+        self._cancel_deadline()
+        if not self._is_idle():
+            self.transport.close()
+            return
+        title, detail = REFUSALS[status]
+        body = json.dumps({"type": "about:blank", "title": title, "status": status, "detail": detail}).encode()
+        head = (
+            f"HTTP/1.1 {status} {title}\r\nContent-Type: application/problem+json\r\nContent-Length: {len(body)}\r\n"
+            "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self._deadline = self.loop.call_later(LINGER_SECONDS, self.transport.close)
+
+    def _discard(self, size: int) -> None:
+        self._discarded += size
+        if self._discarded > LINGER_BYTES:
+            self.transport.close()

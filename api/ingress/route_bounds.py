@@ -1,0 +1,133 @@
+"""Scope and size limits of each route, known before a byte of the body is read.
+
+A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the rest
+where a route differs from the default. The table is made of the routes themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar
+
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import RouteContext
+from starlette.exceptions import HTTPException
+
+from api.ingress.dependencies import Needs
+from core.config import Settings
+from core.errors import Misconfigured
+
+BODY_BYTES: Final = 1024 * 1024
+"""Default body limit. A statement, a question or a rule has a hundredth of it."""
+
+PREFIX: Final = 2
+"""Segments of a path by which routes are looked up: all routes of one resource share them."""
+
+Counted = Literal["requests", "settles", "backtests"]
+"""The limit of a tenant that a request counts towards."""
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Bounds of a route: the size of a body, the limit its requests count towards, and whether it needs no key."""
+
+    body: Callable[[Settings], int] = lambda _settings: BODY_BYTES
+    counted: Counted = "requests"
+    public: bool = False
+
+
+DEFAULT: Final = Bounds()
+
+
+def bounded(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
+    """Declare the bounds of an endpoint that differ from the default; goes below the decorator of the route."""
+
+    def declared(endpoint: Endpoint) -> Endpoint:
+        endpoint.bounds = bounds  # type: ignore[attr-defined]
+        return endpoint
+
+    return declared
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Access to a route: the scope (None: any key will do), the most bytes of a body, and its bounds."""
+
+    route: Any
+    scope: str | None
+    body_bytes: int
+    counted: Counted
+    public: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    path: re.Pattern[str]
+    methods: frozenset[str]
+    access: Access
+
+
+class Table:
+    """Routes by the literal beginning of their paths, in the order in which the application tries them."""
+
+    def __init__(self, routes: Iterable[RouteContext], settings: Settings) -> None:
+        """Raises Misconfigured: a route asks for no scope and does not say that it is public."""
+        self._entries: dict[tuple[str, ...], list[_Entry]] = defaultdict(list)
+        for route in routes:
+            entry = _Entry(route.path_regex, frozenset(route.methods or ()), _access(route, settings))
+            self._entries[_literal(route.path or "")].append(entry)
+
+    def find(self, method: str, path: str) -> Access:
+        """Return what the route of a request asks. HTTPException: 404, or 405 with the methods that there are."""
+        segments, allowed = tuple(path[1:].split("/", PREFIX)[:PREFIX]), set[str]()
+        for length in range(len(segments), -1, -1):
+            for entry in self._entries.get(segments[:length], ()):
+                if entry.path.match(path):
+                    if method in entry.methods:
+                        return entry.access
+                    allowed |= entry.methods
+        if allowed:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(allowed))})
+        raise HTTPException(404)
+
+
+def scope_of(route: RouteContext) -> str:
+    """The scope that a route asks for, in words."""
+    dependant: Dependant | None = getattr(route, "dependant", None)
+    needed = {need.scope for need in _needs(dependant)} if dependant else set()
+    return ", ".join(sorted("any key" if scope is None else scope for scope in needed)) or "no key"
+
+
+def _literal(path: str) -> tuple[str, ...]:
+    """The first segments of a path up to the first parameter."""
+    found = []
+    for segment in path[1:].split("/")[:PREFIX]:
+        if "{" in segment:
+            break
+        found.append(segment)
+    return tuple(found)
+
+
+def _access(route: RouteContext, settings: Settings) -> Access:
+    bounds: Bounds = getattr(route.endpoint, "bounds", DEFAULT)
+    dependant: Dependant | None = getattr(route, "dependant", None)
+    needed = {need.scope for need in _needs(dependant)} if dependant else set()
+    if len(needed) != (0 if bounds.public else 1):
+        raise Misconfigured(
+            f"The route {route.path} must depend on exactly one scope (api.ingress.dependencies.scope) or be public; "
+            f"it depends on {sorted(map(str, needed))}."
+        )
+    scope = None if bounds.public else needed.pop()
+    return Access(route.original_route, scope, bounds.body(settings), bounds.counted, bounds.public)
+
+
+def _needs(dependant: Dependant) -> Iterator[Needs]:
+    for one in dependant.dependencies:
+        if isinstance(one.call, Needs):
+            yield one.call
+        yield from _needs(one)

@@ -1,0 +1,121 @@
+"""Waiting until work has ended: one watcher of the process polls for all who wait, however many they are.
+
+A poll costs one query for each tenant waited for. It is repeated soon while work ends, and less and less often while
+nothing does, so that waiting an hour for a debounce costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.events import log as event_log
+from core.events.doorbell import Bell
+from core.storage.db import Database
+
+log = structlog.get_logger()
+
+SOONEST_SECONDS: Final = 0.05
+LATEST_SECONDS: Final = 1.0
+SLOWER: Final = 1.3
+"""Factor by which the pause grows each time nothing has ended."""
+
+SHARE: Final = 10
+"""A slow poll is followed by a pause of so many times its length, to spare a busy database."""
+
+
+@dataclass(slots=True)
+class _Tenant:
+    """The requests that wait for a tenant's work, each with its place in the log and whether to end debounces."""
+
+    waiting: dict[asyncio.Future[None], tuple[int, bool]] = field(default_factory=dict)
+    pause: float = SOONEST_SECONDS
+    look_at: float = 0.0
+    open_from: int | None = None
+
+
+class Settling:
+    """The watcher. It runs while somebody waits, on the event loop of the process; its queries run in one thread."""
+
+    def __init__(self, db: Database, bell: Bell) -> None:
+        self._db = db
+        self._bell = bell
+        self._tenants: dict[str, _Tenant] = {}
+        self._news = asyncio.Event()
+        self._watching: asyncio.Task[None] | None = None
+
+    async def settled(self, tenant_id: str, seq: int, seconds: float, *, flush: bool) -> int:
+        """Wait until everything up to a place in the log has ended; return how much has not after so many seconds."""
+        tenant = self._tenants.setdefault(tenant_id, _Tenant())
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        tenant.waiting[turn] = seq, flush
+        tenant.pause, tenant.look_at = SOONEST_SECONDS, 0.0
+        self._watch()
+        try:
+            async with asyncio.timeout(max(seconds, SOONEST_SECONDS)):
+                await turn
+        except TimeoutError:
+            return await run_in_threadpool(self._pending, tenant_id, seq)
+        finally:
+            tenant.waiting.pop(turn, None)
+            if not tenant.waiting and self._tenants.get(tenant_id) is tenant:
+                del self._tenants[tenant_id]
+        return 0
+
+    def close(self) -> None:
+        """End the watcher."""
+        if self._watching is not None:
+            self._watching.cancel()
+
+    def _watch(self) -> None:
+        self._news.set()
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        while self._tenants:
+            self._news.clear()
+            for tenant_id, tenant in list(self._tenants.items()):
+                if tenant.look_at <= time.monotonic():
+                    await self._look(tenant_id, tenant)
+            due = min((tenant.look_at for tenant in self._tenants.values()), default=0.0)
+            try:
+                async with asyncio.timeout(max(0.0, due - time.monotonic())):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+
+    async def _look(self, tenant_id: str, tenant: _Tenant) -> None:
+        began, asked = time.monotonic(), dict(tenant.waiting)
+        flushed = [seq for seq, flush in asked.values() if flush]
+        try:
+            found = await run_in_threadpool(self._open_from, tenant_id, max(flushed, default=None))
+        except SQLAlchemyError as error:
+            log.warning("settling.unseen", error=str(error).splitlines()[0])
+            found = 0
+        for turn, (seq, _) in asked.items():
+            if (found is None or found > seq) and not turn.done():
+                turn.set_result(None)
+        moved = found != tenant.open_from
+        tenant.open_from = found
+        now = time.monotonic()
+        tenant.pause = SOONEST_SECONDS if moved else min(tenant.pause * SLOWER, LATEST_SECONDS)
+        tenant.look_at = now + max(tenant.pause, SHARE * (now - began))
+
+    def _open_from(self, tenant_id: str, flushed: int | None) -> int | None:
+        with self._db.tenant(tenant_id) as tx:
+            ended = event_log.flush(tx, flushed) if flushed is not None else 0
+            found = event_log.open_from(tx)
+        if ended:
+            self._bell.ring()
+        return found
+
+    def _pending(self, tenant_id: str, seq: int) -> int:
+        with self._db.tenant(tenant_id) as tx:
+            return event_log.pending(tx, seq)

@@ -1,0 +1,214 @@
+"""Says what searches handed out, after they have answered: nobody waits, and losing some costs little.
+
+The memories are announced by `memory.recalled`; hashes of all texts are kept, so that an echo is known as one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import takewhile
+from queue import Empty, Full, Queue
+from typing import NamedTuple
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from uuid_utils import uuid7
+
+from core.consolidation import echo
+from core.consolidation.echo import Served
+from core.events import log as event_log
+from core.events.doorbell import Bell
+from core.events.log import Announcement
+from core.loop import Loop
+from core.storage.db import Database, Tx
+from core.types import Json
+
+log = structlog.get_logger()
+
+GATHER_SECONDS = 0.5
+"""Recalls of one user within this time become one event."""
+
+SPACED_SECONDS = 60.0
+"""Memories that were announced lately are announced again after this time, together with all that asked meanwhile.
+
+A use counts twice a day at the most: who asks for the same things every second should not write every second.
+"""
+
+WAITING = 10_000
+"""Searches that may wait to be written down; beyond that the database cannot keep up, and the newest are not."""
+
+AT_ONCE = 500
+"""Searches written down in one transaction."""
+
+LONGEST = 20_000
+"""Characters of a text by which it is known again; what is longer waits cut off there."""
+
+
+class Asker(NamedTuple):
+    """Whose memory was searched."""
+
+    tenant_id: str
+    user_id: str | None
+    group_id: str | None
+
+
+class Recall(NamedTuple):
+    """What was handed out to whom, in how many searches, and whether its memories are announced."""
+
+    asker: Asker
+    served: Sequence[Served]
+    announced: bool
+    searches: int = 1
+
+
+class Spacing:
+    """Holds recalls back whose memories were all announced lately, so that one event stands for many searches."""
+
+    def __init__(self) -> None:
+        self._held: dict[Asker, Recall] = {}
+        self._said: dict[tuple[Asker, UUID], float] = {}
+
+    def due(self, taken: Sequence[Recall], now: float, *, ending: bool = False) -> list[Recall]:
+        """What to announce now, one recall for each asker; `now` in seconds of a clock that never goes back."""
+        for recall in taken:
+            self._hold(recall)
+        for one in list(takewhile(lambda one: self._said[one] <= now - SPACED_SECONDS, self._said)):
+            del self._said[one]
+        ready = [asker for asker, held in self._held.items() if ending or not self._lately(held)]
+        return [self._say(self._held.pop(asker), now) for asker in ready]
+
+    def unsaid(self, said: Sequence[Recall]) -> None:
+        """These could not be written down: they wait again, and are due at once."""
+        for recall in said:
+            for one in recall.served:
+                if one.memory_id is not None:
+                    self._said.pop((recall.asker, one.memory_id), None)
+            self._hold(recall)
+
+    def _hold(self, recall: Recall) -> None:
+        ids = [one.memory_id for one in recall.served if one.memory_id is not None]
+        if not recall.announced or not ids:
+            return
+        held = self._held.get(recall.asker, recall._replace(served=(), searches=0))
+        # Without the texts: they may wait here for long.
+        together = dict.fromkeys([*held.served, *(Served("", one) for one in ids)])
+        self._held[recall.asker] = held._replace(served=tuple(together), searches=held.searches + recall.searches)
+
+    def _lately(self, held: Recall) -> bool:
+        return all((held.asker, one.memory_id) in self._said for one in held.served)
+
+    def _say(self, held: Recall, now: float) -> Recall:
+        for one in held.served:
+            if one.memory_id is not None:
+                self._said.pop((held.asker, one.memory_id), None)  # The oldest stand first.
+                self._said[held.asker, one.memory_id] = now
+        return held
+
+
+class Recalls:
+    """Gathers recalls and writes them down from a thread of its own."""
+
+    def __init__(self, db: Database, bell: Bell) -> None:
+        self._db = db
+        self._bell = bell
+        self._queue: Queue[Recall] = Queue(WAITING)
+        self._spacing = Spacing()
+        self._loop = Loop("recalls", self._turn, GATHER_SECONDS, delayed=True, last=self._finish)
+        self._loop.start()
+
+    def note(self, asker: Asker, served: Sequence[Served], *, announced: bool) -> None:
+        """These were handed out; returns at once."""
+        if not served:
+            return
+        short = [one._replace(text=one.text[:LONGEST]) for one in served]
+        try:
+            self._queue.put_nowait(Recall(asker, short, announced))
+        except Full:
+            log.warning("recalls.dropped", tenant=asker.tenant_id)
+
+    def close(self) -> None:
+        """Write what is left, and end."""
+        self._loop.close(5)
+
+    def _turn(self) -> None:
+        self._write(self._gathered())
+
+    def _finish(self) -> None:
+        while left := self._gathered():
+            self._write(left)
+        self._write((), ending=True)
+
+    def _gathered(self) -> list[Recall]:
+        taken: list[Recall] = []
+        while len(taken) < AT_ONCE:
+            try:
+                taken.append(self._queue.get_nowait())
+            except Empty:
+                break
+        return taken
+
+    def _write(self, taken: Sequence[Recall], *, ending: bool = False) -> None:
+        """One transaction a tenant: what was handed out, and the events that say so."""
+        due = self._spacing.due(taken, time.monotonic(), ending=ending)
+        for tenant_id in sorted({recall.asker.tenant_id for recall in (*taken, *due)}):
+            mine, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (taken, due))
+            try:
+                with self._db.tenant(tenant_id) as tx:
+                    _note(tx, tenant_id, mine)
+                    announcements = announcements_of(_standing(tx, ours))
+                    event_log.announce(tx, tenant_id, announcements)
+            except SQLAlchemyError as error:
+                self._spacing.unsaid(ours)
+                log.warning("recalls.unsaid", error=str(error).splitlines()[0])
+            except Exception:
+                log.exception("recalls.surprise")  # One text that cannot be read must not end the thread for all.
+            else:
+                self._ring(announcements)
+
+    def _ring(self, announcements: Sequence[Announcement]) -> None:
+        if announcements:
+            self._bell.ring()
+
+
+def _standing(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
+    """The same, less the memories that were erased since: nobody hears of them again."""
+    ids = {one.memory_id for recall in due for one in recall.served if one.memory_id is not None}
+    there = set(tx.execute(_THERE, {"ids": sorted(ids)}).scalars()) if ids else set()
+    return [one._replace(served=[each for each in one.served if each.memory_id in there]) for one in due]
+
+
+def announcements_of(taken: Sequence[Recall]) -> list[Announcement]:
+    """One event for each user or group asked about, with every memory that was handed out."""
+    handed_out: defaultdict[Asker, dict[str, None]] = defaultdict(dict)
+    searches: Counter[Asker] = Counter()
+    for recall in taken:
+        ids = [str(one.memory_id) for one in recall.served if one.memory_id is not None]
+        if recall.announced and ids:
+            searches[recall.asker] += recall.searches
+            handed_out[recall.asker].update(dict.fromkeys(ids))
+    return [_announcement(asker, list(ids), searches[asker]) for asker, ids in handed_out.items()]
+
+
+def _announcement(asker: Asker, ids: list[str], searches: int) -> Announcement:
+    names = {"user_id": asker.user_id, "group_id": asker.group_id}
+    payload: Json = {"memory_ids": ids, "searches": searches}
+    payload |= {name: value for name, value in names.items() if value is not None}
+    return Announcement(str(uuid7()), "memory.recalled", datetime.now(UTC), payload)
+
+
+def _note(tx: Tx, tenant_id: str, taken: Sequence[Recall]) -> None:
+    """Write down what each user was handed out. A search of a group alone names no user whose echo it could become."""
+    by_user: defaultdict[str, list[Served]] = defaultdict(list)
+    for recall in taken:
+        if recall.asker.user_id is not None:
+            by_user[recall.asker.user_id] += recall.served
+    for user_id in sorted(by_user):
+        echo.note(tx, tenant_id, user_id, by_user[user_id])
+
+
+_THERE = text("SELECT id FROM memories WHERE id = ANY(:ids) AND status <> 'erased'")

@@ -1,0 +1,136 @@
+-- What SQLAlchemy's metadata cannot express. `core.storage.schema` runs this file once, after the tables of a new database have
+-- been created and each table with a tenant has been bound to it.
+
+-- Vectors stay in the row: a scan over one user's rows must not fetch each from elsewhere.
+ALTER TABLE search_index ALTER COLUMN terms SET STORAGE MAIN, ALTER COLUMN embedding SET STORAGE MAIN;
+
+-- The application sees its own tenant, and deletes only one in which memories are rebuilt.
+ALTER TABLE tenants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY own_row ON tenants TO imprint_app
+    USING (id = current_setting('imprint.tenant', true)) WITH CHECK (id = current_setting('imprint.tenant', true));
+
+CREATE POLICY only_rebuilds ON tenants AS RESTRICTIVE FOR DELETE TO imprint_app USING (id LIKE 'rebuild-%');
+
+GRANT SELECT, INSERT, DELETE, UPDATE (allows_high_risk, fade_formula, fade_under) ON tenants TO imprint_app;
+
+GRANT SELECT ON deployment TO imprint_app, imprint_router;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON heartbeats TO imprint_app, imprint_router;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON providers TO imprint_app;
+
+GRANT USAGE ON SEQUENCE rule_revision TO imprint_app;
+
+-- The router works for all tenants. Of memories, messages and calls of models it reads only the columns that rules may
+-- ask about: never what one of them says.
+CREATE POLICY all_tenants ON tenants FOR SELECT TO imprint_router USING (true);
+CREATE POLICY all_queues ON events TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON decisions TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON flows TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON dispatches TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON rules TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON rule_versions TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON sessions TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON schedules TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY lookups ON memories FOR SELECT TO imprint_router USING (true);
+CREATE POLICY lookups ON messages FOR SELECT TO imprint_router USING (true);
+CREATE POLICY lookups ON model_calls FOR SELECT TO imprint_router USING (true);
+CREATE POLICY limits_of_all ON tenant_settings FOR SELECT TO imprint_router USING (name = 'limits');
+
+GRANT SELECT ON tenants, rules, rule_versions, sessions, tenant_settings TO imprint_router;
+GRANT SELECT, INSERT, UPDATE ON events, decisions, dispatches TO imprint_router;
+GRANT SELECT, INSERT, UPDATE, DELETE ON flows, schedules TO imprint_router;
+GRANT SELECT (tenant_id, id, user_id, status, importance, recorded_at) ON memories TO imprint_router;
+GRANT SELECT (tenant_id, session_id, position, event_seq, token_count, occurred_at) ON messages TO imprint_router;
+GRANT SELECT (tenant_id, at, input_tokens, output_tokens, cost) ON model_calls TO imprint_router;
+
+-- The same search with the vectors of the other model.
+CREATE SCHEMA second;
+
+CREATE VIEW second.search_index WITH (security_invoker = true) AS
+SELECT tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms, own_terms,
+       embedding_next AS embedding, xmin, asks, names
+FROM public.search_index;
+
+COMMENT ON VIEW second.search_index IS 'The same rows, with the vectors of the other model.';
+
+GRANT USAGE ON SCHEMA second TO imprint_app;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON second.search_index TO imprint_app;
+
+-- Processes that cache an owner's rows of the search index read from `search_changes` which of them have changed.
+CREATE FUNCTION note_indexed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
+    SELECT c.tenant_id, o.owner, pg_current_xact_id()::text::bigint, c.type, c.session_id, c.ref
+    FROM changed c, LATERAL (VALUES ('user:' || c.user_id), ('group:' || c.group_id)) AS o (owner)
+    WHERE c.type <> 'document' AND o.owner IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION note_unindexed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    -- Where a message has gone all is read anew: no other note of a message is needed, and no row is looked for by name.
+    DELETE FROM public.search_changes WHERE ctid = ANY(ARRAY(
+        SELECT s.ctid FROM public.search_changes s
+        JOIN (SELECT DISTINCT c.tenant_id, o.owner
+              FROM changed c, LATERAL (VALUES ('user:' || c.user_id), ('group:' || c.group_id)) AS o (owner)
+              WHERE c.type = 'message' AND o.owner IS NOT NULL) AS w ON w.tenant_id = s.tenant_id AND w.owner = s.owner
+        WHERE s.type = 'message' AND s.ref <> '' FOR UPDATE OF s SKIP LOCKED));
+    INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
+    SELECT DISTINCT c.tenant_id, o.owner, pg_current_xact_id()::text::bigint, c.type, '',
+           CASE WHEN c.type = 'memory' THEN c.ref ELSE '' END
+    FROM changed c, LATERAL (VALUES ('user:' || c.user_id), ('group:' || c.group_id)) AS o (owner)
+    WHERE c.type <> 'document' AND o.owner IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION note_remembered() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
+    SELECT n.tenant_id, o.owner, pg_current_xact_id()::text::bigint, 'memory', '', n.id::text
+    FROM (SELECT tenant_id, id, user_id, group_id, status, trust, kind, category, topic, tags, importance, valid_from, valid_to,
+                 occurred_at, expires_at, session_id, pinned FROM new_rows
+          EXCEPT
+          SELECT tenant_id, id, user_id, group_id, status, trust, kind, category, topic, tags, importance, valid_from, valid_to,
+                 occurred_at, expires_at, session_id, pinned FROM old_rows) AS n,
+         LATERAL (VALUES ('user:' || n.user_id), ('group:' || n.group_id)) AS o (owner)
+    WHERE o.owner IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION note_witnessed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    -- Planned each time: by a plan made for one row, twenty thousand would be looked for one by one in all memories.
+    EXECUTE $insert$
+        INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
+        SELECT DISTINCT m.tenant_id, o.owner, pg_current_xact_id()::text::bigint, 'memory', '', m.id::text
+        FROM changed c JOIN public.memories m ON m.tenant_id = c.tenant_id AND m.id = c.memory_id,
+             LATERAL (VALUES ('user:' || m.user_id), ('group:' || m.group_id)) AS o (owner)
+        WHERE o.owner IS NOT NULL
+        ON CONFLICT DO NOTHING
+    $insert$;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER indexed AFTER INSERT ON search_index
+REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_indexed();
+
+CREATE TRIGGER indexed_anew AFTER UPDATE ON search_index
+REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_indexed();
+
+CREATE TRIGGER unindexed AFTER DELETE ON search_index
+REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_unindexed();
+
+CREATE TRIGGER remembered AFTER UPDATE ON memories
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION note_remembered();
+
+CREATE TRIGGER witnessed AFTER INSERT ON evidence
+REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_witnessed();
+
+CREATE TRIGGER unwitnessed AFTER DELETE ON evidence
+REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_witnessed();

@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import event as hooks
+from sqlalchemy import text
+
+from core.config import Settings
+from core.consolidation import echo
+from core.consolidation.echo import Served
+from core.search import recall_log
+from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
+from core.storage.db import Database
+from tests.core.maintenance.test_sweeps import a_memory, carry_out
+from tests.doors import OTHER, key_of, opened
+from tests.faults.model import serving
+from tests.samples import TENANT, accept, ended, said
+from tests.works import at_work
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def rows(app: Database, statement: str, tenant: str = TENANT) -> list[Any]:
+    with app.tenant(tenant) as tx:
+        return list(tx.execute(text(statement)))
+
+
+def servings(app: Database, tenant: str = TENANT) -> list[Any]:
+    return rows(app, "SELECT user_id, hash, memory_id FROM servings ORDER BY user_id, hash", tenant)
+
+
+@pytest.fixture
+def cat(app: Database) -> UUID:
+    add = a_memory("Ada has a cat.")
+    carry_out(app, add)
+    return add.id
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_what_a_search_hands_out_is_written_down_announced_or_not(
+    settings: Settings, app: Database, cat: UUID, announced: bool
+) -> None:
+    accept(app, said("My cat likes tuna. She sleeps on the warm radiator."))
+    with opened(settings.model_copy(update={"announce_recalls": announced})) as door:
+        found = door.post("/v1/search", {"user_id": "ada", "query": "cat"}).json()["results"]
+    assert {one["type"] for one in found} == {"memory", "message"}
+    kept = {row.hash: row.memory_id for row in servings(app)}
+    assert kept[echo.digest("Ada has a cat.")] == cat
+    assert kept[echo.digest("She sleeps on the warm radiator.")] is None
+    assert [row.user_id for row in servings(app)] == ["ada"] * len(kept)
+    told = rows(app, "SELECT 1 FROM events WHERE event_type = 'memory.recalled'")
+    assert len(told) == announced
+
+
+def test_a_search_of_a_group_alone_is_nobodys_and_a_search_of_both_is_the_users(
+    settings: Settings, app: Database, cat: UUID
+) -> None:
+    accept(app, said("Our group meets on Mondays.", group_id="g", user="bob"))
+    with opened(settings) as door:
+        assert door.post("/v1/search", {"group_id": "g", "query": "Mondays"}).json()["results"]
+    assert servings(app) == []
+    with opened(settings) as door:
+        door.post("/v1/search", {"group_id": "g", "user_id": "cy", "query": "Mondays"})
+    assert {row.user_id for row in servings(app)} == {"cy"}
+
+
+def test_tenants_keep_what_they_were_handed_out_apart(settings: Settings, app: Database, cat: UUID) -> None:
+    key_of(settings, OTHER)
+    accept(app, said("I have a dog called Rex."), tenant=OTHER)
+    with opened(settings) as door:
+        for tenant in (TENANT, OTHER):
+            door.post("/v1/search", {"user_id": "ada", "query": "cat or dog"}, tenant=tenant)
+    assert {row.hash for row in servings(app)}.isdisjoint(row.hash for row in servings(app, OTHER))
+    assert servings(app, OTHER)
+
+
+def test_nobody_waits_for_it_to_be_written(settings: Settings, app: Database, cat: UUID) -> None:
+    with opened(settings) as door:
+        door.post("/v1/search", {"user_id": "ada", "query": "cat"})
+        with app.tenant(TENANT) as tx:
+            tx.execute(text("LOCK TABLE servings IN ACCESS EXCLUSIVE MODE"))
+            began = time.monotonic()
+            for _ in range(3):
+                assert door.post("/v1/search", {"user_id": "ada", "query": "cat"}).json()["results"]
+            assert time.monotonic() - began < 5
+    assert servings(app)
+
+
+def test_many_searches_are_one_write(
+    settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
+    asked: list[str] = []
+
+    def note(_c: Any, _u: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    with opened(settings) as door:
+        engine = door.client.app.state.deps.db.engine  # type: ignore[attr-defined]
+        hooks.listen(engine, "before_cursor_execute", note)
+        for _ in range(12):
+            assert door.post("/v1/search", {"user_id": "ada", "query": "cat"}).json()["results"]
+        assert [one for one in asked if "INSERT" in one or "UPDATE" in one] == [], "reading writes nothing"
+    assert sum("INSERT INTO servings" in one for one in asked) == 1
+    (told,) = rows(app, "SELECT payload FROM events WHERE event_type = 'memory.recalled'")
+    assert told.payload == {"user_id": "ada", "memory_ids": [str(cat)], "searches": 12}
+
+
+def test_what_is_handed_out_again_at_once_is_not_touched_again(app: Database, cat: UUID) -> None:
+    def stored() -> list[Any]:
+        return rows(app, "SELECT hash, ctid, xmax, memory_id, at FROM servings ORDER BY hash")
+
+    def handed_out(seconds: float, memory: UUID | None = None) -> list[Any]:
+        served = [Served("She sleeps on the warm radiator.", memory)]
+        with app.tenant(TENANT) as tx:
+            echo.note(tx, TENANT, "ada", served, NOW + timedelta(seconds=seconds))
+        return stored()
+
+    first = handed_out(0)
+    assert [row.xmax for row in first] == ["0"]
+    assert handed_out(echo.AGAIN_SECONDS - 1) == first, "not even locked"
+    named = handed_out(1, cat)
+    assert [row.memory_id for row in named] == [cat]
+    assert handed_out(2, cat) == named
+    (later,) = handed_out(echo.AGAIN_SECONDS + 3)
+    assert (later.at, later.memory_id) == (NOW + timedelta(seconds=echo.AGAIN_SECONDS + 3), cat)
+
+
+def test_of_what_is_erased_before_it_is_announced_nobody_hears(
+    settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dog = a_memory("Ada has a dog.")
+    carry_out(app, dog)
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
+    with opened(settings) as door:
+        found = door.post("/v1/search", {"user_id": "ada", "query": "Ada has", "include": ["memories"]}).json()
+        assert {one["id"] for one in found["results"]} == {str(cat), str(dog.id)}
+        assert door.ask("DELETE", f"/v1/memories/{cat}").is_success
+    (told,) = rows(app, "SELECT payload FROM events WHERE event_type = 'memory.recalled'")
+    assert told.payload["memory_ids"] == [str(dog.id)]
+
+
+ADA, BOB = Asker(TENANT, "ada", None), Asker(TENANT, "bob", None)
+
+
+def a_recall(*ids: int, asker: Asker = ADA, announced: bool = True) -> Recall:
+    return Recall(asker, [Served("x" * 1000, UUID(int=one)) for one in ids], announced)
+
+
+def numbers(due: list[Recall]) -> list[tuple[set[int], int]]:
+    return [({one.memory_id.int for one in recall.served if one.memory_id}, recall.searches) for recall in due]
+
+
+def test_the_same_memories_are_announced_once_a_minute_with_all_that_asked_for_them() -> None:
+    spacing = Spacing()
+    assert numbers(spacing.due([a_recall(1, 2), a_recall(2, 3)], 0)) == [({1, 2, 3}, 2)]
+    for second in range(1, 60):
+        assert spacing.due([a_recall(1), a_recall(3)], second) == []
+    assert numbers(spacing.due([], SPACED_SECONDS)) == [({1, 3}, 118)]
+    assert spacing.due([], SPACED_SECONDS * 9, ending=True) == []
+
+
+def test_a_memory_that_was_not_announced_lately_does_not_wait_and_takes_the_others_along() -> None:
+    spacing = Spacing()
+    spacing.due([a_recall(1)], 0)
+    assert spacing.due([a_recall(1)], 1) == []
+    assert numbers(spacing.due([a_recall(2)], 2)) == [({1, 2}, 2)]
+    assert spacing.due([a_recall(1), a_recall(2)], SPACED_SECONDS + 1) == [], "both were announced a minute later"
+
+
+def test_askers_are_announced_each_for_themselves_and_what_is_held_is_said_at_the_end() -> None:
+    spacing = Spacing()
+    assert len(spacing.due([a_recall(1), a_recall(1, asker=BOB)], 0)) == 2
+    assert spacing.due([a_recall(1, asker=BOB), a_recall(1, announced=False)], 1) == []
+    assert [(one.asker, one.searches) for one in spacing.due([], 1, ending=True)] == [(BOB, 1)]
+
+
+steps = st.tuples(st.floats(0, 50), st.lists(st.frozensets(st.integers(1, 4), min_size=1), max_size=3))
+
+
+@given(st.lists(steps, max_size=20))
+def test_every_search_is_counted_once_and_no_memory_is_said_to_wait_for_longer_than_a_minute(
+    turns: list[tuple[float, list[frozenset[int]]]],
+) -> None:
+    spacing, now, asked, said = Spacing(), 0.0, 0, 0
+    waiting: dict[int, float] = {}
+    for passed, searches in turns:
+        now += passed
+        asked += len(searches)
+        for one in set().union(*searches):
+            waiting.setdefault(one, now)
+        due = spacing.due([a_recall(*one) for one in searches], now)
+        assert len(due) <= 1
+        for ids, count in numbers(due):
+            said += count
+            assert ids == set(waiting)
+            waiting.clear()
+        assert all(now - since < SPACED_SECONDS for since in waiting.values())
+        assert not any(one.text for recall in due for one in recall.served)
+    said += sum(count for _, count in numbers(spacing.due([], now, ending=True)))
+    assert said == asked
+
+
+def test_of_a_very_long_text_the_beginning_is_kept(settings: Settings, app: Database) -> None:
+    end = "The last sentence names a walrus."
+    accept(app, said("A walrus swims far. " + "and on " * LONGEST + end))
+    with opened(settings) as door:
+        assert door.post("/v1/search", {"user_id": "ada", "query": "walrus"}).json()["results"]
+    hashes = {row.hash for row in servings(app)}
+    assert echo.digest("A walrus swims far.") in hashes
+    assert echo.digest(end) not in hashes
+
+
+def test_only_what_is_announced_becomes_an_event() -> None:
+    ada, served = Asker(TENANT, "ada", None), [Served("x", UUID(int=1))]
+    assert announcements_of([Recall(ada, served, announced=False)]) == []
+    (one,) = announcements_of([Recall(ada, served, announced=False), Recall(ada, served, announced=True)])
+    assert one.payload == {"user_id": "ada", "memory_ids": [str(UUID(int=1))], "searches": 1}
+
+
+def test_a_memory_that_was_searched_and_comes_back_from_the_assistant_is_not_learnt_again(
+    settings: Settings, app: Database
+) -> None:
+    with serving() as model, at_work(settings.model_copy(update={"llm_base_url": model.url})) as works:
+        accept(app, said("My umbrella blue is in the drawer."), ended(message_count=3))
+        works.settle()
+        before = rows(app, "SELECT id, content, confidence, version FROM memories")
+        assert [row.content for row in before] == ["Ada's umbrella blue is in the drawer."]
+        with opened(settings) as door:
+            found = door.post("/v1/search", {"user_id": "ada", "query": "umbrella", "include": ["memories"]})
+            assert [one["id"] for one in found.json()["results"]] == [str(before[0].id)]
+        again = said("As far as I know, your umbrella blue is in the drawer.", role="assistant", session="s2")
+        accept(app, again, ended("s2", message_count=3))
+        works.settle()
+        assert rows(app, "SELECT id, content, confidence, version FROM memories") == before
+        assert rows(app, "SELECT kind FROM verdicts") == [], "what the assistant alone says is no statement"
+
+        accept(
+            app,
+            said("My umbrella blue is in the drawer. I bought new curtains for the kitchen window.", session="s3"),
+            ended("s3", message_count=3),
+        )
+        works.settle()
+    (after,) = rows(app, "SELECT confidence FROM memories")
+    assert after.confidence > before[0].confidence, "a person who says it again confirms it"
