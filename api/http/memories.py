@@ -24,7 +24,7 @@ from core.memory import as_of as memory_as_of
 from core.memory import memories, writer
 from core.memory.as_of import Moment
 from core.memory.changes import Edit, Owner, Pin, Restore
-from core.search.query import SERVED
+from core.search.filters import SERVED
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Category, Json, Kind, Status, Topic, Trust

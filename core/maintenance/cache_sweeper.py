@@ -12,15 +12,14 @@ from typing import Final
 import structlog
 
 from core import memoize
-from core.memory import nearest_vectors
-from core.search.resident import cache
+from core.index.resident import cache
 
 log = structlog.get_logger()
 
 EVERY_SECONDS: Final = 30.0
 """How often: what is kept at the longest stays that much longer."""
 
-SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, nearest_vectors.sweep, cache.sweep)
+SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, cache.sweep)
 """All that a process keeps of what users say, or of what stands for it."""
 
 

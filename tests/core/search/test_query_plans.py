@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
@@ -24,11 +24,11 @@ from core.index.search_index import sparse_literal, vector_literal
 from core.language.terms import term_id
 from core.memory.as_of import Moment
 from core.search import query
-from core.search.query import Question
 from core.storage import db, multiquery, schema
 from core.storage.db import Database
 from core.tenancy import tenants
 from tests.databases import beside
+from tests.questions import question as a_question
 from tests.samples import TENANT
 
 DIMENSION = 16
@@ -150,7 +150,7 @@ def connected(settings: Settings, sent: Sent, **connecting: Any) -> Iterator[Dat
 
 def found(database: Database, crowd: Crowd, user: str | None, **asked: Any) -> set[str]:
     fields = {"limit": FEW, "include": frozenset({"memories"}), **asked}
-    answer = query.search(database, TENANT, replace(Question("tea", user), **fields), crowd.embedder)
+    answer = query.search(database, TENANT, a_question("tea", user, **fields), crowd.embedder)
     refs = [one.ranked.hit.key for one in answer.results]
     assert len(refs) == len(set(refs))
     return set(refs)
