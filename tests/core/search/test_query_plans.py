@@ -22,6 +22,7 @@ from core.config import Settings
 from core.index.bm25 import document_weights
 from core.index.search_index import sparse_literal, vector_literal
 from core.language.terms import term_id
+from core.memory import nearest_vectors
 from core.memory.as_of import Moment
 from core.search import query
 from core.storage import db, multiquery, schema
@@ -223,6 +224,9 @@ def test_all_of_the_right_rows_come_back_also_after_twenty_times(crowd: Crowd, c
             for user in ("large7", f"large{time}", f"small{time}"):  # At hand from the last time, and read anew.
                 assert found(database, crowd, user, method="vector") == crowd.nearest(user)
                 assert found(database, crowd, user) == crowd.of_tea(user)
+                with database.tenant(TENANT) as tx:
+                    (near,) = nearest_vectors.nearest(tx, user, crowd.embedder.embed(["tea"]), 5)
+                assert len(near) == len({str(one) for one, _ in near} & crowd.nearest(user)) == 5
         with database.tenant(TENANT) as tx:
             prepared = tx.execute(text("SELECT max(generic_plans) FROM pg_prepared_statements")).scalar_one()
             tx.execute(text("SELECT pg_stat_force_next_flush()"))
