@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 QUIETLY := --quiet --disable-pip-version-check
+WORKERS ?= auto
+# How tests are shared out: tests/shares.py. A worker that crashes is not replaced: its test fails, and so does the run.
+PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test fast lint types bench peers search rabbitmq monitoring lock clean
+.PHONY: map help demo up test fast lint types bench peers search rabbitmq monitoring lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -26,11 +29,11 @@ demo: $(READY) ## From nothing to the answer: a conversation, memories, question
 up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
-test: $(READY) lint types ## Everything, against real servers that the tests start themselves
-	$(BIN)/python -m pytest -m "not rabbitmq and not monitoring"
+test: $(READY) lint types ## Everything, against real servers that the tests start themselves; WORKERS processes, one a core
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring"
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest -m "not fault and not slow and not rabbitmq and not monitoring"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -49,7 +52,7 @@ monitoring: $(READY) ## Every process as production runs it, under a real Promet
 	command -v prometheus promtool >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus)
 	$(BIN)/python -m pytest tests/house/test_deploy.py tests/contracts/test_monitoring.py
 
-bench: $(READY) ## Every figure that README quotes
+bench: $(READY) ## Every figure in docs/benchmarks.md
 	$(BIN)/python -m bench --locomo $(LOCOMO)
 
 peers: $(READY) ## Beside mem0, LangGraph's store and rank_bm25, each in an environment of its own
@@ -57,6 +60,9 @@ peers: $(READY) ## Beside mem0, LangGraph's store and rank_bm25, each in an envi
 
 search: $(READY) ## Search at a million memories, with its plot (a quarter of an hour)
 	$(BIN)/python -m bench.search --svg docs/pictures/search.svg
+
+map: $(READY) ## The picture of the rooms in docs/architecture.md, from the imports
+	$(BIN)/python docs/pictures/rooms.py
 
 lock: ## Choose the versions anew: the three lock files from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

@@ -12,7 +12,6 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import iter_route_contexts
 
 from api.http import (
-    api_reference,
     backtest,
     context,
     costs,
@@ -21,11 +20,9 @@ from api.http import (
     documents,
     erasure,
     events,
-    gate,
     health,
     memories,
     memory_writes,
-    openapi,
     profiles,
     rebuilds,
     rules,
@@ -39,12 +36,12 @@ from api.http import (
     units,
     webhook_endpoints,
 )
-from api.http.api_reference import Manual
-from api.http.content_type import JsonByDefault
-from api.http.dependencies import Door
-from api.http.recall_log import Recalls
-from api.http.route_bounds import Table
-from api.http.settling import Settling
+from api.ingress import admission, api_reference, openapi
+from api.ingress.api_reference import Manual
+from api.ingress.content_type import JsonByDefault
+from api.ingress.dependencies import Door
+from api.ingress.route_bounds import Table
+from api.ingress.settling import Settling
 from api.mcp import server as mcp
 from core.config import Settings
 from core.context import retrievers
@@ -55,6 +52,7 @@ from core.inference.batching_embedder import GatheredEmbedder
 from core.inference.configured_embedder import embedder, identity, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.maintenance.cache_sweeper import Sweeper
+from core.search.recall_log import Recalls
 from core.sessions import recent_messages
 from core.storage import db, schema
 from core.storage.db import Database
@@ -98,21 +96,19 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         if settings.embedding == "local":  # The first question should not wait for the model to be read.
             threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
         sweeper = Sweeper()
-        async with app.state.mcp.run():
-            yield
-        opened.settling.close()
-        sweeper.close()
-        opened.recalls.close()
-        opened.recent.close()
-        opened.bell.close()
-        opened.db.close()
+        try:
+            async with app.state.mcp.run():
+                yield
+        finally:
+            for part in (opened.settling, sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
+                part.close()
 
     app = FastAPI(
         title="Imprint",
         description="Long-term memory for AI agents: events in, rules decide, workers remember.",
         version="0.1.0",
         lifespan=lifespan,
-        # `api.http.api_reference` serves both, without scripts of others.
+        # `api.ingress.api_reference` serves both, without scripts of others.
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -125,7 +121,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     for router in ROUTERS:
         openapi.summarise(router.routes)
         app.include_router(router)
-    gate.install(app, opened, Table(iter_route_contexts(app.routes), settings))
+    admission.install(app, opened, Table(iter_route_contexts(app.routes), settings))
     return app
 
 
@@ -136,9 +132,8 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
         db.require_bound(database)
         schema.require_current(database, identity(settings))
         require_model(settings)
-    except BaseException:
-        database.close()
-        raise
+    finally:
+        database.close()  # It opens again with the first request: where what follows fails, nobody would close it.
     model = vectors or embedder(settings)
     # A remote one answers many at once by itself.
     model = GatheredEmbedder(model) if settings.embedding == "local" else model

@@ -81,7 +81,7 @@ def _parsed(document: Json | None) -> Rule | Invalid | None:
 
 
 def _is_meant(rule: Rule | Invalid | None, event: Event) -> bool:
-    """Whether the rule looks at events of this type; one that cannot be read might."""
+    """Return whether the rule looks at events of this type; one that cannot be read might."""
     if not isinstance(rule, Rule):
         return rule is not None
     if rule.schedule is not None and event.payload.get("rule") != rule.name:

@@ -1,1 +1,1 @@
-"""Every figure that README quotes, as a command: `make bench`, or `python -m bench.<name>` for one of them."""
+"""Every figure in docs/benchmarks.md, as a command: `make bench`, or `python -m bench.<name>` for one of them."""

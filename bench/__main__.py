@@ -1,4 +1,4 @@
-"""`python -m bench [--locomo FILE]`: all figures of README, one after the other."""
+"""`python -m bench [--locomo FILE]`: all figures of docs/benchmarks.md, one after the other."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api import app as application
-from api.http import error_responses, gate
-from api.http.connection_limits import Config
-from api.http.dependencies import ADMITTED, Admitted, Door
-from api.http.route_bounds import Table
+from api.ingress import admission, error_responses
+from api.ingress.connection_limits import Config
+from api.ingress.dependencies import ADMITTED, Admitted, Door
+from api.ingress.route_bounds import Table
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from bench.stand import free_port, show
@@ -71,7 +71,7 @@ def serve(variant: str, port: int) -> None:
     """One of the three servers, as a process of its own."""
     settings = Settings()
     if variant == "none":
-        gate.Gate, error_responses.PROTECTIVE = Bare, ()  # type: ignore[misc,assignment]
+        admission.Gate, error_responses.PROTECTIVE = Bare, ()  # type: ignore[misc,assignment]
     app = application.create(settings, str(settings.broker_url and settings.broker_url.get_secret_value()))
     if variant == "layer":
         config = Config(

@@ -1,4 +1,4 @@
-"""What is wrong with a document, in words that say the way out, each with a JSON pointer to its place."""
+"""Problems of a document: what is wrong, where (JSON pointer), and what to do."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _may_be_absent(here: object, step: int | str) -> bool:
 
 
 def _is_kind_of(action: object, step: str) -> bool:
-    """Whether a step is no field but the kind by which the model of an action was chosen."""
+    """Return whether a step is no field but the kind by which the model of an action was chosen."""
     return isinstance(action, Mapping) and action.get("action_type") == step
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 import structlog
 from hypothesis import settings as properties
-from sqlalchemy import create_engine, text
 
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
@@ -19,31 +21,40 @@ from core.config import Settings
 from core.inference.embedders import HashEmbedder
 from core.storage import db, schema
 from core.storage.db import Database
-from core.storage.tables import TENANT_TABLES
-from core.tenancy import tenants
-from rules.registry import store
 from tests.doors import Doors, opened
-from tests.samples import TENANT
+from tests.initial import Initial
+from tests.shares import ByFile, late_files_last
 from tests.works import Works, at_work
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    late_files_last(items)
 
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the servers of this run of tests answer."""
+    """Where the servers of this run of tests answer; `admin_url` is the superuser's."""
 
     database_url: str
+    admin_url: str
     broker_url: str
 
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    """One PostgreSQL and one broker for the whole run."""
+    """One PostgreSQL and one broker for the whole run, or for each of several processes that run tests at once."""
     home = tmp_path_factory.mktemp("servers")
     postgres, broker = Postgres(home, durable=False), Broker(home, durable=False)
     try:
         postgres.start()
+        _check_passwords_fast(postgres.admin_url)
         broker.start()
-        yield Servers(postgres.url, broker.url)
+        yield Servers(postgres.url, postgres.admin_url, broker.url)
     finally:
         broker.stop()
         postgres.stop()
@@ -66,20 +77,27 @@ def upgraded(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Sett
     return settings
 
 
+def _check_passwords_fast(admin_url: str) -> None:
+    """Let passwords set from now on be hashed once, not 4096 times: each test connects several times."""
+    with psycopg.connect(admin_url, autocommit=True) as admin:
+        admin.execute("ALTER SYSTEM SET scram_iterations = 1")
+        admin.execute("SELECT pg_reload_conf()")
+
+
+@pytest.fixture(scope="session")
+def initial(upgraded: Settings, servers: Servers) -> Iterator[Initial]:
+    """The state in which each test finds the database."""
+    state = Initial(upgraded, servers.admin_url)
+    yield state
+    state.close()
+
+
 @pytest.fixture
-def settings(upgraded: Settings) -> Settings:
+def settings(upgraded: Settings, initial: Initial) -> Iterator[Settings]:
     """The settings, on a database with no rows but the tenant `acme` and its default rules."""
-    owner = create_engine(db.owner_url(upgraded))
-    names = ", ".join(["tenants", "heartbeats", "providers", *(table.name for table in TENANT_TABLES)])
-    with owner.begin() as tx:
-        tx.execute(text(f"TRUNCATE {names} RESTART IDENTITY"))
-    owner.dispose()
-    application = db.connect(db.app_url(upgraded), 1)
-    with application.tenant(TENANT) as tx:
-        tenants.ensure(tx, TENANT)
-        store.install_defaults(tx, TENANT)
-    application.close()
-    return upgraded
+    initial.restore()
+    yield upgraded
+    assert initial.alone(), "The test left connections open, so what it started may write into the next one's database."
 
 
 @pytest.fixture
@@ -125,6 +143,12 @@ def root() -> Path:
 
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A worker inherits the size that readline took for a terminal's in the process that started it.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+# A job in the background of a script inherits that Ctrl-C is ignored, and so would each process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Neither a busy machine nor the luck of the draw decides: no deadlines, and the same examples until a test changes.
 # `pytest --hypothesis-profile=default` draws others each time.
 properties.load_profile("ci")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +43,10 @@ class Doors:
 
 def key_of(settings: Settings, tenant: str, scopes: tuple[str, ...] = ("admin",)) -> str:
     """A new key; the tenant is made where it is not there yet."""
-    app = db.connect(db.app_url(settings), 1)
-    with app.tenant(tenant) as tx:
+    with closing(db.connect(db.app_url(settings), 1)) as app, app.tenant(tenant) as tx:
         if tenants.ensure(tx, tenant):
             store.install_defaults(tx, tenant)
         _, key = tenants.create_key(tx, tenant, scopes)
-    app.close()
     return key
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,12 +33,10 @@ def open_to(
     wider = settings.model_copy(
         update={"webhook_hosts": bound, "celery_queues": {**given, tenant: list(queues)}, **more}
     )
-    app = db.connect(db.app_url(settings), 1)
-    with app.tenant(tenant) as tx:
+    with closing(db.connect(db.app_url(settings), 1)) as app, app.tenant(tenant) as tx:
         destinations.put(tx, wider, tenant, Wanted(entries, channels or {}, signing or ""), by="test")
         for name, value in (secrets or {}).items():
             tenancy_secrets.put(tx, vault.opened(wider), tenant, "header", name, value, by="test")
-    app.close()
     return wider
 
 
@@ -48,8 +47,6 @@ def entry_of(url: str) -> str:
 
 def allowed(settings: Settings, tenant: str = TENANT, **more: Any) -> Allowed:
     """What a rule of the tenant may do by now."""
-    app = db.connect(db.app_url(settings), 1)
-    with app.tenant(tenant) as tx:
+    with closing(db.connect(db.app_url(settings), 1)) as app, app.tenant(tenant) as tx:
         found = destinations.of(tx, settings, tenant)
-    app.close()
     return Allowed.of(settings, found, **{"high_risk": False, **more})

@@ -7,7 +7,6 @@ import http.server
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -30,6 +29,7 @@ from core.inference.embedders import HashEmbedder
 from core.storage import db, schema
 from tests.doors import key_of
 from tests.faults.model import statement
+from tests.ports import POLL_SECONDS, free_port
 from tests.samples import TENANT
 
 COMMANDS: Mapping[str, list[str]] = {
@@ -137,24 +137,17 @@ def at_work(home: Path) -> Iterator[Production]:
         yield production
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Ask until it holds."""
+def wait_for(condition: Callable[[], bool], every: float = 0.1) -> None:
+    """Ask until it holds; `every` so many seconds."""
     until = time.monotonic() + START_SECONDS
     while not condition():
         assert time.monotonic() < until, "waited too long"
-        time.sleep(0.1)
+        time.sleep(every)
 
 
 def message(number: int, content: str = "I moved to Lisbon in May.") -> dict[str, Any]:
     payload = {"session_id": "s1", "user_id": "ada", "role": "user", "content": f"{content} ({number})"}
     return {"id": f"m{number}", "source": "production", "event_type": "message.added", "payload": payload}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _overload(production: Production) -> None:
@@ -214,7 +207,7 @@ class _Model(http.server.BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def _model() -> Iterator[str]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:

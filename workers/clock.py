@@ -100,8 +100,12 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def setup_schedule(self) -> None:
         """Connect. Misconfigured: the database is not ready for this version, or the role sees too much."""
         self._db = db.connect(db.router_url(self._settings), CONNECTIONS)
-        db.require_bound(self._db)
-        schema.require_current(self._db, identity(self._settings))
+        try:
+            db.require_bound(self._db)
+            schema.require_current(self._db, identity(self._settings))
+        except BaseException:
+            self._db.close()
+            raise
         self._book = Book(self._settings.rules_poll_seconds)
         self._agenda = Agenda()
         self._bell = Bell(broker_url(self._settings))

@@ -67,8 +67,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     """A Celery worker for one queue, until told to stop."""
     require_model(settings)
     app = db.connect(db.app_url(settings), 2)
-    _require(None, app, settings)
-    app.close()  # Before the fork: its children must not share a connection.
+    _require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.
     beside: list[Heart | Watcher] = []
 
     processes = concurrency or CONCURRENCY[queue]
@@ -96,8 +95,11 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
 def _require(queue: Database | None, app: Database | None, settings: Settings) -> None:
     for database in (queue, app):
         if database is not None:
-            db.require_bound(database)
-            schema.require_current(database, identity(settings))
+            try:
+                db.require_bound(database)
+                schema.require_current(database, identity(settings))
+            finally:
+                database.close()  # It opens again when it is needed.
 
 
 def _loop(turn: Callable[[], None], woken: threading.Event) -> None:

@@ -1,4 +1,4 @@
-"""Whether a model's endpoint can be reached: one cheap request, no tokens."""
+"""Return whether a model's endpoint can be reached: one cheap request, no tokens."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _port(settings: Settings) -> Finding:
 
 
 def _api(settings: Settings) -> Finding:
-    """Whether the API answers where the commands would ask it, and says that it is ready."""
+    """Return whether the API answers where the commands would ask it, and says that it is ready."""
     with closing(Client(settings, key="none")) as client:
         try:
             client.get("/readyz")
@@ -74,7 +74,7 @@ def _api(settings: Settings) -> Finding:
 
 
 def _key(settings: Settings) -> str:
-    """Whether the commands' key is let in, and what it may do, where the database can be asked."""
+    """Return whether the commands' key is let in, and what it may do, where the database can be asked."""
     with closing(Client(settings)) as client:
         try:
             tenant = client.get("/v1/tenant")["id"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -41,9 +42,8 @@ def reembed(finish: Finish = False) -> None:
     if free:
         # A process that went on with the model of an earlier change has left vectors there, which would be compared.
         _clear(settings, place)
-    database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])
-    made = _fill(settings, database, makes)
-    database.close()
+    with closing(db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])) as database:
+        made = _fill(settings, database, makes)
     out.print(f"{made:,} vectors by {model} made.", highlight=False)
     if finish:
         _finish(settings, place)
@@ -79,9 +79,11 @@ def _finish(settings: Settings, mine: str) -> None:
     """Nobody finds the old vectors from here on; then they go."""
     old = next(place for place in vector_spaces.NAMES if place != mine)
     owner = create_engine(db.owner_url(settings))
-    with owner.begin() as tx:
-        model = vector_spaces.leave(tx, old)
-    owner.dispose()
+    try:
+        with owner.begin() as tx:
+            model = vector_spaces.leave(tx, old)
+    finally:
+        owner.dispose()
     if model is None:
         raise NothingToFinish("There are the vectors of one model only: nothing is left to finish.")
     out.print(f"{_clear(settings, old):,} vectors by {model} removed.", highlight=False)
@@ -97,8 +99,5 @@ def _clear(settings: Settings, place: str) -> int:
 
 
 def _tenants(settings: Settings) -> list[str]:
-    queue = db.connect(db.router_url(settings), 1)
-    with queue.queue() as tx:
-        known = tenants.names(tx)
-    queue.close()
-    return known
+    with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
+        return tenants.names(tx)

@@ -9,7 +9,7 @@ import structlog
 import uvicorn
 
 from api import app as http
-from api.http.connection_limits import Config
+from api.ingress.connection_limits import Config
 from core import logs, metrics
 from core.config import Settings, unknown
 from core.errors import Misconfigured

@@ -200,15 +200,14 @@ def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:
         home=Path(env["IMPRINT_HOME"]), database_url=env["IMPRINT_DATABASE_URL"], broker_url=env["IMPRINT_BROKER_URL"]
     )
     _upgrade(settings)
-    database = _app_database(settings)
-    with database.queue() as tx:
-        heartbeat.forget(tx)
-    path = settings.home / "run" / "api.key"
-    if not path.exists():
-        key = make_key(database, DEFAULT_TENANT, ["admin"], KEY_NAME)[1]
-        path.touch(mode=0o600)
-        path.write_text(key + "\n")
-    database.close()
+    with closing(_app_database(settings)) as database:
+        with database.queue() as tx:
+            heartbeat.forget(tx)
+        path = settings.home / "run" / "api.key"
+        if not path.exists():
+            key = make_key(database, DEFAULT_TENANT, ["admin"], KEY_NAME)[1]
+            path.touch(mode=0o600)
+            path.write_text(key + "\n")
     urls = {APP: db.app_url(settings), ROUTER: db.router_url(settings)}
     return {name: url.render_as_string(hide_password=False) for name, url in urls.items()}
 
@@ -222,16 +221,14 @@ def _empty(folder: Path) -> None:
 def _upgrade(settings: Settings) -> dict[str, list[str]]:
     """Tables, the default tenant, and for every tenant the default rules that it never had: these by tenant."""
     schema.upgrade(settings, configured_embedder.identity(settings))
-    queue = db.connect(db.router_url(settings), 1)
-    with queue.queue() as tx:
+    with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
         known = tenants.names(tx)
-    queue.close()
-    database, fresh = _app_database(settings), dict[str, list[str]]()
-    for tenant in sorted({*known, DEFAULT_TENANT}):
-        with database.tenant(tenant) as tx:
-            tenants.ensure(tx, tenant)
-            fresh[tenant] = store.install_defaults(tx, tenant)
-    database.close()
+    fresh = dict[str, list[str]]()
+    with closing(_app_database(settings)) as database:
+        for tenant in sorted({*known, DEFAULT_TENANT}):
+            with database.tenant(tenant) as tx:
+                tenants.ensure(tx, tenant)
+                fresh[tenant] = store.install_defaults(tx, tenant)
     return {tenant: rules for tenant, rules in fresh.items() if rules}
 
 

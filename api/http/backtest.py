@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.exc import OperationalError
 
-from api.http.dependencies import At, Door, Reader
-from api.http.large_json import Route
-from api.http.route_bounds import Bounds, bounded
+from api.ingress.dependencies import At, Door, Reader
+from api.ingress.large_json import Route
+from api.ingress.route_bounds import Bounds, bounded
 from core.errors import ImprintError, Invalid
 from core.tenancy.tenants import Caller
 from core.types import Json

@@ -8,10 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http import raw_access
-from api.http.dependencies import At, Reader, answered, author
-from api.http.large_json import Route
-from api.http.recall_log import Asker
+from api.ingress import raw_access
+from api.ingress.dependencies import At, Reader, answered, author
+from api.ingress.large_json import Route
 from core.consolidation.echo import Served
 from core.context import builder
 from core.context.budget import Budget
@@ -21,6 +20,7 @@ from core.context.sections import Part, Section
 from core.errors import Invalid, Problem
 from core.events.parsing import Content, Name
 from core.inference import model_catalog
+from core.search.recall_log import Asker
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["context"], route_class=Route)

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
-from api.http.dependencies import At, Reader
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Reader
+from api.ingress.large_json import Route
 from core.inference import costs
 from core.types import Json
 

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http.dependencies import At, Door, Reader, Writer, author
-from api.http.large_json import Route
 from api.http.memory_requests import Content
+from api.ingress.dependencies import At, Door, Reader, Writer, author
+from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.consolidation import manual_merge
 from core.memory import memories, verdicts

@@ -12,8 +12,8 @@ from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from api.http.dependencies import At, Door, Reader, RuleEditor, Writer, author
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Door, Reader, RuleEditor, Writer, author
+from api.ingress.large_json import Route
 from api.serializers import dispatch_json
 from core import metrics
 from core.errors import Conflict, Forbidden, NotFound

@@ -10,9 +10,9 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from api.http.dependencies import At, Body, Reader, Writer, author
-from api.http.large_json import Route
-from api.http.route_bounds import Bounds, bounded
+from api.ingress.dependencies import At, Body, Reader, Writer, author
+from api.ingress.large_json import Route
+from api.ingress.route_bounds import Bounds, bounded
 from core.config import Settings
 from core.documents import documents, preparation, quota
 from core.documents.chunking import MARKDOWN, PLAIN, MediaType

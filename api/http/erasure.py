@@ -11,8 +11,8 @@ import structlog
 from fastapi import APIRouter, Depends, Query
 
 from api.http import retrying
-from api.http.dependencies import At, Door, Reader, Writer, author, scope
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Door, Reader, Writer, author, scope
+from api.ingress.large_json import Route
 from core.erasure import memory, user
 from core.erasure.memory import Erased
 from core.errors import Conflict, Later, NotFound

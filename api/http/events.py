@@ -11,13 +11,13 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from api import trace
-from api.http import dependencies
-from api.http import raw_access as unscreened
-from api.http.dependencies import At, Body, Door, Publisher, Reader
-from api.http.large_json import Route
-from api.http.openapi import EVENTS_BODY
-from api.http.raw_access import Raw
-from api.http.route_bounds import Bounds, bounded
+from api.ingress import dependencies
+from api.ingress import raw_access as unscreened
+from api.ingress.dependencies import At, Body, Door, Publisher, Reader
+from api.ingress.large_json import Route
+from api.ingress.openapi import EVENTS_BODY
+from api.ingress.raw_access import Raw
+from api.ingress.route_bounds import Bounds, bounded
 from api.serializers import event_json
 from core import metrics
 from core.errors import Invalid

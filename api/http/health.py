@@ -1,4 +1,4 @@
-"""Whether this process is alive, and whether the whole is at work: for those who watch it, without a key."""
+"""Return whether this process is alive, and whether the whole is at work: for those who watch it, without a key."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 
-from api.http import error_responses
-from api.http.dependencies import Door
-from api.http.large_json import Route
-from api.http.route_bounds import Bounds, bounded
+from api.ingress import error_responses
+from api.ingress.dependencies import Door
+from api.ingress.large_json import Route
+from api.ingress.route_bounds import Bounds, bounded
 from core.errors import Misconfigured
 from core.maintenance import heartbeat
 from core.memory import receipts

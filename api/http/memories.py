@@ -14,8 +14,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import TextClause, text
 
 from api import provenance
-from api.http.dependencies import At, Door, Reader, Writer, author
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Door, Reader, Writer, author
+from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.errors import Conflict, Invalid, Problem
 from core.events.parsing import Content, Name
@@ -77,7 +77,7 @@ class RestoreRequest(BaseModel):
 
 
 class PinRequest(BaseModel):
-    """Whether a memory shall be kept from fading, and from the limit of its user."""
+    """Return whether a memory shall be kept from fading, and from the limit of its user."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -13,12 +13,12 @@ from fastapi import APIRouter, Header, Response
 from sqlalchemy import text
 
 from api.http import memory_edits
-from api.http.dependencies import At, Door, Writer, author
-from api.http.large_json import Route
 from api.http.memories import carry_out, seen, shown
 from api.http.memory_edits import UNSERVED
 from api.http.memory_requests import CHARACTERS, Patch, Review, Stated, StatedBatch
-from api.http.route_bounds import Bounds, bounded
+from api.ingress.dependencies import At, Door, Writer, author
+from api.ingress.large_json import Route
+from api.ingress.route_bounds import Bounds, bounded
 from api.serializers import memory_json
 from core.consolidation import pipeline
 from core.errors import Conflict, Invalid, Problem
@@ -193,7 +193,7 @@ def _evidence_problems(stated: Stated, spoken: Spoken) -> Iterator[Problem]:
 
 
 def _is_theirs(message: Any, stated: Stated) -> bool:
-    """Whether a message was said to this user, or in the group whose memory it is to be: no one else's is quoted."""
+    """Return whether a message belongs to this user, or to the group of the memory; no other is quoted."""
     shared = stated.group_id is not None and message.group_id == stated.group_id
     return shared or bool(message.user_id == stated.user_id)
 

@@ -9,8 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
-from api.http.dependencies import At, Door, Reader, author
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Door, Reader, author
+from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.reflection import profile, profile_attributes
 from core.reflection.profile import Owner, Profile

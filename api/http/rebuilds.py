@@ -12,8 +12,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from api.http.dependencies import At, Reader, Writer, author
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Reader, Writer, author
+from api.ingress.large_json import Route
 from core.consolidation import pipeline
 from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import log

@@ -30,5 +30,5 @@ def carried_out(db: Database, tenant_id: str, work: Callable[[Tx], Done]) -> Don
 
 
 def _is_passing(error: Conflict | OperationalError) -> bool:
-    """Whether the next attempt may get through: someone has written in between, or waited for us as we for them."""
+    """Return whether a retry may succeed: a concurrent write or a deadlock stood in the way."""
     return isinstance(error, Conflict) or isinstance(error.orig, DeadlockDetected)

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from api.http.dependencies import At, Body, Door, Reader, RuleEditor, author
-from api.http.large_json import Route
-from api.http.route_bounds import Bounds, bounded
+from api.ingress.dependencies import At, Body, Door, Reader, RuleEditor, author
+from api.ingress.large_json import Route
+from api.ingress.route_bounds import Bounds, bounded
 from core.errors import Invalid, NotFound, Problem
 from core.events import parsing
 from core.events.parsing import Incoming
@@ -122,7 +122,7 @@ def post_rule(at: At, who: RuleEditor, raw: Body, response: Response, comment: C
 
 @router.post("/validate")
 def post_validate(at: At, who: Reader, raw: Body) -> Json:
-    """Whether a document is a rule that could be put in force; 422 names what speaks against it."""
+    """Return whether a document is a rule that could be put in force; 422 names what speaks against it."""
     document = _document(raw)
     with at.db.tenant(who.tenant_id) as tx:
         allowed = _allowed(at, tx, who)

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http.dependencies import At, RuleEditor, author
+from api.ingress.dependencies import At, RuleEditor, author
 from core.events import log
 from core.events.parsing import Name
 from core.settings.limits import LimitReached

@@ -11,12 +11,11 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from api.http import raw_access
 from api.http import search_results as shown
-from api.http.dependencies import At, Reader, answered
-from api.http.large_json import Route
 from api.http.memory_requests import Time
-from api.http.recall_log import Asker
+from api.ingress import raw_access
+from api.ingress.dependencies import At, Reader, answered
+from api.ingress.large_json import Route
 from core.consolidation.echo import Served
 from core.context.adaptive_depth import depth
 from core.errors import Invalid, Problem
@@ -26,6 +25,7 @@ from core.search import pagination, query, recipes
 from core.search.filters import SERVED, Filters
 from core.search.pagination import Cursor
 from core.search.query import Answer, Found, Method, Question
+from core.search.recall_log import Asker
 from core.search.recipes import RECIPES, Recipe
 from core.types import Category, Json, Kind, Topic
 

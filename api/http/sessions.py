@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.http import raw_access as unscreened
 from api.http import retrying
-from api.http.dependencies import At, Reader, Writer, author
-from api.http.large_json import Route
-from api.http.raw_access import Raw
+from api.ingress import raw_access as unscreened
+from api.ingress.dependencies import At, Reader, Writer, author
+from api.ingress.large_json import Route
+from api.ingress.raw_access import Raw
 from api.serializers import message_json
 from core.erasure import session
 from core.errors import Invalid, Problem

@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from sqlalchemy import text
 
-from api.http.dependencies import At, Reader
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Reader
+from api.ingress.large_json import Route
 from core.events.parsing import Name
 from core.maintenance import memory_stats
 from core.storage.db import Tx

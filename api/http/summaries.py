@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.http.dependencies import At, Reader
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Reader
+from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.plans import tracker
 from core.plans.tracker import Plan

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
-from api.http.dependencies import At, Reader, author, scope
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Reader, author, scope
+from api.ingress.large_json import Route
 from core.settings import secret_names
 from core.tenancy import destinations, limits, secrets, tenants, vault
 from core.tenancy.tenants import Caller

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from api.http.dependencies import At, Reader, RuleEditor
-from api.http.large_json import Route
+from api.ingress.dependencies import At, Reader, RuleEditor
+from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.types import Json
 

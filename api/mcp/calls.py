@@ -23,8 +23,8 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from api.http.dependencies import ANSWER, Door, door, require_scope
-from api.http.error_responses import refusal
+from api.ingress.dependencies import ANSWER, Door, door, require_scope
+from api.ingress.error_responses import refusal
 from api.mcp.tool_schemas import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
 from core import metrics

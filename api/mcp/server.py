@@ -12,9 +12,9 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
-from api.http.dependencies import At, Body, caller
-from api.http.large_json import Route
-from api.http.route_bounds import Bounds, bounded
+from api.ingress.dependencies import At, Body, caller
+from api.ingress.large_json import Route
+from api.ingress.route_bounds import Bounds, bounded
 from api.mcp import calls
 from api.mcp.tool_schemas import SCHEMAS
 from core.errors import Forbidden

@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 
 from api.http import context, erasure, events, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
-from api.http.dependencies import Door
 from api.http.memory_requests import Given, Patch, Stated
 from api.http.search import SearchRequest
 from api.http.sessions import HideRequest
+from api.ingress.dependencies import Door
 from core.errors import Invalid, Problem
 from core.events.parsing import Name, NativeEvent, unstorable
 from core.tenancy.tenants import Caller

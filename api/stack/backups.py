@@ -77,7 +77,7 @@ def write(home: Path, place: Path) -> Copied:
 def restore(home: Path, place: Path, known: Collection[str]) -> Copied:
     """Fill a home that holds no data from a copy; `imprint up` on it then serves what was copied.
 
-    `known` are the migrations of this version: a copy of a newer one is refused.
+    `known` are the migrations of this version: a copy at any other is refused.
 
     Raises:
         Misconfigured: it is no copy, the home holds data already, or `pg_restore` refuses; then nothing is left.
@@ -85,7 +85,10 @@ def restore(home: Path, place: Path, known: Collection[str]) -> Copied:
     home = home.expanduser().resolve()
     copied = _read(place)
     if copied.migration not in known:
-        raise Misconfigured(f"{place} was written by a newer version (migration {copied.migration}). Install that one.")
+        raise Misconfigured(
+            f"{place} is at migration {copied.migration}, which this version does not know. "
+            f"Install the version that wrote it."
+        )
     if (home / "postgres").exists():
         raise Misconfigured(f"{home} holds data already. Set IMPRINT_HOME to a new folder, or move the data away.")
     with alone(home):

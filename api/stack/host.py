@@ -95,7 +95,7 @@ def _first_user(*names: str) -> pwd.struct_passwd:
 
 
 def _open_to_others(path: Path) -> bool:
-    """Whether any user may walk to `path`."""
+    """Return whether any user may walk to `path`."""
     real = path.resolve()
     return all(folder.stat().st_mode & 0o001 for folder in (real, *real.parents))
 

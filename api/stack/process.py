@@ -54,7 +54,7 @@ class Process:
         return self._popen.pid
 
     def alive(self) -> bool:
-        """Whether the process itself still runs."""
+        """Return whether the process itself still runs."""
         return self._popen.poll() is None
 
     def exit(self) -> str:

@@ -54,7 +54,7 @@ def last_port(home: Path, name: str) -> int:
 
 
 def is_free(host: str, number: int) -> bool:
-    """Whether a server could listen there now.
+    """Return whether a server could listen there now.
 
     Raises:
         OSError: for any other reason than being taken, e.g. an unknown host or a privileged port.

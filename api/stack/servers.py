@@ -35,7 +35,7 @@ class Server(Protocol):
         """End it and everything it began."""
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
 
     def exit(self) -> str:
         """How it ended, for people."""
@@ -79,7 +79,7 @@ class LocalServer:
             self._process = None
 
     def alive(self) -> bool:
-        """Whether the server's process runs."""
+        """Return whether the server's process runs."""
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:

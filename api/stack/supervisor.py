@@ -52,7 +52,7 @@ class Member(Protocol):
         """End it and everything it began."""
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
 
     def exit(self) -> str:
         """How it ended, for people."""
@@ -99,7 +99,7 @@ class ChildProcess:
             self._process = None
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:

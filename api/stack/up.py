@@ -181,7 +181,7 @@ class _Stack:
             self._metrics = replace(self._metrics, port=run_files.free_port(self._metrics.host))
 
     def _ready(self) -> bool:
-        """Whether `/readyz` answers 200. Misconfigured: a process cannot start."""
+        """Return whether `/readyz` answers 200. Misconfigured: a process cannot start."""
         failing = self._supervisor.failing(START_TRIES)
         if failing is not None:
             raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); {failing.where} says more.")
@@ -196,7 +196,7 @@ class _Stack:
 
 
 def running(home: Path) -> bool:
-    """Whether an `imprint up` holds the data directory now."""
+    """Return whether an `imprint up` holds the data directory now."""
     try:
         with (home / "run" / "up.lock").open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

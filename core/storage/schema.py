@@ -1,4 +1,7 @@
-"""Create, migrate and verify the database schema."""
+"""Bring the database to the state this version needs: roles, tables, policies, and what its vectors were made with.
+
+A new database is created from `tables` and `migrations/schema.sql`; an existing one is migrated by Alembic.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,12 @@ from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import vector_spaces
 from core.storage.db import APP_ROLE, ROUTER_ROLE, Database, Tx, app_url, owner_url, router_url
+from core.storage.tables import TENANT_TABLES, metadata
 from core.storage.vector_spaces import Model
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+
+OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
 
 UPGRADE_LOCK = 0x696D7072
 """Advisory lock (`impr`): two processes that upgrade at once do so one after the other."""
@@ -34,7 +40,7 @@ def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
             _ensure_role(connection, APP_ROLE, app_url(settings))
             _ensure_role(connection, ROUTER_ROLE, router_url(settings))
-            command.upgrade(_alembic(connection), "head")
+            _create_or_migrate(connection)
             connection.execute(text(f"GRANT SELECT ON alembic_version TO {APP_ROLE}, {ROUTER_ROLE}"))
             _remember_embedding(connection, embedding)
     finally:
@@ -46,10 +52,10 @@ def require_current(db: Database, embedding: tuple[str, int]) -> None:
     with db.queue() as tx:
         if tx.execute(text("SELECT to_regclass('deployment')")).scalar() is None:
             raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
-        stands, newest = version(tx)
-        if stands != newest:
+        found, newest = version(tx)
+        if found != newest:
             raise Misconfigured(
-                f"The database is at migration {stands}, this version needs {newest}: `imprint db upgrade`."
+                f"The database is at migration {found}, this version needs {newest}: `imprint db upgrade`."
             )
         _require_same_embedding(tx, embedding)
 
@@ -61,8 +67,40 @@ def version(connection: Connection) -> tuple[str | None, str | None]:
 
 
 def migrations() -> frozenset[str]:
-    """Every migration that this code carries."""
+    """Every migration that this code carries: a database at one of them can be used by this version."""
     return frozenset(script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
+
+
+def _create_or_migrate(connection: Connection) -> None:
+    found, newest = version(connection)
+    if found is None:
+        _create(connection)
+        command.stamp(_alembic(connection), "head")
+    elif found in migrations():
+        command.upgrade(_alembic(connection), "head")
+    else:
+        raise Misconfigured(
+            f"The database is at migration {found}, but this version can only use those from {min(migrations())} to "
+            f"{newest}: use the version of Imprint that wrote it."
+        )
+
+
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection, checkfirst=False)
+    for table in TENANT_TABLES:
+        _bind_to_tenant(connection, table.name)
+    # By psycopg alone, which takes several statements at once and leaves `%` as it is.
+    with contextlib.closing(connection.connection.cursor()) as cursor:
+        cursor.execute((MIGRATIONS / "schema.sql").read_text(encoding="utf-8"))
+
+
+def _bind_to_tenant(connection: Connection, table: str) -> None:
+    """Grant the application the rows of its own tenant; the policies of the table hold for its owner as well."""
+    connection.execute(text(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"))
+    connection.execute(
+        text(f"CREATE POLICY own_rows ON {table} TO {APP_ROLE} USING ({OWN_ROWS}) WITH CHECK ({OWN_ROWS})")
+    )
+    connection.execute(text(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP_ROLE}"))
 
 
 def _alembic(connection: Connection) -> Config:

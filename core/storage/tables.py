@@ -1,4 +1,7 @@
-"""SQLAlchemy table metadata."""
+"""Define all tables; a new database is created from them, and a change here needs a migration for existing databases.
+
+Each table that holds a tenant's data has the tenant first in its primary key.
+"""
 
 from __future__ import annotations
 
@@ -188,6 +191,8 @@ events = Table(
     Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
     Index("events_by_time", "time", postgresql_using="brin"),
     Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
+    # A queue: its rows change soon after they are written.
+    postgresql_with={"autovacuum_vacuum_scale_factor": 0.02, "autovacuum_vacuum_threshold": 5000},
 )
 
 sessions = Table(
@@ -213,6 +218,8 @@ sessions = Table(
         "user_id",
         postgresql_where=text("indexed_to < message_count"),
     ),
+    # Every accepted batch updates its session's row.
+    postgresql_with={"fillfactor": 70},
 )
 
 messages = Table(
@@ -540,6 +547,8 @@ dispatches = Table(
     Index("dispatches_of_rule", "tenant_id", "rule", "id", postgresql_where=text("rule IS NOT NULL")),
     Index("dispatches_of_event", "tenant_id", "event_seq"),
     Index("dispatches_dead", "tenant_id", "id", postgresql_where=text("status = 'dead'")),
+    # A queue: its rows change soon after they are written.
+    postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
 )
 
 memories = Table(
@@ -671,7 +680,7 @@ tombstones = Table(
         "hash",
         Text,
         primary_key=True,
-        comment="Salted hash of an erased statement of one user; see core.memory.tombstones.",
+        comment="Salted hash of an erased statement of one user.",
     ),
     _time("at", now=True),
 )
@@ -762,7 +771,7 @@ secrets = Table(
         "sealed",
         LargeBinary,
         nullable=False,
-        comment="AES-256-GCM, by the key of core.tenancy.vault, bound to tenant, kind and name.",
+        comment="AES-256-GCM, bound to tenant, kind and name.",
     ),
     Column("hint", Text, comment="What may be shown of it: of a channel its scheme and host."),
     _time("created_at", now=True),
@@ -865,7 +874,7 @@ search_index = Table(
     Column(
         "embedding_next",
         HALFVEC,
-        comment="By the other of two models, where there are two; see core.storage.vector_spaces.",
+        comment="By the other of two models, where there are two.",
     ),
     _flag("asks"),
     Column("names", SmallInteger, nullable=False, server_default=text("0"), comment="Names that are spoken of."),

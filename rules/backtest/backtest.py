@@ -74,7 +74,7 @@ class Result:
 
 
 class _Match(NamedTuple):
-    """What is remembered of an event that a rule has met, until something has come of it."""
+    """State of one matched event until its outcome is known."""
 
     event_id: str
     key: str
@@ -185,7 +185,7 @@ class Backtest:
                 self._step(event, verdicts or {})
 
     def _decide(self, page: Sequence[Met]) -> dict[int, dict[Side, Verdict]]:
-        """Which side meets which event, by its place: for itself first, then among the other rules."""
+        """Decide every event twice, by its position in the log: by the rule alone, then among the other rules."""
         answers: dict[tuple[str, int], dict[str, Any]] = {}
         self._learn(answers, [event for event, _ in page], [actor.alone for actor in self._actors.values()])
         met: dict[int, dict[Side, Verdict]] = {}
@@ -258,7 +258,7 @@ class Backtest:
         return self._actors[side].flow.tails()
 
     def _close(self) -> None:
-        """What is due before the end of the range still acts."""
+        """Let everything due before the end of the range act."""
         for side, actor in self._actors.items():
             self._comparison.add(side, actor.tell(actor.flow.advance(self._stretch.until - log_window.MOMENT)))
         self._comparison.close()
@@ -328,7 +328,7 @@ def _may_hold_back(rule: Rule) -> bool:
 
 
 def _shown_key(verdict: Verdict, event: Event) -> str:
-    """What the rule keeps apart first, or else what it would keep apart."""
+    """Return the key of the rule's first flow, or the key a flow would use by default."""
     return next((verdict.keys[stage] for stage in STAGES if stage in verdict.keys), None) or flow_key(None, event)
 
 

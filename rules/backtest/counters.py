@@ -1,4 +1,4 @@
-"""What a backtest counts, in memory that does not grow with the log."""
+"""Counters of a backtest, in memory that does not grow with the log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Side = Literal["draft", "in_force"]
 
 @dataclass(slots=True)
 class Distinct:
-    """How many different texts were seen, by the smallest of their hashes (k minimum values)."""
+    """Estimate of the number of distinct texts by the smallest of their hashes (k minimum values)."""
 
     _kept: set[int] = field(default_factory=set)
     _largest: list[int] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Ends:
 
 @dataclass(slots=True)
 class Tally:
-    """What a rule would have done: how often, when, for how many, and what held it back."""
+    """Totals of a rule: firings, times, subjects, and reasons it was held back."""
 
     samples: Ends
     matched: int = 0
@@ -128,7 +128,7 @@ class Comparison:
                 self.both += 1
 
     def settle(self, tails: Callable[[Side], set[int]]) -> None:
-        """Where very many wait: give up on those on which the other side does not wait (`tails`) to act."""
+        """Give up, where very many wait, on those for which the other side does not wait (`tails`)."""
         if len(self._waiting) < self._settle_at:
             return
         may_follow = {"draft": tails("in_force"), "in_force": tails("draft")}
@@ -146,7 +146,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class Shift:
-    """Which of the other rules fire no more, or only now, and how often; with the ids of some of the events."""
+    """Other rules that would stop or start firing, how often, and the ids of some of the events."""
 
     limit: int
     _times: Counter[str] = field(default_factory=Counter)

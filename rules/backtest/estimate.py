@@ -1,4 +1,4 @@
-"""What acting so often would cost, judged by what the same work has cost so far."""
+"""Estimate what a rule's actions would cost, from what the same work has cost so far."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOKED_THROUGH: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """What one dispatch of an action has taken on average; None where none was done."""
+    """Average cost of one dispatch of an action; None where none has been carried out."""
 
     done: int
     seconds: float | None
@@ -30,7 +30,7 @@ class Mean:
 
 
 def of(tx: Tx, rule: Rule, times: int) -> Json:
-    """What a rule's actions would take if it acted so often: seconds of work, tokens and money of models.
+    """Return what a rule's actions would take at this frequency: seconds of work, tokens and money for models.
 
     A figure for which an action has no history is null, and `notes` says why. Only agents ask models.
     """

@@ -145,7 +145,7 @@ def reading(db: Database, tenant_id: str) -> Iterator[Tx]:
 
 
 def _types(rules: Iterable[Rule]) -> dict[str, Any] | None:
-    """Which events the rules may answer or end a wait on, as parameters of the queries; None: no event of the log."""
+    """Return the events that the rules react to or end a wait on, as query parameters; None: no event of the log."""
     patterns = {pattern for rule in rules for pattern in _patterns(rule)}
     if not patterns:
         return None
@@ -177,7 +177,7 @@ def _of_tick(row: tuple[datetime, bool, Side]) -> tuple[datetime, bool]:
 
 
 def _due(rule: Rule, schedule: Schedule, since: datetime, until: datetime) -> list[datetime]:
-    """As the clock has it: none outside of the rule's own span of time."""
+    """Return due times as the clock computes them; none outside the rule's own span of time."""
     begin = max(since, rule.starts_at) if rule.starts_at else since
     end = min(until, rule.ends_at) if rule.ends_at else until
     return schedules.due_times(schedule, begin - MOMENT, end - MOMENT, MAX_TICKS + 1)

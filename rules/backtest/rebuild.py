@@ -46,7 +46,7 @@ TAKEN: Final = ("content", "value", "attribute", "category", "kind", "topic", "s
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose memories, by which rules, up to when."""
+    """A request for a rebuild: whose memories, by which rules, up to when."""
 
     user_id: str
     rules: Sequence[tuple[Rule, int]]
@@ -75,7 +75,7 @@ def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Ex
 
 
 def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
-    """What stands now against what was made anew."""
+    """Compare the live memories with the rebuilt ones."""
     with db.tenant(tenant_id) as tx:
         old, away = shadow.standing(tx, user_id, replay.READERS), shadow.put_away(tx, user_id)
     with db.tenant(shadow_id) as tx:
@@ -138,7 +138,7 @@ def _edit(old: Stand, new: Stand, change_id: UUID, vectors: dict[str, Vector]) -
 def _unread(
     db: Database, tenant_id: str, step: Reading, read: defaultdict[str, int], until: datetime
 ) -> Iterator[Sequence[Message]]:
-    """What a session had by then and was not read yet, a page at a time; `read`: how far each session is."""
+    """Yield pages of a session's messages that existed by then and were unread; `read`: the cursor of each session."""
     while True:
         with db.tenant(tenant_id) as tx:
             values = {"session": step.session_id, "after": read[step.session_id], "upto": step.upto, "until": until}

@@ -1,4 +1,4 @@
-"""When rules would have had a user's sessions read, by the log: each reading in its turn, up to a place in the log.
+"""Replay from the log when rules would have had a user's sessions read: the readings in order.
 
 Reading only. Flow control runs on the time of the events, as in a backtest; schedules are not replayed, and of what the
 service itself has said nothing, for that came of the memory as it is.
@@ -70,7 +70,7 @@ class _Actor:
 def read(
     db: Database, tenant_id: str, user_id: str, rules: Sequence[tuple[Rule, int]], until: datetime, meanings: Meanings
 ) -> Iterator[Reading | Stated]:
-    """What the rules would have had read of a user's sessions, in the order of the log, up to a time."""
+    """Return the readings that the rules would have started for a user's sessions, in log order, up to a time."""
     known = Ruleset(list(rules))
     actors = {rule.name: _actor(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
     clock = seq = None
@@ -115,7 +115,7 @@ def _step(
 def _decided(
     db: Database, tenant_id: str, known: Ruleset, page: Sequence[Event], meanings: Meanings
 ) -> dict[int, list[Verdict]]:
-    """What the rules make of each event of a page; what they look up and compare is fetched for all at once."""
+    """Decide each event of a page; lookups and comparisons are fetched for the whole page at once."""
     if known.compares_meanings:
         meanings.warm({compared for event in page for compared in known.texts(event)})
     asked = [(event, names) for event in page if (names := known.asks(event))]

@@ -69,7 +69,7 @@ class RunAgent(Model):
 
     @model_validator(mode="after")
     def _can_tell(self) -> Self:
-        """What the notifier is given must be what `notify` takes: it is the same agent, under its own name."""
+        """Require of the notifier's parameters what `notify` takes: it is the same agent under its own name."""
         if self.target != NOTIFIER:
             return self
         try:
@@ -82,7 +82,7 @@ class RunAgent(Model):
         return self
 
     def as_notice(self) -> Notify | None:
-        """What the notifier is to tell; None: another agent is run."""
+        """Return the notification of an action; None: another agent is run."""
         if self.target != NOTIFIER:
             return None
         return Notify.model_validate({"action_type": "notify", **self.params})

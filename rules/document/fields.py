@@ -19,7 +19,7 @@ EVENT_TYPE: Final = re.compile(r"[A-Za-z0-9_.:/*-]{1,200}")
 
 
 class Model(BaseModel):
-    """What every part of a rule shares: unknown fields are refused, nothing is coerced, nothing changes later."""
+    """Base of every part of a rule: unknown fields are refused, nothing is coerced, instances are frozen."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 

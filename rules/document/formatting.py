@@ -36,12 +36,12 @@ def lines(document: Json) -> list[str]:
 
 
 def same(one: Json, other: Json) -> bool:
-    """Whether two documents say the same; unlike `==`, which takes 1 for true."""
+    """Return whether two documents are equal; unlike `==`, 1 and true differ."""
     return lines(one) == lines(other)
 
 
 def diff(before: Json | None, after: Json | None, old: str, new: str) -> str:
-    """What changes from one document to the other, as a unified diff of their texts; empty: nothing does.
+    """Return the unified diff of two documents' texts; empty when they are equal.
 
     `old` and `new` are what the two are called; None is a document that is not there. Credentials are masked.
     """
@@ -92,7 +92,7 @@ def _spread(value: Any, before: str, after: str, depth: int = 0) -> Iterator[str
 
 
 def _members(value: Json | list[Any]) -> list[tuple[str, Any]]:
-    """What stands in a value, each with what stands before it on its line."""
+    """Yield the members of a value, each with the prefix of its line."""
     if isinstance(value, dict):
         return [(f"{_encode(name)}: ", part) for name, part in value.items()]
     return [("", part) for part in value]

@@ -20,7 +20,7 @@ CREDENTIAL: Final = re.compile(r"\s*(?:bearer|basic|digest|token|apikey)\s+\S", 
 
 
 def is_credential(name: str, value: object) -> bool:
-    """Whether a header's value, written out, would show what only its receiver should know."""
+    """Return whether a header's value, written out, would show what only its receiver should know."""
     return isinstance(value, str) and bool(value) and bool(SENSITIVE.search(name) or CREDENTIAL.match(value))
 
 

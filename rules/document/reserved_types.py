@@ -12,5 +12,5 @@ TYPES: Final = frozenset(EMITTED) - parsing.PAYLOADS.keys()
 
 
 def refusal(event_type: str) -> str:
-    """Why a rule may not emit this type, and what to do."""
+    """Return why a rule may not emit this type and what to do instead; None: it may."""
     return f"only the service itself announces `{event_type}`; choose a type of your own, such as `my.{event_type}`"

@@ -84,7 +84,7 @@ ANY_TOOL: Final[Json] = {
 
 
 class Rule(Model):
-    """When (an event type, or a schedule), if (conditions), how often (flow), then (actions)."""
+    """A rule: when (event types or a schedule), if (conditions), how often (flow), then (actions)."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [VERBATIM]})
 

@@ -74,7 +74,7 @@ class Concurrency(Model):
 
 
 class Flow(Model):
-    """How often: at most one of each; each keeps its keys apart."""
+    """Flow control of a rule, at most one stage of each kind; each keeps its keys apart."""
 
     debounce: Debounce | None = None
     count: Count | None = None
@@ -129,7 +129,7 @@ _CRON: Final = (
 
 
 def cron_fault(cron: str) -> str | None:
-    """What is wrong with a cron line of five fields, or None."""
+    """Return what is wrong with a five-field cron line, or None."""
     fields = cron.split()
     if len(fields) != len(_CRON):
         return f"a cron line has five fields (minute hour day month weekday), this one has {len(fields)}"

@@ -47,7 +47,7 @@ def _compile_many(nodes: Iterable[Node]) -> list[Predicate]:
 
 
 def cost(node: Node) -> int:
-    """What deciding a node costs, next to one plain comparison.
+    """Return the cost of deciding a node, relative to one plain comparison.
 
     A looked-up field costs more than all plain comparisons that a rule can hold, and a meaning more than those.
     """
@@ -73,7 +73,7 @@ def names_looked_up(node: Node) -> frozenset[str]:
 
 
 def has_meaning(node: Node) -> bool:
-    """Whether a node compares texts by what they mean."""
+    """Return whether a node compares texts by what they mean."""
     if isinstance(node, Group):
         return any(has_meaning(child) for _, nodes in node.members() for child in nodes)
     return node.op == "means" or (isinstance(node.value, Leaf | Group) and has_meaning(node.value))

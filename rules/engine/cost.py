@@ -1,4 +1,4 @@
-"""What a rule costs at worst, known before it is in force: what one event can make it do, in comparisons.
+"""Worst-case cost of a rule, known before it takes effect: comparisons that one event can make it do.
 
 One unit is one cheap comparison, such as `payload.n < 3`. The bound is for an event of 4 KiB that is made to be as
 expensive as possible; for a larger one it grows in proportion, to 64 times as much for the largest event by default.
@@ -67,7 +67,7 @@ _LITERAL = re.compile(r"(?:\(\?i\))?(?:[^\\\[.*+?{]|\\[^dDwWsSpPCxQ0-9]|\(\?:)*"
 
 
 class Part(NamedTuple):
-    """What one comparison costs: `each` time it is made, and `once` an event for all of the text or values it reads."""
+    """Cost of one comparison: `each` time it is made, and `once` an event for all of the text or values it reads."""
 
     pointer: str
     op: str
@@ -91,7 +91,7 @@ class Cost:
     parts: tuple[Part, ...]
 
     def as_json(self, limit: int) -> Json:
-        """What a person is shown."""
+        """Return the cost as shown to people."""
         return {
             "units": self.units,
             "limit": limit,
@@ -106,7 +106,7 @@ class Cost:
 
 
 def bound(rule: Rule) -> Cost:
-    """What the rule costs at worst for one event of 4 KiB, its flows and actions with it."""
+    """Return the rule's worst-case cost for one event of 4 KiB, flows and actions included."""
     tree = rule.conditions
     parts = [] if tree is None else list(_parts(tree, "/conditions"))
     lookups = 0 if tree is None else len(names_looked_up(tree))
@@ -164,7 +164,7 @@ def _read_from_event(leaf: Leaf) -> tuple[int, int]:
 
 
 def _literal(op: str, value: Any) -> tuple[int, int]:
-    """What comparing with a literal costs each time, and once for all that it reads."""
+    """Return the cost of comparing with a literal: each time, and once for all that it reads."""
     size = len(value) if isinstance(value, list) else 1
     each = _EACH.get(op, 6 if _has_time(value) else 3)
     if op in {"==", "!=", "contains_any", "contains_all"}:

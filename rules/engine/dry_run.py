@@ -1,4 +1,4 @@
-"""What a rule makes of one event, told in full: every node of its conditions with its value, as a router would find it.
+"""Explain a rule on one event: every node of its conditions with its value, as a router would find it.
 
 In two steps, for no transaction may be open while texts are embedded: `look_up` asks the database, `facts` embeds.
 """
@@ -42,7 +42,7 @@ def tree(rule: Rule, known: Facts) -> Json | None:
 
 
 def all_told(rules: Sequence[tuple[Rule, int]], known: Facts, meanings: Meanings, limit: int) -> list[Json]:
-    """What each rule would make of the event, by `told`.
+    """Explain each rule on the event, by `told`.
 
     Invalid: an action, or the whole answer, would have more than `limit` characters.
     """
@@ -77,7 +77,7 @@ def _characters(value: Any, most: int) -> int:
 
 
 def told(rule: Rule, version: int, known: Facts, meanings: Meanings, limit: int) -> Json:
-    """Whether the rule would meet the event, what would hold it back, and its actions with their templates filled in.
+    """Explain one rule: whether it matches, what would hold it back, and its actions with templates filled in.
 
     Beside no other rules, and before any stage of its flow: what those remember is not looked at. `keys` is what
     each flow would keep apart. Invalid: an action would have more than `limit` characters.

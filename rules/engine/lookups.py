@@ -1,4 +1,4 @@
-"""What conditions ask beyond the event, answered for a whole batch in one statement.
+"""Lookups that conditions need beyond the event, answered for a whole batch in one statement.
 
 Every value is as of the event, so that a trace or a backtest finds what the router found:
 
@@ -66,7 +66,7 @@ def _row(event: Event, names: frozenset[str]) -> Json:
 
 @lru_cache
 def _parts(names: frozenset[str]) -> Mapping[str, bool]:
-    """Which parts of the statement the names need."""
+    """Return the parts of the statement that the names need."""
     return {f"of_{name.split('.')[0]}": True for name in names}
 
 

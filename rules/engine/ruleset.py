@@ -59,7 +59,7 @@ class Flush(NamedTuple):
 
 
 def matches_type(pattern: str, event_type: str) -> bool:
-    """Whether an event type fits a rule's type; `*` stands for any run of characters, dots too."""
+    """Return whether an event type fits a rule's type; `*` stands for any run of characters, dots too."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), event_type, re.DOTALL) is not None
 
 
@@ -67,9 +67,9 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sor
 
 
 def flow_key(fields: Sequence[str] | None, event: Event) -> str:
-    """What a flow keeps apart: the fields' values as JSON, null where missing; by default the session, else the user.
+    """Return the key that a flow groups by: the fields' values as JSON, null where missing.
 
-    An event of neither belongs to the key of the whole tenant, the empty text. Long keys become their hash.
+    By default it is the session, else the user, else the empty text for the whole tenant. Long keys become their hash.
     """
     if fields is None:
         return _own_key(event)
@@ -98,12 +98,12 @@ def _digest(text: str) -> Any:
 
 
 def sampled(name: str, key: str, ratio: float) -> bool:
-    """Whether a key belongs to a rule's sample: always the same answer, near `ratio` of all keys, apart by rule."""
+    """Return whether a key is in a rule's sample: deterministic, about `ratio` of all keys, independent by rule."""
     return int.from_bytes(_digest(f"{name}\0{key}").digest(), "big") < ratio * 2**64
 
 
 class _Keys:
-    """What the flows of a rule keep apart. Rules that keep the same apart share one, so an event fills it in once."""
+    """Keys of a rule's flows. Rules with equal keys share one instance, so an event fills it in once."""
 
     def __init__(self, shape: _Shape) -> None:
         self._parts = [(name, _key_reader(fields)) for name, fields in shape]
@@ -174,7 +174,7 @@ def _may_be_held(rule: Rule) -> bool:
 
 
 class _Course:
-    """What has happened so far while one event is decided: whether a rule stopped it, which groups have fired."""
+    """Progress of deciding one event: whether a rule stopped it, which groups have fired."""
 
     __slots__ = ("groups", "keys", "stopped")
 
@@ -217,7 +217,7 @@ class _Course:
 
 
 def _idle(rule: Rule, facts: Facts) -> str | None:
-    """What holds a rule back whatever the others do.
+    """Return what holds a rule back regardless of the others.
 
     What counts for `repeat` is descent, `lineage`, and not the chain that the events share: one `session.ended` may
     create 20 memories, each of which has to be deduplicated by the same rule.
@@ -250,7 +250,7 @@ class _Table:
         return sum(1 << place for place, entry in enumerate(self.entries) if chosen(entry))
 
     def repeats(self, event: Event) -> bool:
-        """Whether a rule that must not act twice on one chain may be about to."""
+        """Return whether a rule that must not act twice on one chain may be about to."""
         return not self._once.isdisjoint(event.lineage)
 
     def decide(self, facts: Facts, candidates: int, *, repeats: bool) -> list[Verdict]:
@@ -268,7 +268,7 @@ class _Table:
         return verdicts
 
     def waiting(self, event: Event, chosen: int, now: datetime | None) -> tuple[Facts, list[_Entry]]:
-        """Those of the chosen rules that still wait for an answer: nothing that costs little has ruled them out."""
+        """Return the chosen rules that still need an answer: nothing cheap has ruled them out."""
         facts = Facts(event, now=now)
         entries = _chosen(self.entries, self.candidates(event) & chosen)
         return facts, [entry for entry in entries if entry.eager is None or entry.eager(facts)]
@@ -279,7 +279,7 @@ _new: Final = tuple.__new__
 
 
 def _is_open(entry: _Entry) -> bool:
-    """Whether a rule that the index lets pass has anything left to decide."""
+    """Return whether a rule that the index lets pass has anything left to decide."""
     return entry.is_guarded or entry.keys is not None or entry.test is not None
 
 
@@ -383,7 +383,7 @@ class Ruleset:
 
     @property
     def compares_meanings(self) -> bool:
-        """Whether any rule has a `means`, so that texts have to be embedded before it is decided."""
+        """Return whether any rule has a `means`, so that texts have to be embedded before it is decided."""
         return any(entry.meant for entry in self._entries)
 
     def flushed_by(self, event: Event) -> list[Flush]:

@@ -1,4 +1,4 @@
-"""What `means` compares: vectors of texts, embedded a batch at once and remembered without the texts."""
+"""Vectors for `means`: texts embedded a batch at a time and cached without the texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Unknown(LookupError):
 
 
 class Vectorizer(Protocol):
-    """What makes vectors: one row of length 1 for each text, in the order given."""
+    """Protocol of an embedder: one row of length 1 for each text, in the order given."""
 
     def embed(self, texts: Sequence[str]) -> Vector: ...
 
@@ -60,5 +60,5 @@ class Meanings:
 
 
 def _read(text: str) -> bytes:
-    """What is read of a text. Half a surrogate pair becomes a question mark: no model takes it."""
+    """Return the part of a text that is embedded. Half a surrogate pair becomes a question mark: no model takes it."""
     return text[:MEANT_CHARACTERS].encode(errors="replace")

@@ -1,4 +1,4 @@
-"""What the conditions of a rule may know about one event."""
+"""Facts about one event that conditions can read."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Facts:
         return self._answers[name]
 
     def similarity(self, text: str, meaning: str) -> float | None:
-        """How near a text is to a meaning, -1 to 1; None where nobody can tell."""
+        """Return the similarity of a text to a meaning, -1 to 1; None where it cannot be computed."""
         return None if self._similarity is None else self._similarity(text, meaning)
 
     def mismatch(self, field: str, op: str) -> None:

@@ -69,7 +69,7 @@ class Operator:
 
 
 def is_finite(number: Any) -> bool:
-    """Whether a number is neither infinite nor NaN."""
+    """Return whether a number is neither infinite nor NaN."""
     return isinstance(number, int) or math.isfinite(number)
 
 
@@ -84,7 +84,7 @@ def _kind_of_stranger(value: object) -> str:
 
 
 def key(value: object, depth: int = 0) -> Hashable:
-    """What is the same for two values exactly where rules call them equal; nothing deeper than 50 levels is."""
+    """Return a key that is equal for two values exactly where rules call them equal, up to 50 levels deep."""
     if isinstance(value, str):
         moment = parse_time(value)
         return value if moment is None else ("time", moment)
@@ -115,7 +115,7 @@ def _key_of_many(value: object, depth: int) -> Hashable:
 
 
 def same(left: object, right: object) -> bool | None:
-    """Whether two values are equal; None where their kinds cannot be."""
+    """Return whether two values are equal; None where their kinds cannot be."""
     if left is None or right is None:
         return left is right
     kinds = {kind(left), kind(right)}
@@ -291,7 +291,7 @@ def _textual(compare: Callable[[str, str], bool]) -> Callable[[Any], Test]:
 
 
 def _is_piled_up(text: str) -> bool:
-    """Whether more combining marks stand in a row than any script needs."""
+    """Return whether more combining marks stand in a row than any script needs."""
     if text.isascii():
         return False
     run = 0

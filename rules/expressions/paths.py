@@ -1,4 +1,4 @@
-"""Where a rule looks: paths into the event, and the names that are looked up only when asked for."""
+"""Paths of a rule into the event, and the names that are looked up only on demand."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Path:
 
     @property
     def is_looked_up(self) -> bool:
-        """Whether reading it costs a question to the database."""
+        """Return whether reading it costs a question to the database."""
         return self.root == "lookup"
 
 
@@ -94,7 +94,7 @@ _LOOKED_UP_ROOTS: Final = {name.split(".")[0] for name in LOOKED_UP}
 
 
 def walk(value: Any, steps: Iterable[str | int]) -> Any:
-    """What lies below `value` at the end of `steps`; MISSING where the way breaks off."""
+    """Return what lies below `value` at the end of `steps`; MISSING where a step does not exist."""
     for step in steps:
         if isinstance(step, str):
             if not isinstance(value, dict) or step not in value:

@@ -26,7 +26,7 @@ _LEFTOVER = re.compile(r"\{\{|\}\}")
 
 @dataclass(slots=True)
 class _Room:
-    """How many characters templates may still insert; counted while they do, so that nothing large is built first."""
+    """Characters that templates may still insert, counted while inserting: nothing large is built first."""
 
     limit: int
     used: int = 0

@@ -61,7 +61,7 @@ class Fire:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What became of a match, and at which stage; None where it passed them all."""
+    """Outcome of a match and the stage that decided it; None where it passed all stages."""
 
     verdict: Literal["fired", "gathered", "held"]
     stage: str | None
@@ -69,7 +69,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """What a flow had gathered, and what then held it back: a later stage, or `gone`."""
+    """Events that a flow had gathered, and what then held them back: a later stage, or `gone`."""
 
     tenant_id: str
     rule_name: str
@@ -203,12 +203,12 @@ def _places(move: _Move, ranks: range) -> list[Place]:
 
 
 def _is_exclusive(rule: Rule) -> bool:
-    """Whether one router at a time may add to a lane: where all just wait in it, all may."""
+    """Return whether one router at a time may add to a lane: where all just wait in it, all may."""
     return rule.flow.concurrency is not None and rule.flow.concurrency.on_conflict != "queue"
 
 
 def _moves(tx: Tx, taken: Sequence[Any], rule_of: RuleOf) -> tuple[list[_Move], list[Drop]]:
-    """What was taken, each with its rule and the keys of its last event; and what cannot go on."""
+    """Return what was taken, each with its rule and the keys of its last event, and what cannot go on."""
     recall = cache(rule_of)
     found = [(row, recall(tx, row.tenant_id, row.rule, row.version)) for row in taken]
     last = _events(tx, {(row.tenant_id, max(row.event_seqs)) for row, rule in found if rule and _goes_on(rule)})
@@ -224,7 +224,7 @@ def _moves(tx: Tx, taken: Sequence[Any], rule_of: RuleOf) -> tuple[list[_Move], 
 
 
 def _goes_on(rule: Rule) -> bool:
-    """Whether the rule has stages behind its debounce."""
+    """Return whether the rule has stages behind its debounce."""
     return any(getattr(rule.flow, stage) is not None for stage in STAGES if stage != _WAIT)
 
 
@@ -270,7 +270,7 @@ def _state(row: Any) -> State:
 
 
 def _lanes(tx: Tx, places: Sequence[Place], now: datetime) -> dict[Place, State]:
-    """How many actions of each lane are not finished. Read once the lane is locked: nobody else adds to it now."""
+    """Count the unfinished actions of each lane. Read while holding the lane's lock: nobody else adds to it now."""
     if not places:
         return {}
     lanes = {(tenant_id, f"{rule}\n{key}"): place for place in places for _, tenant_id, rule, key in [place]}

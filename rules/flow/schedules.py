@@ -57,13 +57,13 @@ class Scheduled:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What the row is found by."""
+        """Return the primary key of the row."""
         return self.tenant_id, self.rule.name
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """What one look at a rule's row came to: how many events were new, and when to look again; None: never."""
+    """Result of one look at a rule's row: how many events were new, and when to look again; None: never."""
 
     events: int
     again_at: datetime | None
@@ -186,7 +186,7 @@ def _named(scheduled: Scheduled) -> dict[str, str]:
 
 
 def _table(scheduled: Scheduled) -> Json:
-    """What the row's due times are counted by; to enable a rule again is a new beginning, too."""
+    """Return the baseline of the row's due times; enabling a rule again sets a new one."""
     table: Json = scheduled.schedule.model_dump(mode="json", exclude_defaults=True)
     return table if scheduled.rule.enabled else table | {"enabled": False}
 
@@ -201,7 +201,7 @@ def _coming(schedule: Schedule, after: datetime) -> Iterator[datetime]:
 
 
 def _moments(cron: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
-    """When the wall clock of a zone shows a cron line's times, from a moment on or a little before.
+    """Yield the wall-clock times of a cron line in a zone, from a moment on or slightly before.
 
     Daylight saving as Debian's cron has it. A line whose minute and hour are given is due once a day: in a skipped
     hour right after it, in a repeated hour the first time. One with `*` for either follows the clock on the wall.
@@ -227,7 +227,7 @@ def _start(zone: ZoneInfo, after: datetime) -> datetime:
 
 
 def _instants(wall: datetime, zone: ZoneInfo, *, is_fixed: bool) -> Sequence[datetime]:
-    """When a wall clock shows a time: once, twice where it is set back, or never where it is set forward."""
+    """Return the instants of a wall-clock time: one, two where clocks go back, none where they go forward."""
     first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first == second or (first < second and is_fixed):
         return (first,)

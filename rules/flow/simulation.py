@@ -23,7 +23,7 @@ GATHERING: Final = frozenset({"debounce", "count"})
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of matches that came so far together: they act at a moment, or a stage holds them back.
+    """Outcome of matches that went through together: they act at a moment, or a stage holds them back.
 
     `seqs` are their places in the log, in its order.
     """
@@ -35,7 +35,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Simulation:
-    """What the stages of a rule remember. Its moments must not go back; before each one comes `advance` to it.
+    """State of a rule's stages in memory. Its moments must not go back; before each one comes `advance` to it.
 
     `gathered` counts the matches that had to wait.
     """
@@ -83,7 +83,7 @@ class Simulation:
 
     @property
     def open(self) -> int:
-        """How many matches wait in a debounce or a count."""
+        """Return how many matches wait in a debounce or a count."""
         return sum(len(state.seqs) for state in self._gathering())
 
     def tails(self) -> set[int]:

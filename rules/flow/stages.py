@@ -35,7 +35,7 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What one stage of one rule remembers for one key.
+    """State of one stage of one rule for one key.
 
     debounce: what it holds, in `times` when the last came, and in `due_at` when all goes on. count: what it holds,
     each with its time. concurrency: in `open` how many actions of the key are not finished. cooldown, throttle: in
@@ -58,7 +58,7 @@ States = MutableMapping[tuple[str, str], State | None]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """How far a burst came: it acts, or it was gathered or held back by `stage`, or it has come to `stage` as asked."""
+    """Progress of a burst: it acts, or it was gathered or held back by `stage`, or it has come to `stage` as asked."""
 
     outcome: Literal["acts", "gathered", "held", "comes"]
     stage: str | None
@@ -164,7 +164,7 @@ def _has_cooled(part: Cooldown, state: State | None, now: datetime) -> bool:
 
 
 def _may_again(part: Throttle, state: State | None, now: datetime) -> bool:
-    """In no stretch of `per_seconds` are there more than `limit` actions."""
+    """Return when the next action is allowed: at most `limit` in any `per_seconds`."""
     since = _not_before(state, now) - timedelta(seconds=part.per_seconds)
     return state is None or sum(time > since for time in state.times) < part.limit
 

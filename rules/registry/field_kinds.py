@@ -1,4 +1,4 @@
-"""What kind of value stands in each known field: of checked payloads, of the service's own events, and looked up.
+"""Kinds of the known fields: of checked payloads, of the service's own events, and of lookups.
 
 One table for both sides: what publishers send is read from the models that check it, what the service emits is listed
 in `EMITTED_SHAPES` by the name of the field, as a name means the same in each of its events.
@@ -87,7 +87,7 @@ OTHER_EVENT_FIELDS: Final[Mapping[str, Shape]] = {
 
 
 def of(event_type: str, field: str) -> Shape | None:
-    """What a field of the payload of a type holds; None: it has no such field, or nothing is known of it."""
+    """Return the kinds of a payload field of a type; None: no such field, or nothing is known of it."""
     if event_type in PAYLOADS:
         found = _DECLARED[event_type].get(field)
         if found is not None:

@@ -25,7 +25,7 @@ Does = Literal["create", "change", "keep", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What importing does to one rule: from which version (0: there is none) to which document (None: none).
+    """Effect of an import on one rule: from which version (0: none) to which document (None: none).
 
     `origin` is the pointer to where the document stands; `rule` what it says.
     """
@@ -40,7 +40,7 @@ class Step:
 
     @property
     def diff(self) -> str:
-        """What changes, as a unified diff of the canonical texts."""
+        """Return the unified diff of the canonical texts."""
         return formatting.diff(self.before, self.after, f"{self.name} v{self.version}", self.name)
 
 
@@ -50,7 +50,7 @@ def export(rules: Iterable[Stored]) -> dict[str, str]:
 
 
 def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = False) -> list[Step]:
-    """What putting these files in force would do, by name; a file holds a rule or a list of them.
+    """Plan what importing these files would do, by rule name; a file holds a rule or a list of them.
 
     With `prune`, rules that no file has are deleted. Invalid names every fault with its file, a Conflict says that
     there would be more rules than a tenant may have.

@@ -1,4 +1,4 @@
-"""What an installation and a tenant allow their rules to do: hosts, queues, channels, risk and cost."""
+"""Limits of an installation and a tenant on rules: hosts, queues, channels, risk and cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOWHERE: Final = Outlets()
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a rule may reach and spend. Without arguments: what is safe everywhere.
+    """Limits of a rule's reach and cost. The defaults are safe everywhere.
 
     `outlets`: where the tenant may send something; channels come beside `log`. `cost` is the bound of one rule for one
     event, in comparisons (`rules.engine.cost`), `total` that of all rules together; `rules` how many may be in force.
@@ -41,7 +41,7 @@ class Allowed:
 
     @classmethod
     def of(cls, settings: Settings, outlets: Outlets, *, high_risk: bool) -> Self:
-        """What the settings allow a tenant with these outlets, which allows high risk without approval, or does not."""
+        """Return the limits by the settings, the tenant's destinations and whether it allows high risk unapproved."""
         return cls(
             outlets=outlets,
             high_risk=high_risk,
@@ -52,13 +52,13 @@ class Allowed:
 
     @classmethod
     def to(cls, tx: Tx, settings: Settings, tenant_id: str) -> Self:
-        """What is allowed to a tenant now."""
+        """Return a tenant's limits as they are now."""
         high_risk = tenants.allows_high_risk(tx, tenant_id)
         return cls.of(settings, destinations.of(tx, settings, tenant_id), high_risk=high_risk)
 
 
 def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
-    """What a well-formed rule does that is not allowed here, each with the way out."""
+    """Return each violation of the limits by a well-formed rule, with what to do about it."""
     for place, action in enumerate(rule.actions):
         notice = action.as_notice() if isinstance(action, RunAgent) else None
         if notice is not None:

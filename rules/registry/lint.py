@@ -1,4 +1,4 @@
-"""What a rule that may be saved will probably not do as meant, said when it is saved.
+"""Warnings about a valid rule that will probably not do what was meant, given when it is saved.
 
 Loops, risk, types that nobody publishes, fields that nobody sends, comparisons that never hold. A warning is a Problem
 that refuses nothing.
@@ -139,7 +139,7 @@ def _ending(way: Sequence[Rule]) -> str:
 
 
 def _answers(rule: Rule, event_type: str) -> bool:
-    """Whether an event of the service of that type may meet a rule, as far as type and source tell."""
+    """Return whether an event of the service of that type may meet a rule, as far as type and source tell."""
     if rule.schedule is not None or not any(matches_type(pattern, event_type) for pattern in rule.event_types):
         return False
     return all(_may_hold(node, event_type) for node in _required(rule.conditions))
@@ -237,7 +237,7 @@ def _leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
 
 
 def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[Shape]:
-    """What a field may hold in each type of the rule that has it; nothing where one of them is not known."""
+    """Return the kinds of a field in each event type of the rule that has it; empty where one of them is not known."""
     path = paths.parse_path(field)
     if path.root in {"event", "lookup"}:
         return [field_kinds.OTHER_EVENT_FIELDS[field]]
@@ -263,7 +263,7 @@ def _unseen(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
 
 
 def _is_known(path: tuple[str, ...], there: frozenset[tuple[str, ...]]) -> bool:
-    """Whether a path was seen, or may lie within something declared whose inside was never seen."""
+    """Return whether a path was seen, or may lie within something declared whose inside was never seen."""
     return path in there or any((*path[:length], "*") in there for length in range(1, len(path)))
 
 
@@ -279,7 +279,7 @@ def _written(path: Sequence[str]) -> str:
 
 
 def _paths_in(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Where a rule names a field of the payload, and which."""
+    """Yield the payload fields that a rule names, each with its place."""
     if rule.conditions is not None:
         yield from _paths_of_node(rule.conditions, "/conditions", ())
     for name, part in rule.flow.parts().items():

@@ -46,11 +46,11 @@ class Book:
 
     @property
     def compares_meanings(self) -> bool:
-        """Whether any rule of any tenant has a condition with `means`."""
+        """Return whether any rule of any tenant has a condition with `means`."""
         return self._compares_meanings
 
     def allows_high_risk(self, tenant_id: str) -> bool:
-        """Whether a rule of high risk may run there without anyone's approval, as of the last refresh."""
+        """Return whether a rule of high risk may run there without anyone's approval, as of the last refresh."""
         return tenant_id in self._high_risk
 
     def rule(self, tx: Tx, tenant_id: str, name: str, version: int) -> Rule | None:
@@ -65,7 +65,7 @@ class Book:
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time to look for edits again."""
+        """Return whether it is time to look for edits again."""
         return time.monotonic() - self._looked_at >= self._poll_s
 
     def refresh(self, tx: Tx) -> None:

@@ -1,4 +1,4 @@
-"""What payloads are known to hold: by the events of the log, and by what each checked or emitted type declares."""
+"""Known payload fields: those seen in the log, and those declared by checked or emitted types."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ITEMS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Payloads:
-    """Which paths payloads are known to have, by event type; `seen` are the types of the log with all their paths.
+    """Known payload paths by event type; `seen` are the types of the log with all their paths.
 
     A path is a tuple of keys in which `[]` stands for any item of a list. `published` are the types among the latest
     events that fit the patterns asked for; None: nobody has looked.
@@ -53,7 +53,7 @@ class Payloads:
 
 
 def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
-    """What the tenant's latest events of these types have had in their payloads."""
+    """Return the payload paths of the tenant's latest events of these types."""
     likes = ["".join("%" if sign == "*" else re.sub(r"([\\%_])", r"\\\1", sign) for sign in one) for one in patterns]
     values = {"likes": likes, "latest": LATEST, "sample": SAMPLE, "bytes": SAMPLE_BYTES}
     published = frozenset(tx.execute(_PUBLISHED, {"likes": likes, "latest": LATEST}).scalars())

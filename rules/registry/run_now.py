@@ -21,7 +21,7 @@ from rules.registry.store import Stored
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Who asks at which moment, for one user or, page by page, for those after one of them."""
+    """A request to run a scheduled rule: author, moment, and one user or the page of users after one."""
 
     by: str
     at: datetime

@@ -1,4 +1,4 @@
-"""Whether a comparison can ever hold, given what its field may be. Pure judgement; a doubt says nothing."""
+"""Find comparisons that can never hold, given the kinds of their field. Pure; in doubt it reports nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _QUANTIFIED: Final = frozenset({"any_of", "all_of"})
 
 
 def never(leaf: Leaf, shapes: Sequence[Shape]) -> str | None:
-    """Why a comparison holds for none of the values that these shapes allow; None: it may hold."""
+    """Return why a comparison holds for no value of these kinds; None: it may hold."""
     if not shapes or OPERATORS[leaf.op].takes in {"nothing", "meaning"} or isinstance(leaf.value, Reference):
         return None
     reasons = [_never(leaf, shape) for shape in shapes]

@@ -1,4 +1,4 @@
-"""What a rule has done: how often it was met, acted or was held back, what came of that, and at what cost.
+"""Statistics of a rule: matches, firings, what held it back, results and cost.
 
 Two policies are compared side by side by giving both a `group` and the first of them a `sample`:
 

@@ -55,7 +55,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Who changes a rule, and why; what becomes its version. `if_version`: only if that is still the one in force."""
+    """An edit of a rule: author, reason and the new document. `if_version`: only if that is still the one in force."""
 
     tenant_id: str
     author: str
@@ -95,7 +95,7 @@ def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -
 
 
 def document_of(tx: Tx, tenant_id: str, name: str, version: int) -> Json | None:
-    """What a rule said in one of its versions; None: that version was its deletion, or never was."""
+    """Return a rule's document in one of its versions; None: that version was its deletion, or never existed."""
     return tx.execute(_DOCUMENT, {"tenant": tenant_id, "name": name, "version": version}).scalar_one_or_none()
 
 

@@ -18,7 +18,8 @@ import pytest
 import yaml
 
 from tests import queries
-from tests.production import BACKLOG, COMMANDS, Production, at_work, free_port, message, wait_for
+from tests.ports import free_port
+from tests.production import BACKLOG, COMMANDS, Production, at_work, message, wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -88,7 +88,7 @@ HOSTILE: Final[Json] = {
 HELD: Final = tuple(event("order.placed", {"user_id": "ada", "n": n}) for n in range(2))
 
 PAGES: Final[Mapping[str, Page]] = {
-    "README.md": Page(files=RULE_FILES | {"manual.md": HANDBOOK}),
+    "README.md": Page(files=RULE_FILES),
     "docs/context.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
     "docs/http.md": Page(),

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.ports import POLL_SECONDS
+
 RETRY_AFTER_SECONDS = 2
 
 Json = dict[str, Any]
@@ -113,7 +115,7 @@ def serving() -> Iterator[Model]:
     server.daemon_threads = True
     server.block_on_close = False
     model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
     thread.start()
     try:
         yield model

@@ -25,11 +25,11 @@ from tests.rules.samples import a_document
 from tests.samples import TENANT
 from tests.works import Works
 
-pytestmark = pytest.mark.fault
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 
 CLOCK = [sys.executable, "-m", "workers", "clock"]
 BEAT = [sys.executable, "-m", "celery", "-A", "workers.beat", "beat"]
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 150
 EMIT: Json = {"action_type": "emit", "event_type": "second.passed", "payload": {"at": "{{payload.due_at}}"}}
 
 

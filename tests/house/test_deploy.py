@@ -24,7 +24,7 @@ from api.cli.main import COMMANDS
 from api.stack import host
 from core.config import Settings
 from tests import queries
-from tests.production import free_port
+from tests.ports import free_port
 
 PROCESSES = {"api", "router", "worker-io", "worker-cpu", "clock"}
 PROMTOOL = shutil.which("promtool")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from api.http import bodies, connection_limits, fair_share, gate, large_json, route_bounds
+from api.ingress import admission, bodies, connection_limits, fair_share, large_json, route_bounds
 from core.settings.limits import Limits
 
 
@@ -21,7 +21,7 @@ def test_the_table_of_limits_is_the_model(root: Path) -> None:
 
 def test_the_bounds_of_every_request_are_those_of_the_code(root: Path) -> None:
     said, mib = page(root), 1024 * 1024
-    assert f"{gate.HEADERS} headers of {gate.HEADER_BYTES // 1024} KiB" in said
+    assert f"{admission.HEADERS} headers of {admission.HEADER_BYTES // 1024} KiB" in said
     assert f"| all others | {route_bounds.BODY_BYTES // mib} MiB |" in said
     assert f"may hold {large_json.VALUES:,} values" in said
     assert f"A JSON body of {large_json.LARGE_BYTES // 1024} KiB" in said
@@ -29,4 +29,5 @@ def test_the_bounds_of_every_request_are_those_of_the_code(root: Path) -> None:
     assert f"Up to {bodies.DRAINED_BYTES // mib} MiB" in said
     assert f"{fair_share.WAIT_SECONDS:.0f} seconds at the most" in said
     assert f"after {connection_limits.WRITE_SECONDS:.0f} seconds" in said
-    assert f"more than {gate.HEADERS} headers, or more than {gate.HEADER_BYTES // 1024} KiB" in page(root, "http.md")
+    kib = admission.HEADER_BYTES // 1024
+    assert f"more than {admission.HEADERS} headers, or more than {kib} KiB" in page(root, "http.md")

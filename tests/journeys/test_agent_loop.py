@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bench.stand import Stand, stack
+from tests.ports import POLL_SECONDS
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "agent_loop.py"
 
@@ -57,7 +58,7 @@ def model() -> Iterator[Model]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
         found.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
         thread.start()
         yield found
         server.shutdown()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.production import free_port
+from tests.ports import free_port
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -98,6 +98,17 @@ def test_what_is_no_backup_is_refused_in_one_sentence(tmp_path: Path) -> None:
         assert "no backup" in done.stderr
     empty = imprint(env, "backup", str(tmp_path / "copy"))
     assert (empty.returncode, "There is no data in" in empty.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("migration", ["0005", "9999"])
+def test_a_backup_at_a_migration_that_this_version_does_not_know_is_refused(tmp_path: Path, migration: str) -> None:
+    manifest = {"format": "imprint-backup/1", "migration": migration, "keys": []}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "database.dump").touch()
+    done = imprint(environment(tmp_path / "home"), "restore", str(tmp_path))
+    assert done.returncode == 1
+    assert f"is at migration {migration}, which this version does not know" in done.stderr
+    assert not (tmp_path / "home" / "postgres").exists()
 
 
 def test_a_server_of_ones_own_is_left_to_its_own_tools(tmp_path: Path) -> None:

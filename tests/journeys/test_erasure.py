@@ -24,7 +24,8 @@ from core.memory import receipts
 from core.types import Json
 from tests.core.erasing import a_word
 from tests.doors import Doors, opened
-from tests.production import free_port, wait_for
+from tests.ports import free_port
+from tests.production import wait_for
 from tests.samples import ended, event, said
 from tests.works import Works, at_work
 from workers.routing.bus_consumer import EXCHANGE

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.production import free_port
+from tests.ports import free_port
 
 PAGES = ("settings", "operations", "mirror")
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)

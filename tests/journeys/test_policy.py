@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from bench.stand import Stand, stack
+from tests.ports import POLL_SECONDS
 
 PATIENCE_SECONDS = 60
 NOTIFY = {"action_type": "notify", "channel": "log", "template": "{{payload.id}}"}
@@ -46,7 +47,7 @@ def hook() -> Iterator[Hook]:
 
     with HTTPServer(("127.0.0.1", 0), Taker) as server:
         found.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
         thread.start()
         yield found
         server.shutdown()

@@ -23,7 +23,9 @@ import httpx
 
 from core.config import Settings
 from core.storage.db import app_url, router_url
-from tests.production import free_port, wait_for
+from tests.initial import LASTING
+from tests.ports import free_port
+from tests.production import wait_for
 
 CHUNK = b" " * (256 * 1024)
 ANSWER_SECONDS = 30
@@ -70,6 +72,7 @@ def process(settings: Settings, **more: Any) -> Iterator[Served]:
         **more,
     }
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("IMPRINT_", "PROMETHEUS_"))}
+    environment["PGAPPNAME"] = LASTING
     for name, value in told.items():
         environment[f"IMPRINT_{name.upper()}"] = value if isinstance(value, str) else json.dumps(value)
     running = subprocess.Popen([sys.executable, "-m", "api.cli.main", "serve"], env=environment)

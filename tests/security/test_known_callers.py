@@ -12,8 +12,8 @@ import httpx
 import pytest
 from sqlalchemy import create_engine, text
 
-from api.http.recall_log import GATHER_SECONDS
 from core.config import Settings
+from core.search.recall_log import GATHER_SECONDS
 from core.settings.limits import Limits
 from core.storage import db
 from core.storage.db import Database
@@ -143,8 +143,9 @@ def test_400_waiting_settles_do_not_slow_others(settings: Settings, app: Databas
     alone = median_of_searches(served, other)
     with waiting(served, key, token, 400):
         assert limit_of(ask(served, key, "GET", f"/v1/settle?token={token}"))[0] == "settles"
-        beside = median_of_searches(served, other)
-    assert min(beside, median_of_searches(served, other)) < 1.5 * max(alone, 0.005)
+        beside = min(median_of_searches(served, other) for _ in range(3))
+    again = median_of_searches(served, other)
+    assert beside < 1.5 * max(alone, again, 0.005), "at best, for other work on the machine comes and goes"
 
 
 def median_of_searches(served: Served, key: str, number: int = 60) -> float:

@@ -122,10 +122,10 @@ def queues(settings: Settings) -> dict[str, str]:
 def seconds(settings: Settings) -> dict[str, float]:
     """How long one attempt of each agent may take: as set for it or its queue, else as the tables above say."""
     given, defaults = settings.agent_seconds, {**SECONDS, **settings.agent_seconds}
-    found = {}
+    found, brought = {}, installed()
     for name, queue in queues(settings).items():
         kind = "model" if settings.llm_base_url is not None and name in MODEL_USERS else queue
-        own = getattr(installed()[name], "seconds", None) or 0
+        own = getattr(brought[name], "seconds", None) or 0
         found[name] = min(given.get(name) or max(own, defaults[kind]), settings.task_seconds)
     return found
 

@@ -17,7 +17,7 @@ from core.config import Settings
 from core.maintenance import heartbeat
 from core.storage import db
 from tests.commands import Imprint, served
-from tests.production import free_port
+from tests.ports import POLL_SECONDS, free_port
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def endpoint(status: int) -> Iterator[str]:
             """Says nothing."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:

@@ -18,7 +18,7 @@ from api.cli.main import COMMANDS
 from core.config import Settings
 from core.storage.db import Database
 from tests.commands import Imprint
-from tests.production import free_port
+from tests.ports import free_port
 from tests.samples import TENANT, accept
 from tests.samples import said as said_
 from tests.works import Works

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import text
 
 from api.http import memories as memory_lists
-from api.http.recall_log import Asker, Recall, announcements_of
 from core.config import Settings
 from core.consolidation.echo import Served
 from core.events import log
 from core.memory.as_of import Moment
 from core.memory.changes import Archive, Edit, Owner
+from core.search.recall_log import Asker, Recall, announcements_of
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
 from tests.core.maintenance.test_sweeps import a_memory, carry_out, expire, row

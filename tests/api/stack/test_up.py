@@ -23,6 +23,7 @@ from api.stack.postgres import Postgres
 from api.stack.supervisor import STAGE_ENDS_S, Child, ChildProcess, Supervisor, Watched
 from core.config import Settings
 from core.errors import Misconfigured
+from tests.ports import free_port
 
 NAMES = ("postgres", "broker", "api", "worker-io", "worker-cpu")
 PROGRAM = """
@@ -145,8 +146,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def test_after_a_kill_9_of_the_supervisor_the_next_up_finds_everything_well(home
 
 
 def test_a_second_up_on_the_same_home_is_refused_in_one_line(home: Path, port: int, running: Run) -> None:
-    code, said = Run(home, port + 1, quiet=True).finish()
+    code, said = Run(home, free_port(), quiet=True).finish()
     assert code == 1
     assert said.startswith(f"Imprint already runs on {home} (pid {running.popen.pid}).")
     assert said.count("\n") == 1

@@ -25,6 +25,7 @@ from core.inference.client import Call, Client
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
 from core.storage.db import Database
 from tests.core.inference.test_quota import FREE, NAME, a_provider, put, row
+from tests.ports import POLL_SECONDS
 
 
 class Mood(StrEnum):
@@ -102,7 +103,7 @@ def endpoint(*answers: Any) -> Iterator[Endpoint]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     there.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
     thread.start()
     try:
         yield there

@@ -21,6 +21,7 @@ from core.inference import embedders as inference_embedders
 from core.inference.api_errors import retry_after
 from core.inference.embedders import CachedEmbedder, Embedder, HashEmbedder, LocalEmbedder, OpenAIEmbedder
 from core.inference.minilm import batches, gelu
+from tests.ports import POLL_SECONDS
 
 Answer = tuple[int, dict[str, str], Any]
 
@@ -173,7 +174,7 @@ def endpoint(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[tuple[str, 
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1", seen

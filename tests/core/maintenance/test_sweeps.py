@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
-from alembic import command
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from core.config import Settings
 from core.consolidation import echo
@@ -35,10 +34,9 @@ from core.memory.changes import (
 )
 from core.memory.identity import Known
 from core.search import query
-from core.storage import db, schema
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
-from tests.databases import analyzed, beside, carried_out
+from tests.databases import analyzed, carried_out
 from tests.questions import question as a_question
 from tests.samples import TENANT
 
@@ -312,63 +310,6 @@ def test_a_sweep_reads_what_is_due_by_its_index_and_nothing_else(
     assert "tenant_id" in scan["Index Cond"]
     assert scan.get("Rows Removed by Filter", 0) == 0
     assert all("Sort" not in node["Node Type"] for node in nodes)
-
-
-BEFORE = """
-    INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust, status,
-                          occurred_at, importance, uses, last_used_at, half_life_days, pinned)
-    SELECT :tenant, gen_random_uuid(), 'ada', 'ada', 'semantic', category, 'other', category || n, md5(category || n),
-           'candidate', 'active', now(), importance, uses, now() - make_interval(days => uses), half_life, pinned
-    FROM (VALUES ('fact', 0.5, 0, NULL, false), ('plan', 0.9, 3, 14, false), ('knowledge', 0.02, 1, NULL, false),
-                 ('instruction', 0.7, 0, 5, false), ('event', 1.0, 7, NULL, true), ('episode', 0.3, 0, 1e9, false))
-         AS v (category, importance, uses, half_life, pinned), generate_series(1, 2) AS n
-"""
-LINKED = """
-    INSERT INTO relations (tenant_id, from_id, relation, to_id)
-    SELECT a.tenant_id, a.id, r, b.id FROM memories a, memories b, unnest(ARRAY['about', 'contradicts']) AS r
-    WHERE a.category = 'fact' AND b.category = 'plan'
-"""
-QUOTED = """
-    INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote)
-    SELECT tenant_id, id, 's1', 'm' || n, 'e', 'q' FROM memories, generate_series(1, 3) AS n WHERE category <> 'episode'
-"""
-DRAWN = "SELECT id, fade_height, fade_floor, fade_half_life, fade_at FROM memories ORDER BY id"
-
-
-@pytest.fixture
-def earlier(settings: Settings) -> Iterator[Settings]:
-    """A database of the version before, with memories of every kind in it."""
-    with beside(settings) as own:
-        upgrade_to(own, "0002")
-        app = db.connect(db.app_url(own), 1)
-        with app.tenant(TENANT) as tx:
-            for statement in (BEFORE, LINKED, QUOTED):
-                tx.execute(text(statement), {"tenant": TENANT} if statement is BEFORE else {})
-        app.close()
-        yield own
-
-
-def upgrade_to(settings: Settings, revision: str) -> None:
-    engine = create_engine(db.owner_url(settings))
-    with engine.begin() as connection:
-        connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
-        command.upgrade(schema._alembic(connection), revision)
-    engine.dispose()
-
-
-def test_the_migration_draws_the_curves_of_what_is_there_already(earlier: Settings) -> None:
-    upgrade_to(earlier, "0003")
-    app = db.connect(db.app_url(earlier), 1)
-    with app.tenant(TENANT) as tx:
-        migrated = tx.execute(text(DRAWN)).all()
-        retention.plan(tx, TENANT, [row.id for row in migrated])
-        planned = tx.execute(text(DRAWN)).all()
-    app.close()
-    assert len(planned) == 12
-    assert sum(row.fade_at is not None for row in planned) == 6
-    for one, other in zip(migrated, planned, strict=True):
-        assert one.fade_at is other.fade_at is None or close(one.fade_at, other.fade_at)
-        assert list(one[1:4]) == [None if value is None else pytest.approx(value) for value in other[1:4]]
 
 
 def drop(app: Database, days: float = 30) -> int:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
@@ -22,6 +21,7 @@ from core.storage.db import Database
 from rules.registry import store
 from tests.doors import opened
 from tests.outlets import allowed, open_to
+from tests.ports import free_port
 from tests.samples import TENANT, accept, event
 from tests.workers.agents.test_outbound import Other, a_job, other, tools
 from tests.works import Works, at_work
@@ -50,9 +50,7 @@ class Mailbox:
 
 @pytest.fixture
 def mailbox() -> Iterator[tuple[str, Mailbox]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     box = Mailbox()
     controller = Controller(box, hostname="127.0.0.1", port=port)
     controller.start()

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -21,7 +20,7 @@ from uuid import uuid4
 import pytest
 from kombu import Connection
 from pydantic import SecretStr
-from sqlalchemy import URL, text
+from sqlalchemy import NullPool, create_engine, text
 from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
@@ -37,7 +36,7 @@ from core.tenancy.tenants import DEFAULT
 from core.types import Event, Json
 from rules.registry import store
 from tests.outlets import allowed, open_to
-from tests.production import free_port
+from tests.ports import POLL_SECONDS, free_port
 from tests.samples import TENANT, accept, event
 from tests.works import at_work
 from workers.agents import notify, outbound
@@ -110,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 def other() -> Iterator[Other]:
     server = _Server(("127.0.0.1", 0), _Handler)
     server.other = Other(f"http://127.0.0.1:{server.server_port}/hook")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
     yield server.other
     server.other.slow.set()
     server.shutdown()
@@ -128,12 +127,9 @@ def a_job(**params: Any) -> Job:
 
 
 def tools(settings: Settings) -> Tools:
-    return Tools(_database(db.app_url(settings)), HashEmbedder(), None, settings)
-
-
-@cache
-def _database(url: URL) -> Database:
-    return db.connect(url, 1)
+    """What agents need; each transaction has a connection of its own, for nobody would close a pool."""
+    database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
+    return Tools(database, HashEmbedder(), None, settings)
 
 
 def result_of(outcome: Outcome) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -408,8 +409,8 @@ def test_a_long_line_is_not_due_later_than_limits_may_change(app: Database) -> N
     ids = [owe(app) for _ in range(30)]
     run_all(works, ids)
     due = [row_of(app, one).wake_at for one in ids]
-    assert len(set(due)) > 25, "spread, though two may be due at once by chance"
-    assert timedelta(minutes=8) < max(due) - min(due) <= admission.LINE
+    minutes = Counter(round((one - min(due)) / timedelta(minutes=1)) for one in due)
+    assert minutes == dict.fromkeys(range(admission.LINE // timedelta(minutes=1)), 3), "one a minute, and over again"
 
 
 # The budget.

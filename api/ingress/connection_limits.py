@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from api.http.gate import HEADER_BYTES, HEADERS
+from api.ingress.admission import HEADER_BYTES, HEADERS
 
 READ_BYTES: Final = 256 * 1024
 """At most so much comes at once from the event loop, and is parsed before anything can be counted."""
@@ -127,7 +127,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._unread = None
 
     def _counted(self, size: int) -> bool:
-        """Whether what was parsed of a head is within its bounds; where it is not, the request is refused."""
+        """Return whether what was parsed of a head is within its bounds; where it is not, the request is refused."""
         self._length += size
         if not self._refused and (self._lines > HEADERS or self._length > ROOM * HEADER_BYTES):
             self._refuse(431)

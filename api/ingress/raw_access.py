@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Query
 from uuid_utils import uuid7
 
-from api.http.dependencies import Door
+from api.ingress.dependencies import Door
 from core.errors import Forbidden
 from core.events import log
 from core.events.log import Announcement

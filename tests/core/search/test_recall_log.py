@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
-from api.http import recall_log
-from api.http.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
 from core.config import Settings
 from core.consolidation import echo
 from core.consolidation.echo import Served
+from core.search import recall_log
+from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
 from core.storage.db import Database
 from tests.core.maintenance.test_sweeps import a_memory, carry_out
 from tests.doors import OTHER, key_of, opened

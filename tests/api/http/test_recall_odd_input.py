@@ -5,9 +5,9 @@ from uuid import UUID
 
 from uuid_utils import uuid7
 
-from api.http.recall_log import Asker, Recall, Recalls, Spacing
 from core.consolidation.echo import Served
 from core.events.doorbell import Bell
+from core.search.recall_log import Asker, Recall, Recalls, Spacing
 from core.storage.db import Database
 from tests.samples import TENANT
 

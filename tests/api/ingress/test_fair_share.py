@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from api.http import fair_share
-from api.http.fair_share import Turns
+from api.ingress import fair_share
+from api.ingress.fair_share import Turns
 from core.errors import Later
 
 

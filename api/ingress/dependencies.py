@@ -13,9 +13,8 @@ from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import TypeAdapter
 
-from api.http.hit_rate import Hits
-from api.http.recall_log import Recalls
-from api.http.settling import Settling
+from api.ingress.hit_rate import Hits
+from api.ingress.settling import Settling
 from core import errors
 from core.config import Settings
 from core.context.retrievers import Retriever
@@ -23,6 +22,7 @@ from core.events.doorbell import Bell
 from core.events.publishing import Author
 from core.events.settle_tokens import SettleTokens
 from core.inference.embedders import CachedEmbedder
+from core.search.recall_log import Recalls
 from core.sessions.recent_messages import Recent
 from core.storage.db import Database
 from core.tenancy import tenants

@@ -16,7 +16,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import RouteContext
 from starlette.exceptions import HTTPException
 
-from api.http.dependencies import Needs
+from api.ingress.dependencies import Needs
 from core.config import Settings
 from core.errors import Misconfigured
 
@@ -119,7 +119,7 @@ def _access(route: RouteContext, settings: Settings) -> Access:
     needed = {need.scope for need in _needs(dependant)} if dependant else set()
     if len(needed) != (0 if bounds.public else 1):
         raise Misconfigured(
-            f"The route {route.path} must depend on exactly one scope (api.http.dependencies.scope) or be public; "
+            f"The route {route.path} must depend on exactly one scope (api.ingress.dependencies.scope) or be public; "
             f"it depends on {sorted(map(str, needed))}."
         )
     scope = None if bounds.public else needed.pop()

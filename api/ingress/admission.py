@@ -9,12 +9,12 @@ from fastapi import FastAPI
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http import bodies, dependencies, error_responses
-from api.http.bodies import Headers
-from api.http.dependencies import ADMITTED, Admitted, Door
-from api.http.fair_share import Turns
-from api.http.in_flight import InFlight
-from api.http.route_bounds import Access, Table
+from api.ingress import bodies, dependencies, error_responses
+from api.ingress.bodies import Headers
+from api.ingress.dependencies import ADMITTED, Admitted, Door
+from api.ingress.fair_share import Turns
+from api.ingress.in_flight import InFlight
+from api.ingress.route_bounds import Access, Table
 from core.errors import HeadersTooLarge, TooLarge
 from core.tenancy.tenants import Caller
 

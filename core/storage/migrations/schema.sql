@@ -1,38 +1,65 @@
-ALTER TABLE contexts ADD COLUMN instruction_ids UUID[] DEFAULT '{}' NOT NULL, ADD COLUMN profile TEXT[] DEFAULT '{}' NOT NULL;
+-- What SQLAlchemy's metadata cannot express. `core.storage.schema` runs this file once, after the tables of a new database have
+-- been created and each table with a tenant has been bound to it.
 
-COMMENT ON COLUMN contexts.profile IS 'By which its lines and their values are known again.';
+-- Vectors stay in the row: a scan over one user's rows must not fetch each from elsewhere.
+ALTER TABLE search_index ALTER COLUMN terms SET STORAGE MAIN, ALTER COLUMN embedding SET STORAGE MAIN;
 
-ALTER TABLE search_index ADD COLUMN asks BOOLEAN DEFAULT false NOT NULL, ADD COLUMN names SMALLINT DEFAULT 0 NOT NULL;
+-- The application sees its own tenant, and deletes only one in which memories are rebuilt.
+ALTER TABLE tenants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
-COMMENT ON COLUMN search_index.names IS 'Names that are spoken of.';
+CREATE POLICY own_row ON tenants TO imprint_app
+    USING (id = current_setting('imprint.tenant', true)) WITH CHECK (id = current_setting('imprint.tenant', true));
 
-UPDATE search_index i SET asks = m.content ~ '[?？]', names = least(regexp_count(m.content, '[a-z,] [A-Z][a-z]+'), 32767)
-FROM messages m WHERE i.type = 'message' AND i.tenant_id = m.tenant_id AND i.session_id = m.session_id AND i.ref = m.id;
+CREATE POLICY only_rebuilds ON tenants AS RESTRICTIVE FOR DELETE TO imprint_app USING (id LIKE 'rebuild-%');
 
-CREATE OR REPLACE VIEW second.search_index WITH (security_invoker = true) AS
+GRANT SELECT, INSERT, DELETE, UPDATE (allows_high_risk, fade_formula, fade_under) ON tenants TO imprint_app;
+
+GRANT SELECT ON deployment TO imprint_app, imprint_router;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON heartbeats TO imprint_app, imprint_router;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON providers TO imprint_app;
+
+GRANT USAGE ON SEQUENCE rule_revision TO imprint_app;
+
+-- The router works for all tenants. Of memories, messages and calls of models it reads only the columns that rules may
+-- ask about: never what one of them says.
+CREATE POLICY all_tenants ON tenants FOR SELECT TO imprint_router USING (true);
+CREATE POLICY all_queues ON events TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON decisions TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON flows TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON dispatches TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON rules TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON rule_versions TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON sessions TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON schedules TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY lookups ON memories FOR SELECT TO imprint_router USING (true);
+CREATE POLICY lookups ON messages FOR SELECT TO imprint_router USING (true);
+CREATE POLICY lookups ON model_calls FOR SELECT TO imprint_router USING (true);
+CREATE POLICY limits_of_all ON tenant_settings FOR SELECT TO imprint_router USING (name = 'limits');
+
+GRANT SELECT ON tenants, rules, rule_versions, sessions, tenant_settings TO imprint_router;
+GRANT SELECT, INSERT, UPDATE ON events, decisions, dispatches TO imprint_router;
+GRANT SELECT, INSERT, UPDATE, DELETE ON flows, schedules TO imprint_router;
+GRANT SELECT (tenant_id, id, user_id, status, importance, recorded_at) ON memories TO imprint_router;
+GRANT SELECT (tenant_id, session_id, position, event_seq, token_count, occurred_at) ON messages TO imprint_router;
+GRANT SELECT (tenant_id, at, input_tokens, output_tokens, cost) ON model_calls TO imprint_router;
+
+-- The same search with the vectors of the other model.
+CREATE SCHEMA second;
+
+CREATE VIEW second.search_index WITH (security_invoker = true) AS
 SELECT tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms, own_terms,
        embedding_next AS embedding, xmin, asks, names
 FROM public.search_index;
 
-CREATE TABLE search_changes (
-    tenant_id TEXT NOT NULL,
-    owner TEXT NOT NULL,
-    at BIGINT NOT NULL,
-    type TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    ref TEXT NOT NULL,
-    recorded_at TIMESTAMP WITH TIME ZONE DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT search_changes_pkey PRIMARY KEY (tenant_id, owner, at, type, session_id, ref)
-);
+COMMENT ON VIEW second.search_index IS 'The same rows, with the vectors of the other model.';
 
-COMMENT ON TABLE search_changes IS 'Which rows of the search index were written lately, and by which transaction; written by triggers.';
+GRANT USAGE ON SCHEMA second TO imprint_app;
 
-COMMENT ON COLUMN search_changes.owner IS 'user:<id> or group:<id>';
+GRANT SELECT, INSERT, UPDATE, DELETE ON second.search_index TO imprint_app;
 
-COMMENT ON COLUMN search_changes.at IS 'The id of the transaction that wrote it.';
-
-COMMENT ON COLUMN search_changes.ref IS 'Empty: a message has gone, and nobody shall read here which.';
-
+-- Processes that cache an owner's rows of the search index read from `search_changes` which of them have changed.
 CREATE FUNCTION note_indexed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
@@ -106,4 +133,4 @@ CREATE TRIGGER witnessed AFTER INSERT ON evidence
 REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_witnessed();
 
 CREATE TRIGGER unwitnessed AFTER DELETE ON evidence
-REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_witnessed()
+REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_witnessed();

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from api.http.route_bounds import Counted
+from api.ingress.route_bounds import Counted
 from core.settings.limits import LimitReached
 from core.tenancy.tenants import Caller
 

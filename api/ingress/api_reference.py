@@ -15,7 +15,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import iter_route_contexts
 
-from api.http.route_bounds import Bounds, bounded, scope_of
+from api.ingress.route_bounds import Bounds, bounded, scope_of
 from core.types import Json
 
 router = APIRouter(include_in_schema=False)

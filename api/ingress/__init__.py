@@ -1,0 +1,1 @@
+"""What every HTTP request passes: connection limits, admission, bodies, dependencies, errors."""

@@ -1,0 +1,26 @@
+"""Which tests of a parallel run stay together in one worker, and in which order they begin."""
+
+from __future__ import annotations
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+DIVIDED = ("tests/journeys/test_pages.py", "tests/security/test_linear_time.py")
+"""Files whose tests share no fixture and take long together: each first parameter may go to another worker."""
+
+LATE = ("slow", "fault")
+"""Markers of what takes long by its nature."""
+
+
+class ByFile(LoadScopeScheduling):
+    """The tests of a file stay in one worker, and so share its fixtures of module scope."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path, _, name = nodeid.partition("::")
+        return f"{path}::{name.partition('-')[0]}" if path in DIVIDED else path
+
+
+def late_files_last(items: list[pytest.Item]) -> None:
+    """Move files that hold a test marked as slow behind the others, so that a quick failure is seen early."""
+    late = {item.path for item in items if any(item.get_closest_marker(name) for name in LATE)}
+    items.sort(key=lambda item: item.path in late)
