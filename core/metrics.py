@@ -66,9 +66,13 @@ SEARCHABLE = Histogram(
     buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
-SEARCH_KEPT_BYTES = Gauge("imprint_search_kept_bytes", "Bytes of users' rows in the cache", multiprocess_mode="livesum")
-SEARCH_KEPT_USERS = Gauge("imprint_search_kept_users", "Users with rows in the cache", multiprocess_mode="livesum")
-SEARCH_READS = Counter("imprint_search_reads_total", "What questions had to read of their user's rows", ["kind"])
+SEARCH_KEPT_BYTES = Gauge(
+    "imprint_search_kept_bytes", "Bytes of index rows cached for searches and judgements", multiprocess_mode="livesum"
+)
+SEARCH_KEPT_USERS = Gauge(
+    "imprint_search_kept_users", "Owners whose index rows are cached", multiprocess_mode="livesum"
+)
+SEARCH_READS = Counter("imprint_search_reads_total", "What queries had to read of their owner's index rows", ["kind"])
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 MCP = Histogram("imprint_mcp_seconds", "Time to answer a call of a tool", ["tool", "outcome"], buckets=FAST)
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)

@@ -17,6 +17,7 @@ from core.consolidation import manual_merge
 from core.memory import memories, verdicts
 from core.memory.verdicts import Wanted
 from core.search import related
+from core.search.spreading import Link
 from core.tenancy.tenants import Caller
 from core.types import Json
 from core.undo import undo
@@ -176,7 +177,7 @@ def _shown(deps: Door, caller: Caller, ids: Any) -> list[Json]:
     return [memory_json(rows[one], evidence.get(one, [])) for one in ids if one in rows]
 
 
-def _hop_json(hop: related.Link) -> Json:
+def _hop_json(hop: Link) -> Json:
     return {"from": hop.source, "by": hop.by, "to": hop.target, "outward": hop.outward}
 
 

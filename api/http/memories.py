@@ -22,7 +22,7 @@ from core.memory import listing, memories, writer
 from core.memory.as_of import Moment
 from core.memory.changes import Edit, Owner, Pin, Restore
 from core.memory.listing import MemoryFilter, Order
-from core.search.query import SERVED
+from core.search.filters import SERVED
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Category, Json, Kind, Status, Topic, Trust

@@ -104,7 +104,8 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
 
 def knowledge(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Answer:
     """The passages that answer a question, and nothing else."""
-    return query.search(db, tenant_id, replace(question, include=frozenset({"documents"})), embedder)
+    filters = replace(question.filters, include=frozenset({"documents"}))
+    return query.search(db, tenant_id, replace(question, filters=filters), embedder)
 
 
 def _same_place(tx: Tx, sent: Sent) -> Any:

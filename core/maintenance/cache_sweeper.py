@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import Final
 
 from core import memoize
+from core.index.resident import cache
 from core.loop import Loop
-from core.memory import nearest_vectors
-from core.search.resident import cache
 
 EVERY_SECONDS: Final = 30.0
 """Interval of the sweep; an entry stays at most that much longer than its cache allows."""
 
-SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, nearest_vectors.sweep, cache.sweep)
+SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, cache.sweep)
 """Every in-process cache of users' texts, vectors or rows."""
 
 

@@ -14,10 +14,10 @@ from sqlalchemy import text
 from core.consolidation import echo
 from core.events import publishing
 from core.events.publishing import Author
+from core.index.resident.cache import FORGOTTEN_SECONDS
 from core.memory import announcements, memories, retention, writer
 from core.memory.changes import Archive, Owner, Use
 from core.reflection import compression
-from core.search.resident.cache import FORGOTTEN_SECONDS
 from core.storage.db import Tx
 from core.types import Json
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -22,12 +21,13 @@ from core.inference.embedders import HashEmbedder
 from core.memory.as_of import Moment
 from core.search import passages as search_passages
 from core.search import query
-from core.search.query import Found, Question
+from core.search.query import Found
 from core.storage.db import Database
 from core.types import Json
 from tests.core.erasing import a_word, holding, lived_in, names_forgotten, picture, rows, told, user_erased
 from tests.databases import analyzed, carried_out, looked_at
 from tests.doors import OTHER
+from tests.questions import question as a_question
 from tests.samples import TENANT
 from tests.works import Works
 
@@ -58,7 +58,7 @@ def deleted(app: Database, document_id: UUID) -> int:
 
 
 def asked(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
-    question = replace(Question(words, user), **fields)
+    question = a_question(words, user, **fields)
     return documents.knowledge(app, tenant, question, HashEmbedder()).results
 
 

@@ -34,10 +34,10 @@ from core.memory.changes import (
 )
 from core.memory.identity import Known
 from core.search import query
-from core.search.query import Question
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
 from tests.databases import analyzed, carried_out
+from tests.questions import question as a_question
 from tests.samples import TENANT
 
 NOW = datetime.now(UTC)
@@ -212,7 +212,7 @@ def expire(app: Database, memory_id: UUID, when: datetime) -> None:
 
 
 def found(app: Database, **fields: Any) -> list[str]:
-    question = replace(Question("cat", "ada"), **fields)
+    question = a_question("cat", **fields)
     return [f.memory.content for f in query.search(app, TENANT, question, EMBEDDER).results if f.memory is not None]
 
 

@@ -25,6 +25,7 @@ from core.search.query import Found, Question
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Kind, Topic
 from tests.core.memory.test_writer import a_candidate, an_add
+from tests.questions import question as a_question
 from tests.samples import TENANT, accept, accept_all, event, said
 from tests.works import Works
 
@@ -42,7 +43,7 @@ class Blind:
 
 
 def search(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
-    question = replace(Question(words, user), **fields)
+    question = a_question(words, user, **fields)
     return query.search(app, tenant, question, EMBEDDER).results
 
 
@@ -255,14 +256,14 @@ def test_a_message_that_is_indexed_while_the_question_is_answered_is_found_once(
 
 def test_what_is_erased_while_it_is_ranked_is_not_found(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, stays = remember(app, "Ada lives in Lisbon."), remember(app, "Ada left Lisbon once.")
-    ordered = query.order.shown
+    ordered = query.ordering.shown
 
     def erased_meanwhile(*asked: Any, **how: Any) -> Any:
         with app.tenant(TENANT) as tx:
             tx.execute(text("DELETE FROM memories WHERE id = :id"), {"id": gone.id})
         return ordered(*asked, **how)
 
-    monkeypatch.setattr(query.order, "shown", erased_meanwhile)
+    monkeypatch.setattr(query.ordering, "shown", erased_meanwhile)
     assert [one.memory.id for one in search(app, "Lisbon")] == [stays.id]
 
 
@@ -273,7 +274,7 @@ def test_an_episode_is_found_where_it_is_asked_for_and_stands_in_nobodys_way(app
         writer.apply(tx, TENANT, Owner("ada"), [episode, fact], Author("test"))
 
     def found(**asked: Any) -> list[str]:
-        answer = query.search(app, TENANT, Question("Lisbon", "ada", **asked), HashEmbedder())
+        answer = query.search(app, TENANT, a_question("Lisbon", **asked), HashEmbedder())
         return [result.memory.category for result in answer.results if result.memory is not None]
 
     assert found() == ["fact"]

@@ -9,25 +9,25 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.search.resident import columns
-from core.search.resident.candidates import Flags, Floats, Places, Texts
-from core.search.resident.segments import Layer, Registers
-from core.search.resident.vectors import Cosines
+from core.index.resident import columns
+from core.index.resident.arrays import Flags, Floats, Places, Texts
+from core.index.resident.segments import Layer, Registers
+from core.index.resident.vectors import Cosines
 from core.types import Category, Status
 
 ROW_BYTES: Final = 400
-"""What a row takes besides its vector and its words: its key, and places."""
+"""Bytes of a row besides its vector and its terms: key and numbers."""
 
 
 def _joined(parts: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    """One array of several; the only one as it is."""
+    """Concatenate arrays; a single one is not copied."""
     return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0, dtype)])
 
 
 class View:
-    """What was at hand at a moment; it never changes. A row that was read anew later is dead in its first layer.
+    """Rows cached at a moment; immutable. Of a row that was read again the older copy is dead.
 
-    `cites`: pairs of a memory and a message that it rests on, by the numbers of their keys.
+    `cites`: pairs of a memory and a message that it cites, by the numbers of their keys.
     """
 
     def __init__(self, registers: Registers, layers: Sequence[Layer], cites: Places) -> None:
@@ -49,33 +49,40 @@ class View:
         citing, cited = self._row_of[cites[:, 0]], self._row_of[cites[:, 1]]
         here = (citing >= 0) & (cited >= 0)
         self.citing: Places = citing[here]
-        """Places of memories, each beside that of a message at hand that it rests on in `cited`."""
+        """Positions of memories; `cited` has the position of the message that each cites."""
         self.cited: Places = cited[here]
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def place(self, key: str) -> int | None:
-        """Where a row stands; None: it is not there."""
+        """Return the position of a row; None: it is not cached."""
         number = self.registers.rows.numbers.get(key, len(self._row_of))
         row = int(self._row_of[number]) if number < len(self._row_of) else -1
         return row if row >= 0 else None
 
     def tags(self, at: int) -> Sequence[str]:
-        """The tags of the row at a place."""
+        """Return the tags of the row at a position."""
         layer = int(np.searchsorted(self.starts, at, side="right")) - 1
         return self.layers[layer].columns.tags[at - int(self.starts[layer])]
 
     def lexical(self, asked: Mapping[int, float]) -> Floats:
-        """How well the words of each row fit."""
+        """Return the lexical score of each row."""
         return _joined([one.columns.terms.products(asked, len(one)) for one in self.layers], np.float32)
 
     def cosines(self, vector: Floats | None) -> Cosines:
-        """How near each row's vector is."""
+        """Return the cosines of the rows, computed on demand."""
         return Cosines([one.columns.vectors for one in self.layers], self.fields["embedded"], vector)
 
+    def products(self, vectors: Floats) -> Floats:
+        """Return the exact cosine of each row (column) to each of these vectors (row), of length 1; 0: no vector."""
+        found = np.empty((len(vectors), len(self)), dtype=np.float32)
+        for start, layer in zip(self.starts.tolist(), self.layers, strict=False):
+            layer.columns.vectors.products(vectors, found[:, start : start + len(layer)])
+        return found
+
     def vectors(self, places: Places) -> Floats:
-        """The vectors of some rows."""
+        """Return the vectors of these rows."""
         found = np.empty((len(places), self.dimension), dtype=np.float32)
         for start, layer in zip(self.starts.tolist(), self.layers, strict=False):
             here = (places >= start) & (places < start + len(layer))
@@ -88,7 +95,7 @@ class View:
 
     @cached_property
     def retired(self) -> Flags:
-        """Which rows are messages that back no memory but superseded ones: what they said holds no longer."""
+        """Mask of messages that back no memory but superseded ones: what they said holds no longer."""
         status, told = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
         superseded = status == _SUPERSEDED
         retired = np.zeros(len(self), dtype=np.bool_)
@@ -106,11 +113,11 @@ class View:
 
 _SUPERSEDED: Final = list(Status).index(Status.SUPERSEDED) + 1
 _EPISODE: Final = list(Category).index(Category.EPISODE) + 1
-"""As the columns have them; an episode retells all that was said, and backs nothing."""
+"""Codes of the columns. An episode retells all that was said, and backs nothing."""
 
 _NO_FIELDS: Final = columns.none(0).fields
 
 NO_PAIRS: Final = np.empty((0, 2), dtype=np.int64)
-"""Of memories and messages that they rest on."""
+"""Pairs of memories and messages that they cite."""
 
 NOTHING: Final = View(Registers(), (), NO_PAIRS)

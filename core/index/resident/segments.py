@@ -9,23 +9,23 @@ from typing import Final
 
 import numpy as np
 
-from core.search.resident import columns as resident_columns
-from core.search.resident import vectors
-from core.search.resident.candidates import Places, Texts, texts
-from core.search.resident.columns import Columns
+from core.index.resident import columns as resident_columns
+from core.index.resident import vectors
+from core.index.resident.arrays import Places, Texts, texts
+from core.index.resident.columns import Columns
 
 LAYERS: Final = 4
-"""A layer of rows is merged with the one below once it is no smaller by this factor: few layers, and few copies."""
+"""A segment is merged with the one below once it is no smaller by this factor: few segments, and few copies."""
 
 
 class Register:
-    """A number for each of some texts, in the order in which they came."""
+    """Numbers for texts, in the order in which they came."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
 
     def of(self, texts: Sequence[str]) -> Places:
-        """The numbers of texts; new ones are entered. Under the shelf's lock."""
+        """Return the numbers of texts and enter new ones. Under the lock of the entry."""
         entered = self.numbers
         new = [one for one in dict.fromkeys(texts) if one not in entered]
         entered.update(zip(new, range(len(entered), len(entered) + len(new)), strict=True))
@@ -34,7 +34,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Of rows by their keys, of sessions and of speakers."""
+    """Interners of row keys, sessions and speakers."""
 
     rows: Register = field(default_factory=Register)
     sessions: Register = field(default_factory=Register)
@@ -43,7 +43,7 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Rows that were read together, with the numbers of their keys, sessions and speakers."""
+    """Rows read together, with the numbers of their keys, sessions and speakers."""
 
     columns: Columns
     keys: Texts
@@ -56,7 +56,7 @@ class Layer:
 
 
 def layer(registers: Registers, read: Columns) -> Layer:
-    """Rows as a layer, entered in the registers."""
+    """Intern rows and return them as a segment."""
     return Layer(
         read,
         texts(read.keys),
@@ -67,8 +67,8 @@ def layer(registers: Registers, read: Columns) -> Layer:
 
 
 def untouched(layers: Sequence[Layer], left: Sequence[Columns], new: int) -> int:
-    """How many of the lowest layers stay as they are when `new` rows come on top of what is left of each."""
-    # What lost a row, and all above it, is put together anew.
+    """Return how many of the lowest segments stay when `new` rows come on top of what is left of each."""
+    # A segment that lost a row is merged anew, with all above it.
     same = next((at for at, one in enumerate(layers) if one.columns is not left[at]), len(layers))
     size = new
     for at in reversed(range(len(layers))):
@@ -79,12 +79,12 @@ def untouched(layers: Sequence[Layer], left: Sequence[Columns], new: int) -> int
 
 
 def without(below: Columns, gone: set[str]) -> Columns:
-    """The rows less those of some keys."""
+    """Return the rows without those of these keys."""
     return below if gone.isdisjoint(below.keys) else _kept(below, [key not in gone for key in below.keys])
 
 
 def merged(below: Columns, newest: Columns) -> Columns:
-    """One layer of two; a row that is in both is as in the newest."""
+    """Merge two sets of rows; of a row in both the newest counts."""
     old = without(below, set(newest.keys))
     terms = resident_columns.Terms(
         np.concatenate([old.terms.ids, newest.terms.ids]),
@@ -103,7 +103,7 @@ def merged(below: Columns, newest: Columns) -> Columns:
 
 
 def _kept(below: Columns, wanted: Sequence[bool]) -> Columns:
-    """Some of the rows."""
+    """Return the rows that the mask selects."""
     mask = np.array(wanted, dtype=np.bool_)
     moved = np.cumsum(mask) - 1
     entries = mask[below.terms.rows]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.search.resident import vectors
-from core.search.resident.candidates import Flags, Floats
-from core.search.resident.vectors import Cosines, Vectors
+from core.index.resident import vectors
+from core.index.resident.arrays import Flags, Floats
+from core.index.resident.vectors import Cosines, Vectors
 from tests.retrieval import vectors as recorded
 
 HALVES = np.arange(2**16, dtype=np.uint16).view(np.float16)

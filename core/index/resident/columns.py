@@ -1,4 +1,4 @@
-"""Columnar rows. Pure."""
+"""Rows as columns. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.search.resident import vectors as resident_vectors
-from core.search.resident.candidates import Floats, Places
-from core.search.resident.vectors import Vectors
+from core.index.resident import vectors as resident_vectors
+from core.index.resident.arrays import Floats, Places
+from core.index.resident.vectors import Vectors
 
 FIELDS: Final = np.dtype(
     [
@@ -35,26 +35,26 @@ FIELDS: Final = np.dtype(
         ("expires", ">f8"),
     ]
 )
-"""One row's numbers as the database sends them. Times are seconds since 1970; `since` and `until` bound what was true.
+"""Numbers of one row as the database sends them. Times are seconds since 1970; `since` and `until` bound its validity.
 
-Only memories have those from `status` on. Enumerated ones are the places of their values in
-`core.search.resident.loading.ENUMERATED`, from 1.
+Only memories have those from `status` on. Enumerated ones are positions of their values in
+`core.index.resident.encoding.ENUMERATED`, from 1.
 """
 
 _SPARSE_HEAD: Final = 3
-"""Whole numbers before the entries of a sparse vector: its dimension, how many entries, and one that is not used."""
+"""Integers before the entries of a sparse vector: its dimension, number of entries, and an unused one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The sparse vectors of rows turned round: entry by entry, in the order of the terms."""
+    """Inverted index of sparse vectors: entries in the order of their terms."""
 
     ids: NDArray[np.int32]
     rows: Places
     weights: Floats
 
     def products(self, asked: Mapping[int, float], count: int) -> Floats:
-        """Each row's inner product with a question."""
+        """Return each row's inner product with a query."""
         total = np.zeros(count, dtype=np.float32)
         wanted = np.fromiter(asked, dtype=np.int32, count=len(asked))
         starts, ends = np.searchsorted(self.ids, wanted), np.searchsorted(self.ids, wanted, side="right")
@@ -65,9 +65,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Rows that were read together: what tells each from all others, its numbers, vector and words.
+    """Rows read together: keys, numbers, vectors and terms.
 
-    `sessions`: of a message where it was said, of a memory where it was drawn from, or empty.
+    `sessions`: of a message its own, of a memory the one it was extracted from, or empty.
     """
 
     keys: Sequence[str]
@@ -83,12 +83,12 @@ class Columns:
 
 
 def none(dimension: int) -> Columns:
-    """No rows."""
+    """Return no rows."""
     return Reading(dimension).columns()
 
 
 def ordered(terms: Terms) -> Terms:
-    """Entries, put in the order of their terms where they stand."""
+    """Sort entries by term, in place."""
     order = np.argsort(terms.ids, kind="stable")
     for values in (terms.ids, terms.rows, terms.weights):
         values[:] = values[order]
@@ -96,7 +96,7 @@ def ordered(terms: Terms) -> Terms:
 
 
 class _Grown:
-    """An array that rows are added to. It grows where it lies: parts put together in the end would take twice that."""
+    """An array that grows in place: concatenating its parts in the end would take twice the memory."""
 
     def __init__(self, nothing: NDArray[Any]) -> None:
         self._rows, self._count = nothing, 0
@@ -117,7 +117,7 @@ class _Grown:
 
 
 class Reading:
-    """What came so far, a piece after the other."""
+    """Builder of columns from batches of rows."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
@@ -168,7 +168,7 @@ class Reading:
 def _vectors(
     embedded: NDArray[np.bool_], halves: Sequence[bytes | None], dimension: int
 ) -> tuple[NDArray[np.float16], Floats]:
-    """The vectors, of noughts where there is none, and 1 by their lengths."""
+    """Return the vectors, zeros where there is none, and the inverse of their lengths."""
     values = np.zeros((len(embedded), dimension), dtype=np.float16)
     scales = np.zeros(len(embedded), dtype=np.float32)
     there = b"".join([half for half in halves if half is not None])
@@ -178,7 +178,7 @@ def _vectors(
 
 
 def _entries(sparse: Sequence[bytes]) -> tuple[NDArray[np.int32], Places, Floats]:
-    """The entries of sparse vectors as the database sends them, row by row: term, row and weight."""
+    """Return the entries of sparse vectors, row by row: term, row and weight."""
     counts = np.array([len(one) // 8 - 1 for one in sparse], dtype=np.int64)  # 12 bytes of head, 8 an entry
     numbers = np.frombuffer(b"".join(sparse), dtype=">i4")
     sizes = _SPARSE_HEAD + 2 * counts

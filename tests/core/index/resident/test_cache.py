@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,17 +15,18 @@ from core.config import Settings
 from core.erasure import user as erasure_user
 from core.errors import Conflict
 from core.events.publishing import Author
+from core.index.resident import cache, vectors
+from core.index.resident.snapshot import View
 from core.language.terms import TERM_IDS
 from core.memory import writer
 from core.memory.changes import Archive, Edit, Owner, Restore
 from core.search import filters, query
 from core.search.query import Question
-from core.search.resident import cache, vectors
-from core.search.resident.snapshot import View
 from core.storage import db
 from core.storage.db import Database, Tx, together
 from tests.core.memory.test_writer import a_candidate, an_add
 from tests.core.search.test_query import EMBEDDER, contents, remember, search
+from tests.questions import question as a_question
 from tests.samples import TENANT, accept, accept_all, said
 from tests.works import Works
 
@@ -36,7 +36,7 @@ WORDS = ("tea", "Lisbon", "cat", "ship", "bread", "rain")
 
 def answered(app: Database, words: str, **asked: Any) -> list[tuple[Any, ...]]:
     """All that an answer holds, as far as it can be compared."""
-    found = query.search(app, TENANT, replace(Question(words, "ada", limit=200), **asked), EMBEDDER)
+    found = query.search(app, TENANT, a_question(words, **{"limit": 200, **asked}), EMBEDDER)
     return [
         (one.ranked.hit.key, round(one.ranked.score, 5), sorted((s.session_id, s.message_id) for s in one.sources))
         for one in found.results
@@ -50,8 +50,8 @@ def cold(app: Database) -> None:
 
 def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> View:
     """What a search has at hand, by the check that it makes."""
-    mine = cache.of(app.engine).shelf(TENANT, user, group)
-    check = mine.check(user, group, dimension)
+    mine = cache.of(app.engine).owner(TENANT, user, group)
+    check = mine.check(dimension)
     return mine.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
 
 
@@ -184,11 +184,9 @@ def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch:
     accept_all(app, [said(f"I speak of tea {n}.", session=f"s{n}") for n in range(20)])
     works.settle(flush=False)
     read: list[int] = []
-    whole, some = cache.columns.owned, cache.columns.named
-    monkeypatch.setattr(cache.columns, "owned", lambda *a: read.append(-1) or whole(*a))
-    monkeypatch.setattr(
-        cache.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
-    )
+    whole, some = cache.loading.load_all, cache.loading.load_named
+    monkeypatch.setattr(cache.loading, "load_all", lambda *a: read.append(-1) or whole(*a))
+    monkeypatch.setattr(cache.loading, "load_named", lambda tx, r, n, d: read.append(len(n)) or some(tx, r, n, d))
     for _ in range(3):
         search(app, "tea")
     accept(app, said("And of cake.", session="s5"))
@@ -231,7 +229,7 @@ def test_whose_rows_have_all_gone_has_none_at_hand(app: Database) -> None:
     with app.tenant(TENANT) as tx:
         tx.execute(text("DELETE FROM search_index"))
     assert len(view(app)) == 0
-    assert cache.of(app.engine).shelf(TENANT, "ada", None).state.view.bytes == 0
+    assert cache.of(app.engine).owner(TENANT, "ada", None).state.view.bytes == 0
 
 
 def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> None:
@@ -246,7 +244,7 @@ def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> No
 
 def test_a_database_put_back_to_an_earlier_state_is_read_anew(app: Database) -> None:
     remember(app, "Ada likes tea.")
-    mine = cache.of(app.engine).shelf(TENANT, "ada", None)
+    mine = cache.of(app.engine).owner(TENANT, "ada", None)
     view(app)
     mine.state = cache.State(mine.state.view, mine.state.horizon + 1_000_000, mine.state.seen)  # type: ignore[operator]
     remember(app, "Ada has a cat.")
@@ -294,20 +292,20 @@ def test_what_nobody_asked_about_is_let_go(app: Database, monkeypatch: pytest.Mo
     for user in ("ada", "bob"):
         remember(app, "I like tea.", user=user)
         view(app, user)
-    first = kept.shelf(TENANT, "ada", None)
+    first = kept.owner(TENANT, "ada", None)
     now += cache.KEPT_SECONDS + 1
-    kept.shelf(TENANT, "cem", None)
-    assert kept.shelf(TENANT, "ada", None) is not first
+    kept.owner(TENANT, "cem", None)
+    assert kept.owner(TENANT, "ada", None) is not first
 
 
 def test_users_who_do_not_exist_leave_no_shelves(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(cache.time, "monotonic", lambda: now)
     kept = cache.of(app.engine)
-    nobody = kept.shelf(TENANT, "nobody", None)
+    nobody = kept.owner(TENANT, "nobody", None)
     now += 2 * cache.SWEPT_SECONDS
-    kept.shelf(TENANT, "ada", None)
-    assert kept.shelf(TENANT, "nobody", None) is not nobody
+    kept.owner(TENANT, "ada", None)
+    assert kept.owner(TENANT, "nobody", None) is not nobody
 
 
 def test_above_the_bytes_that_may_be_kept_the_longest_unused_goes(
@@ -319,12 +317,12 @@ def test_above_the_bytes_that_may_be_kept_the_longest_unused_goes(
     for user in ("ada", "bob", "cem"):
         remember(app, "I like tea.", user=user)
         view(app, user)
-    shelves = {user: kept.shelf(TENANT, user, None) for user in ("ada", "bob", "cem")}
+    shelves = {user: kept.owner(TENANT, user, None) for user in ("ada", "bob", "cem")}
     monkeypatch.setattr(cache, "KEPT_BYTES", 2 * shelves["cem"].state.view.bytes)
     now += cache.SWEPT_SECONDS
-    kept.shelf(TENANT, "cem", None)
-    assert kept.shelf(TENANT, "bob", None) is shelves["bob"]
-    assert kept.shelf(TENANT, "ada", None) is not shelves["ada"]
+    kept.owner(TENANT, "cem", None)
+    assert kept.owner(TENANT, "bob", None) is shelves["bob"]
+    assert kept.owner(TENANT, "ada", None) is not shelves["ada"]
 
 
 def test_a_large_store_is_ranked_by_the_best_of_each_arm(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +350,7 @@ def test_the_least_likeness_is_exact_in_a_large_store(app: Database, monkeypatch
 
 
 def considered(app: Database, words: str, least: float) -> int:
-    return query.search(app, TENANT, Question(words, "ada", min_similarity=least), EMBEDDER).total
+    return query.search(app, TENANT, a_question(words, min_similarity=least), EMBEDDER).total
 
 
 def test_what_comes_upon_a_large_layer_is_compared_beside_it(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -433,10 +431,8 @@ def test_while_someone_writes_for_long_nothing_else_is_read_again(
     remember(app, "Ada likes tea.")
     view(app)
     read: list[int] = []
-    some = cache.columns.named
-    monkeypatch.setattr(
-        cache.columns, "named", lambda tx, u, g, rows, d: read.append(len(rows)) or some(tx, u, g, rows, d)
-    )
+    some = cache.loading.load_named
+    monkeypatch.setattr(cache.loading, "load_named", lambda tx, r, n, d: read.append(len(n)) or some(tx, r, n, d))
     with app.tenant(TENANT) as late:
         late.execute(text("SELECT pg_current_xact_id()"))
         remember(app, "Ada sails a ship.")

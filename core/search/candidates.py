@@ -1,34 +1,25 @@
-"""Candidate arrays and Hit. Pure."""
+"""Candidates of a search, as arrays and one by one. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
-Floats = NDArray[np.float32]
-Places = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-Texts = NDArray[Any]
+from core.index.resident.arrays import Flags, Numbers, Places, Texts, texts
+from core.index.resident.encoding import ROLES, message_of_key
+
 Type = Literal["memory", "message", "document"]
-
-SEPARATOR: Final = "\x1f"
-"""Between a message's session and its id in its key."""
-
-ROLES: Final = ("", "other", "user", "assistant", "system", "tool")
-"""Who may have spoken; of a memory nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A candidate by itself: a message, a memory that `cites` messages by their keys, or a passage of a document.
+    """One candidate: a message, a memory that `cites` messages by their keys, or a passage of a document.
 
-    `key` tells it from all others; `lexical` is the inner product of the sparse vectors; `cosine` is None while it has
+    `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None while it has
     no vector; `told` and `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said
     or happened, in seconds since 1970; `role` and `speaker` say who spoke; `asks`: a question is in it;
     `names`: so many are spoken of; `retired`: a message that backs no memory but superseded ones.
@@ -53,10 +44,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Messages and memories. `cosine` is not a number where there is no vector.
+    """Messages and memories as arrays. `cosine` is NaN where there is no vector.
 
-    `sessions` and `speaker` are numbers: of `session_ids` and `speakers`. `role` is a place in `ROLES`.
-    `citations`: pairs of places, a memory and a message that it rests on.
+    `sessions` and `speaker` index `session_ids` and `speakers`; `role` indexes `ROLES`.
+    `citations`: pairs of positions, a memory and a message that it cites.
     """
 
     keys: Texts
@@ -81,14 +72,14 @@ class Candidates:
         return len(self.keys)
 
     def hit(self, at: int) -> Hit:
-        """One of them by itself."""
+        """Return one of them."""
         cosine, memory, key = float(self.cosine[at]), bool(self.memory[at]), str(self.keys[at])
         return Hit(
             key=key,
             type="memory" if memory else "message",
             lexical=float(self.lexical[at]),
             cosine=None if np.isnan(cosine) else cosine,
-            session_id=None if memory else key.split(SEPARATOR, 1)[0],
+            session_id=None if memory else message_of_key(key)[0],
             position=int(self.position[at]),
             told=int(self.told[at]),
             timed=bool(self.timed[at]),
@@ -106,7 +97,7 @@ def of(
     session_ids: Mapping[str, int] = MappingProxyType({}),
     speakers: Mapping[str, int] = MappingProxyType({}),
 ) -> Candidates:
-    """Messages and memories, told one by one; numbered on from those sessions and speakers that have a number."""
+    """Build candidates from hits; sessions and speakers are numbered on from the given ones."""
     place = {hit.key: at for at, hit in enumerate(hits)}
     pairs = [(at, place[key]) for at, hit in enumerate(hits) for key in hit.cites if key in place]
     sessions, spoke = dict(session_ids), dict(speakers)
@@ -129,9 +120,3 @@ def of(
         session_ids=sessions,
         speakers=spoke,
     )
-
-
-def texts(values: Sequence[object]) -> Texts:
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found

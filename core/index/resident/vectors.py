@@ -1,8 +1,8 @@
 """Exact and sign-filtered cosine search. Pure.
 
-Many are kept as the halves that the database has, and beside them one bit for each dimension: on which side of
-their mean it lies. To count in how many bits a row and a question agree takes a fortieth of the time of comparing
-them, and names those that may be nearest; these, and whatever else is asked about, are compared exactly.
+Large sets are stored as the half floats of the database, with one bit for each dimension: on which side of
+their mean it lies. Counting in how many bits a row and a query agree takes a fortieth of the time of comparing
+them, and picks those that may be nearest; these, and whatever else is asked for, are compared exactly.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.search.resident.candidates import Flags, Floats, Places
+from core.index.resident.arrays import Flags, Floats, Places
 
 MANY: Final = 5_000
-"""Rows read together, from which on their signs are kept: fewer are compared in less than a millisecond."""
+"""Rows from which signs are stored: fewer are compared in less than a millisecond."""
 
 NAMED: Final = 3_000
-"""So many are named by their signs: of 100,000 rows of the local model all of the ten nearest, of a hundred 0.99."""
+"""Rows picked by their signs: of 100,000 rows of the local model all of the ten nearest, of a hundred 0.99."""
 
 BLOCK: Final = 1_024
-"""Rows whose halves are turned into numbers at a time: what stays near the processor."""
+"""Rows converted to single floats at a time, so that they stay in the processor's cache."""
 
 _WORD: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """On which side of the centre each row lies in each dimension: a line of words for each 64 of these."""
+    """Side of the centre on which each row lies in each dimension: one line of words for each 64 of these."""
 
     words: NDArray[np.uint64]
     centre: Floats
 
     def nearest(self, vector: Floats, passed: Flags, count: int) -> Places:
-        """The places of those that passed which agree with a vector in the most signs, so many; of equals the first."""
+        """Return the positions, of those that passed, which agree with a vector in most signs; of equals the first."""
         apart = np.zeros(len(passed), dtype=np.uint16)
         asked = _packed((vector / max(float(np.linalg.norm(vector)), 1e-9))[None], self.centre)
         for line, word in zip(self.words, asked, strict=True):
@@ -51,9 +51,9 @@ class Signs:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Vectors as the database has them, as halves where there are many. `scales`: 1 by their lengths, 0: there is none.
+    """Vectors, as half floats where there are many. `scales`: 1 by their lengths, 0 where there is none.
 
-    Halves are singles without any loss, and back: rows come to the same in a large layer and in a small one.
+    Conversion between half and single floats is exact here, so results do not depend on the size of a segment.
     """
 
     values: NDArray[Any]
@@ -72,15 +72,22 @@ class Vectors:
         return self.values.nbytes + self.scales.nbytes + (0 if self.signs is None else self.signs.words.nbytes)
 
     def rows(self, places: Places) -> Floats:
-        """Some of them, of length 1."""
+        """Return some of them, of length 1."""
         return _singles(self.values[places]) * self.scales[places, None]
 
     def cosines(self, vector: Floats) -> Floats:
-        """How near each is to a vector of length 1."""
+        """Return their cosines to a vector of length 1."""
         return _singles(self.values) @ vector * self.scales
 
+    def products(self, vectors: Floats, out: Floats) -> None:
+        """Write the cosine of each of them (column) to each vector of length 1 (row)."""
+        step = BLOCK if self.values.dtype == np.float16 else max(len(self), 1)
+        for start in range(0, len(self), step):
+            np.matmul(vectors, _singles(self.values[start : start + step]).T, out=out[:, start : start + step])
+        out *= self.scales
+
     def cosines_of(self, places: Places, vector: Floats) -> Floats:
-        """The same of some of many."""
+        """Return the cosines of some of many."""
         found = np.empty(len(places), dtype=np.float32)
         for start in range(0, len(places), BLOCK):
             some = places[start : start + BLOCK]
@@ -88,12 +95,12 @@ class Vectors:
         return found * self.scales[places]
 
     def kept(self, mask: Flags) -> Vectors:
-        """Those that a mask has."""
+        """Return those that the mask selects."""
         return of(self.values[mask], self.scales[mask])
 
 
 def of(values: NDArray[Any], scales: Floats) -> Vectors:
-    """Vectors in the form that fits their number."""
+    """Store vectors in the form that suits their number."""
     if len(values) < MANY:
         return Vectors(_singles(values), scales, None)
     halves = values.astype(np.float16, copy=False)
@@ -101,29 +108,29 @@ def of(values: NDArray[Any], scales: Floats) -> Vectors:
 
 
 def joined(below: Vectors, above: Vectors) -> Vectors:
-    """Some behind others."""
+    """Concatenate two sets of vectors."""
     count = len(below) + len(above)
     parts = [one.values.astype(np.float16 if count >= MANY else one.values.dtype, copy=False) for one in (below, above)]
     return of(np.concatenate(parts), np.concatenate([below.scales, above.scales]))
 
 
 def scales(halves: NDArray[np.float16]) -> Floats:
-    """1 by the length of each; of what has none, 1."""
+    """Return 1 by the length of each; 1 for zero vectors."""
     singles = _singles(halves)
     lengths = np.sqrt(np.einsum("ij,ij->i", singles, singles))
     return np.asarray(1 / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
 class Cosines:
-    """How near rows are to a question, compared as far as someone asks; not a number where there is no vector."""
+    """Cosines of rows to a query, computed as far as they are asked for; NaN where there is no vector."""
 
     def __init__(self, parts: Sequence[Vectors], embedded: Flags, vector: Floats | None) -> None:
         self.asked = vector is not None
-        """Whether there is anything to compare with."""
+        """False without a query vector."""
         self._embedded = embedded
         self._values: Floats = np.full(len(embedded), np.nan, dtype=np.float32)
         self._open: Flags | None = None
-        """Which rows of many have not been compared yet; None: all have been."""
+        """Rows of large segments not compared yet; None: all have been."""
         if vector is None:
             return
         self._vector = vector
@@ -137,7 +144,7 @@ class Cosines:
         self._values[~embedded] = np.nan
 
     def of(self, places: Places) -> Floats:
-        """Of the rows at some places."""
+        """Return the cosines of the rows at these positions."""
         if self._open is not None:
             left = places[self._open[places]]
             for start, part in self._placed:
@@ -148,7 +155,7 @@ class Cosines:
         return self._values[places]
 
     def nearest(self, places: Places) -> Places:
-        """Of some places those that may be nearest: of many by their signs, of others all that have a vector."""
+        """Return the positions that may be nearest: in large segments by signs, in others all that have a vector."""
         passed = np.zeros(len(self._embedded), dtype=np.bool_)
         passed[places] = True
         passed &= self._embedded
@@ -161,7 +168,7 @@ class Cosines:
 
 
 def _singles(values: NDArray[Any]) -> Floats:
-    """Halves as singles, by moving their bits: four times as fast as numpy, which takes them one by one."""
+    """Convert half floats to single floats by shifting bits: four times as fast as numpy's conversion."""
     if values.dtype != np.float16:
         return values
     bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
@@ -174,7 +181,7 @@ def _singles(values: NDArray[Any]) -> Floats:
 
 _SIGN_AND_NUMBER: Final = np.array(0x8FFFE000, dtype=np.uint32).view(np.int32)
 _EXPONENTS_APART: Final = np.float32(2.0**112)
-"""A half counts its exponent from 15, a single from 127."""
+"""A half float biases its exponent by 15, a single one by 127."""
 
 
 def _signs(halves: NDArray[np.float16], scales: Floats) -> Signs:
