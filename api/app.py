@@ -49,8 +49,9 @@ from core.events import settle_tokens
 from core.events.doorbell import Bell
 from core.index import reembedding
 from core.inference.batching_embedder import GatheredEmbedder
-from core.inference.configured_embedder import embedder, identity, require_model
+from core.inference.configured_embedder import embedder, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.embedding_model import identity
 from core.maintenance.cache_sweeper import Sweeper
 from core.search.recall_log import Recalls
 from core.sessions import recent_messages
@@ -114,7 +115,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         redoc_url=None,
         redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
     )
-    app.state.door = opened
+    app.state.deps = opened
     app.state.manual = Manual()
     app.state.mcp = mcp.opened(app.version)
     app.add_middleware(JsonByDefault)
@@ -137,7 +138,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
     model = vectors or embedder(settings)
     # A remote one answers many at once by itself.
     model = GatheredEmbedder(model) if settings.embedding == "local" else model
-    cached = CachedEmbedder(model, settings.embedding_cache)
+    cached = CachedEmbedder(model)
     bell = Bell(broker_url)
     found, recalls, kept = retrievers.opened(settings), Recalls(database, bell), recent_messages.usual(settings)
     settling, tokens = Settling(database, bell), settle_tokens.opened(settings)

@@ -1,4 +1,4 @@
-"""How things look in JSON, as the contract names them."""
+"""JSON forms of events, memories, messages and dispatches, as the contract names their fields."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def event_json(event: Event, *, raw: bool = False) -> Json:
 
 
 def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = None) -> Json:
-    """A memory with its evidence, and how alive it is now."""
+    """Return a memory with its evidence and its strength now."""
     return {
         **{name: getattr(row, name) for name in MEMORY_FIELDS},
         "strength": strength(row, now or datetime.now(UTC)),
@@ -45,7 +45,7 @@ def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = N
 
 
 def strength(row: Any, now: datetime) -> float:
-    """How alive a memory is at a moment."""
+    """Return the strength of a memory at a moment."""
     return round(retention.strength(row, now), 4)
 
 
@@ -64,7 +64,7 @@ def message_json(message: Message, *, raw: bool = False) -> Json:
 
 
 def dispatch_json(row: Any) -> Json:
-    """A dispatch from its decision to its end, without the credentials that its rule may hold."""
+    """Return a dispatch without the credentials that its rule may hold."""
     names = (
         "id rule rule_version action_type target params status hold expires_at approval after lane attempt sends "
         "error wake_at result created_at started_at ended_at correlation_id hop"

@@ -25,7 +25,7 @@ from bench.peers_talks import Question as Labelled
 from bench.peers_talks import Talk, talks
 from bench.stand import Stand, stack
 from core.config import Settings
-from core.inference.embedders import LocalEmbedder
+from core.inference.local_embedder import LocalEmbedder
 from core.search import query, ranking
 from core.search.query import Question
 from core.storage import db

@@ -26,7 +26,8 @@ from core.consolidation import pipeline
 from core.context.builder import Asked, Reads, build
 from core.events import parsing
 from core.index import search_index
-from core.inference.embedders import Embedder, LocalEmbedder
+from core.inference.embedders import Embedder
+from core.inference.local_embedder import LocalEmbedder
 from core.search import query
 from core.search.query import Question
 from core.sessions import ingest, sessions

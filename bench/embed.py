@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.inference.embedders import local_model_path
+from core.inference.local_embedder import local_model_path
 from core.inference.minilm import MAX_TOKENS, MiniLM, batches, read_safetensors
 
 Floats = NDArray[np.float32]

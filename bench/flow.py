@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -57,12 +58,12 @@ FLOOR = """
 
 def run() -> dict[str, float]:
     """Rates in events a second, and the ratios of the floor to them, batch by batch."""
-    with database(rules_poll_seconds=3600, embedding="hash", route_batch=BATCH) as (settings, postgres):
+    with database(rules_poll_seconds=3600, embedding="hash") as (settings, postgres):
         return _measure(settings, postgres)
 
 
 def _measure(settings: Settings, postgres: Postgres) -> dict[str, float]:
-    app, router = db.connect(db.app_url(settings), 1), wiring.router(settings)
+    app, router = db.connect(db.app_url(settings), 1), replace(wiring.router(settings), batch=BATCH)
     rule = _rules(app)
     floor, alone, whole = [], [], []
     with psycopg.connect(postgres.admin_url) as connection:

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from bench.judge_pairs import Pair, made
 from core.consolidation.judge import USUAL, Kind, Thresholds, Verdict, Word, conflicting, judge, opined, unclear
-from core.inference.embedders import LocalEmbedder
+from core.inference.local_embedder import LocalEmbedder
 from core.memory.identity import Known
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"

@@ -33,7 +33,7 @@ from api.stack.postgres import Postgres
 from bench.peers_table import Row, table
 from bench.peers_talks import TEXTS, Talk, counted, talks, texts
 from bench.stand import percentiles, stack
-from core.inference.embedders import LocalEmbedder, local_model_path
+from core.inference.local_embedder import LocalEmbedder, local_model_path
 from core.types import Json
 
 DRIVERS: Final = Path(__file__).with_suffix("")

@@ -32,10 +32,11 @@ from bench.search_picture import Step, drawn
 from bench.search_said import Floats, embedded, said
 from bench.stand import percentiles, show
 from bench.write import Prepared
-from core.index.search_index import vector_literal
-from core.inference.embedders import LocalEmbedder
+from core.index.vector_notation import vector_literal
+from core.inference.local_embedder import LocalEmbedder
 from core.search import query
-from core.search.query import Question
+from core.search.filters import NO_FILTERS, Filters
+from core.search.query import Method, Question
 from core.storage import db
 
 EACH: Final = 1_000
@@ -125,13 +126,16 @@ def question(user: str, n: int) -> str:
 
 
 @contextmanager
-def in_process(bench: Bench, questions: Sequence[Sequence[Asked]], **fields: Any) -> Iterator[Work]:
+def in_process(
+    bench: Bench, questions: Sequence[Sequence[Asked]], filters: Filters = NO_FILTERS, method: Method = "hybrid"
+) -> Iterator[Work]:
     """The service's search in this process, as one that has just begun; vectors are known."""
     vectors = Prepared(bench.model.name, bench.model.dimension, {a.text: a.vector for some in questions for a in some})
     with closing(db.connect(db.app_url(bench.there.settings), 2)) as app:
 
         def ask(asked: Asked) -> list[str]:
-            answer = query.search(app, TENANT, Question(asked.text, asked.user, limit=LIMIT, **fields), vectors)
+            question = Question(asked.text, asked.user, limit=LIMIT, method=method, filters=filters)
+            answer = query.search(app, TENANT, question, vectors)
             assert len(answer.results) == LIMIT
             return [found.ranked.hit.key for found in answer.results]
 
@@ -184,7 +188,7 @@ def of_one(bench: Bench) -> Figures:
         work(about[0])
         figures["first question, ms"] = 1000 * (time.perf_counter() - began)
         figures |= bench.turns(about[1:], work).figures("next ones")
-    with in_process(bench, [about], method="vector", include=frozenset({"memories"})) as work:
+    with in_process(bench, [about], Filters(include=frozenset({"memories"})), "vector") as work:
         exact = {asked.text: bench.floor(asked, memories=True) for asked in about}
         hits = [len(set(exact[asked.text]) & set(work(asked))) / LIMIT for asked in about]
     figures["recall@10 of the vector arm (0.97)"] = sum(hits) / len(hits)

@@ -25,7 +25,7 @@ from core.config import Settings
 from core.index.answer_cues import tells_time, told
 from core.index.bm25 import document_weights
 from core.index.search_index import DOCUMENTS
-from core.inference.embedders import LocalEmbedder
+from core.inference.local_embedder import LocalEmbedder
 from core.memory import decay, identity
 from core.memory.decay import Facts
 from core.storage import db, schema

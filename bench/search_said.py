@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector, SparseVector
 
 from bench.write import statement
-from core.inference.embedders import LocalEmbedder
+from core.inference.local_embedder import LocalEmbedder
 from core.language.terms import TERM_IDS, term_id, terms
 
 SENTENCES: Final = 3_000

@@ -25,7 +25,7 @@ from typing import Any, Final
 import numpy as np
 
 from bench.extract import sessions
-from core.inference.embedders import LocalEmbedder
+from core.inference.local_embedder import LocalEmbedder
 from core.summaries import segmentation, unit_rule_text
 from core.summaries.segmentation import Turn, Vectors
 from core.types import Message

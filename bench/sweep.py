@@ -62,15 +62,15 @@ def run(count: int = MEMORIES) -> dict[str, float]:
 
 
 def _measure(app: Database, connection: psycopg.Connection, count: int, settings: Settings) -> dict[str, float]:
-    _sweep(app, settings.sweep_page)  # Connections and caches are those of a process at work.
+    _sweep(app, sweeps.PAGE)  # Connections and caches are those of a process at work.
     connection.execute(MAKE_DUE, (DUE,))
     floor = timed(lambda: connection.execute(FLOOR))
     connection.execute("UPDATE memories SET version = 1 WHERE version > 1")
     connection.execute(MAKE_DUE, (DUE,))
-    swept = timed(lambda: _sweep(app, settings.sweep_page))
+    swept = timed(lambda: _sweep(app, sweeps.PAGE))
     written = connection.execute(WRITTEN).fetchone()
     assert written == (DUE,), written
-    idle = timed(lambda: _sweep(app, settings.sweep_page))
+    idle = timed(lambda: _sweep(app, sweeps.PAGE))
     counted = timed(lambda: _overflow(app, settings))
     return {
         "memories": float(count),
@@ -92,7 +92,7 @@ def _sweep(app: Database, page: int) -> None:
 
 def _overflow(app: Database, settings: Settings) -> None:
     with app.tenant(TENANT) as tx:
-        assert sweeps.overflowing(tx, TENANT, AUTHOR, settings.memories_per_user, settings.sweep_page) == 0
+        assert sweeps.overflowing(tx, TENANT, AUTHOR, settings.memories_per_user, sweeps.PAGE) == 0
 
 
 if __name__ == "__main__":

@@ -22,15 +22,14 @@ from typing import Final
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
-from sqlalchemy import text
 
 from bench.stand import database, show
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Gateway
 from core.events.publishing import Author
-from core.index.search_index import vector_literal
-from core.inference.embedders import LocalEmbedder
-from core.memory import nearest_vectors, writer
+from core.index.vector_notation import vector_literal
+from core.inference.local_embedder import LocalEmbedder
+from core.memory import writer
 from core.memory.changes import Add, Owner
 from core.storage import db
 from core.storage.db import Database
@@ -163,7 +162,6 @@ def measure(bench: Bench, owner: Owner, first: int, count: int) -> dict[str, flo
     alone, batched = said[: count // SINGLE], said[count // SINGLE :]
     judge_all(bench, owner, batched[:BATCH], BATCH)  # Connections and caches are those of a process at work.
     batched = batched[BATCH:]
-    assert used_index(bench, owner)
     floor = rate(batched, lambda: insert_all(bench, batched, BATCH))
     many = rate(batched, lambda: judge_all(bench, owner, batched, BATCH))
     floor_one = rate(alone, lambda: insert_all(bench, alone, 1))
@@ -203,15 +201,6 @@ def rate(said: Sequence[Candidate], work: Callable[[], None]) -> float:
     began = time.perf_counter()
     work()
     return len(said) / (time.perf_counter() - began)
-
-
-def used_index(bench: Bench, owner: Owner) -> bool:
-    """Whether what looks for changes of vectors goes by the user's rows, where that is less than the whole table."""
-    values = {"user": owner.user_id, "dimension": bench.gate.embedder.dimension, "horizon": "1000"}
-    with bench.app.tenant(TENANT) as tx:
-        users = tx.execute(text("SELECT count(DISTINCT user_id) FROM memories")).scalar_one()
-        plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest_vectors.CHANGED.text}"), values).scalars())
-    return users == 1 or "search_index_of_user" in plan
 
 
 _PLAIN = """

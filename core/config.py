@@ -38,23 +38,23 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class _Environment(EnvSettingsSource):
-    """The environment; a list or object that is not JSON is named."""
+    """Reads the environment; names the variable if a list or object is not JSON."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         return _decoded(super().decode_complex_value, field_name, field, value)
 
 
 class _EnvFile(DotEnvSettingsSource):
-    """`.env`, likewise."""
+    """Reads `.env`, likewise."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         return _decoded(super().decode_complex_value, field_name, field, value)
 
 
 class Settings(BaseSettings):
-    """What can be set, with the value used in production as the default. An empty value stands for the default.
+    """All settings, with production values as defaults. An empty value means the default.
 
-    Raises Misconfigured: a value is wrong, with a sentence for each that names the setting and where it stands.
+    Raises Misconfigured: a value is wrong, with a sentence for each that names the setting and its source.
     """
 
     model_config = SettingsConfigDict(env_prefix=faults.PREFIX, extra="ignore", frozen=True)
@@ -107,7 +107,6 @@ class Settings(BaseSettings):
     )
     bus_tenant: str = Field("default", description="Tenant of bus messages that carry no key.")
 
-    route_batch: Count = Field(500, description="Events a router claims at once.")
     poll_seconds: Positive = Field(0.5, description="How often the log is looked at when no doorbell rings, seconds.")
     rules_poll_seconds: Positive = Field(0.5, description="How often a router looks for edited rules, seconds.")
     max_hops: Count = Field(8, description="Events in one chain before it is stopped with a dead letter.")
@@ -118,7 +117,6 @@ class Settings(BaseSettings):
     )
     sweep_seconds: Positive = Field(1, description="How often the clock looks for what is owed, seconds.")
     retry_base_seconds: Positive = Field(2, description="First pause of the exponential back-off, seconds.")
-    retry_max_seconds: Positive = Field(600, description="Longest pause of the back-off, seconds.")
     attempts: Count = Field(8, description="Attempts before a dispatch is dead.")
     agent_seconds: dict[str, Positive] = Field(
         {},
@@ -194,10 +192,6 @@ class Settings(BaseSettings):
         None, description="Requests a minute that all workers together may put to the model; none: as many as they can."
     )
     llm_tokens_per_minute: Positive | None = Field(None, description="Tokens a minute, likewise.")
-    llm_breaker_failures: Count = Field(
-        5, description="Refusals in a row after which nobody asks the model for a while; the work waits."
-    )
-    llm_breaker_seconds: Positive = Field(30, description="How long that while is, seconds.")
     llm_tokens_per_day: Count | None = Field(
         None, description="Tokens a day (UTC) that a tenant may spend on models; work beyond it waits for the next day."
     )
@@ -220,24 +214,15 @@ class Settings(BaseSettings):
     embedding_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
     embedding_model: str = Field("text-embedding-3-small", description="Model asked there.")
     embedding_dimension: Count = Field(384, description="Length of the vectors asked there.")
-    embedding_cache: Count = Field(4096, description="Vectors kept in memory by text hash.")
 
     extract_messages: Count = Field(
         200, description="Messages one extraction reads at the most; the rest follows at once."
-    )
-    window_messages: Count = Field(10, description="Messages that a model reads at once.")
-    window_stride: Count = Field(5, description="Messages from the beginning of one window to that of the next.")
-    window_novelty: float = Field(
-        0.35, ge=0, le=1, description="How new a window must be against what is known of the user to be read."
-    )
-    window_characters: int = Field(
-        20, ge=0, description="Characters under which a message says too little; a Chinese one counts as three."
     )
     unit_gap_seconds: Positive = Field(1800, description="Silence after which a new unit of talk begins, seconds.")
     session_idle_seconds: Positive = Field(
         24 * 3600, description="Silence after which a session that nobody ended is ended, seconds."
     )
-    recent_messages: Count = Field(100, description="Newest messages of a session that are kept at hand.")
+    recent_messages: Count = Field(100, description="Newest messages of a session that are cached.")
     summarize_messages: Count = Field(200, description="Messages from which a session is summarised.")
     summarize_tokens: Count = Field(8000, description="Tokens from which a session is summarised.")
     context_tokens: Count = Field(8000, description="Tokens of a context for which neither limit nor model is given.")
@@ -297,7 +282,6 @@ class Settings(BaseSettings):
     receipt_key: SecretStr | None = Field(
         None, description="Ed25519 private key, 32 bytes in base64, that signs receipts; else one is made in the home."
     )
-    sweep_page: Count = Field(500, description="Memories that a sweep archives in one transaction.")
     announce_recalls: bool = Field(
         True, description="Whether searches announce by `memory.recalled` which memories they handed out."
     )
@@ -340,7 +324,7 @@ class Settings(BaseSettings):
 
     @cached_property
     def stack(self) -> dict[str, str]:
-        """Where the stack that runs on this home listens (`run/stack.json`), or nothing."""
+        """Addresses of the stack running on this home (`run/stack.json`), or nothing."""
         path = self.home / "run" / "stack.json"
         if not path.exists():
             return {}
@@ -351,7 +335,7 @@ class Settings(BaseSettings):
 
 
 def unknown() -> list[str]:
-    """A sentence for each name in the environment, in `.env` and in `imprint.toml` that no setting has."""
+    """Return a sentence for each name in the environment, `.env` and `imprint.toml` that is no setting."""
     return faults.unknown(Settings.model_fields)
 
 

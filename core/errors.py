@@ -10,7 +10,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault in what was sent: where (a JSON pointer such as `/3/payload/role`) and what to do."""
+    """One fault in a request: its place (a JSON pointer such as `/3/payload/role`) and what to do."""
 
     pointer: str
     detail: str
@@ -20,7 +20,7 @@ class ImprintError(Exception):
     """Something went wrong."""
 
     kind: ClassVar[str] = "Failed"
-    """What it is in two or three words: the title of an answer. By default the words of the class's name."""
+    """Title of the answer, in two or three words; by default the words of the class's name."""
 
     def __init_subclass__(cls, kind: str | None = None) -> None:
         cls.kind = kind or re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).capitalize()
@@ -38,7 +38,7 @@ class Invalid(ImprintError):
         super().__init__(detail or "; ".join(f"{p.pointer or '/'}: {p.detail}" for p in problems))
 
     def below(self, pointer: str) -> Invalid:
-        """The same problems of a document that is a part of a larger one, which has it at `pointer`."""
+        """Return the same problems with the pointer of the document in a larger one."""
         return Invalid([Problem(f"{pointer}{problem.pointer}", problem.detail) for problem in self.problems])
 
 

@@ -1,8 +1,8 @@
 """structlog configuration.
 
-A log outlives what it speaks of, so no line may quote a user. Of results only numbers are logged, and of exceptions
-the classes and the places: their messages may hold whatever was being worked on. The reason of a failed dispatch is
-kept in its row, which erasing a user reaches.
+A log outlives its subjects, so no line may quote a user. Of results only numbers are logged, and of exceptions only
+classes and places: their messages may contain the data being processed. The reason of a failed dispatch is stored in
+its row, which erasing a user reaches.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def configure(level: str, form: Literal["json", "text"], process: str) -> None:
 
 
 def counts(result: Mapping[str, object]) -> Json:
-    """What may be logged of a result: its numbers, and how many entries its lists and objects have; no text."""
+    """Return what may be logged of a result: its numbers, and the lengths of its lists and objects; no text."""
     counted: Json = {}
     for name, value in result.items():
         if isinstance(value, bool | int | float):
@@ -59,14 +59,14 @@ def counts(result: Mapping[str, object]) -> Json:
 
 
 def fault(error: BaseException) -> Json:
-    """What may be logged of an exception in one line: its class and where it was raised."""
+    """Return what may be logged of an exception in one line: its class and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     place = {"at": f"{frames[-1].filename}:{frames[-1].lineno}"} if frames else {}
     return {"error": _kind(error), **place}
 
 
 def _kind(error: BaseException) -> str:
-    """The class, with what else of an exception is no user's text: an operating system's reason, a SQLSTATE."""
+    """Return the class with details that are not a user's text: an operating system's reason, a SQLSTATE."""
     name = type(error).__name__
     if isinstance(error, DBAPIError):
         return f"{name} ({type(error.orig).__name__}, SQLSTATE {getattr(error.orig, 'sqlstate', None)})"
@@ -76,12 +76,12 @@ def _kind(error: BaseException) -> str:
 
 
 def _written(exc_info: structlog.typing.ExcInfo) -> str:
-    """A traceback without the messages of its exceptions."""
+    """Format a traceback without the messages of its exceptions."""
     return "\n".join(_chain(exc_info[1]))
 
 
 def _chain(error: BaseException | None) -> Iterator[str]:
-    """The exceptions that led to one another, the first of them first, each with its frames and its class."""
+    """Yield chained exceptions, the first one first, each with its frames and its class."""
     chain, seen = list[BaseException](), set[int]()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

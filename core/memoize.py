@@ -1,7 +1,7 @@
 """Memoization keyed by digests, so no user text is retained; one scope per unit of work.
 
-What is erased must be gone from all processes, and nobody can tell each of them. So there are two ways: `Kept` holds
-values under digests until nobody has asked for them for a while; `once` anything, but no longer than a piece of work.
+Erased data must disappear from all processes, and no message reaches each of them. So there are two ways: `Kept` caches
+values under digests until they have not been used for a while; `once` caches anything, but only within a unit of work.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 from weakref import WeakSet
 
 KEPT_SECONDS: Final = 600
-"""What was not asked for since so long is let go by the next `sweep`."""
+"""Seconds without a request after which the next `sweep` evicts a value."""
 
 P = ParamSpec("P")
 V = TypeVar("V")
 D = TypeVar("D")
 
 _SECRET: Final = secrets.token_bytes(32)
-"""Of this process alone: without it a digest proves nothing, not even of a text that is guessed."""
+"""Key of this process: without it a digest proves nothing, not even about a guessed text."""
 
 
 def digest(*said: object, size: int = 16) -> bytes:
-    """What stands in this process for texts, bytes, numbers and None: `size` bytes, the same for the same alone."""
+    """Return `size` bytes that stand in this process for texts, bytes, numbers and None."""
     return blake2b(repr(said).encode(), digest_size=size, key=_SECRET).digest()
 
 
 class Kept(Generic[V]):
-    """The values asked for last, each under the digest of what it was worked out from. For many threads.
+    """LRU cache of values under digests of their inputs. Thread-safe.
 
-    They hold no text and no word: numbers, and what stands for words in this process.
+    Values contain no text and no word: only numbers, and digests of this process.
     """
 
     def __init__(self, most: int) -> None:
@@ -45,7 +45,7 @@ class Kept(Generic[V]):
         self._most = most
         self._lock = threading.Lock()
         self._values: OrderedDict[bytes, tuple[float, V]] = OrderedDict()
-        """The longest unasked first, each with when it was asked for."""
+        """Least recently used first, each with the time of its last use."""
         with _LISTING:
             _ALL.add(self)
 
@@ -53,7 +53,7 @@ class Kept(Generic[V]):
         return len(self._values)
 
     def get(self, key: bytes, default: D) -> V | D:
-        """The value under a digest; `default` where there is none."""
+        """Return the value under a digest, or `default`."""
         with self._lock:
             found = self._values.pop(key, None)
             if found is None:
@@ -62,19 +62,19 @@ class Kept(Generic[V]):
             return found[1]
 
     def put(self, key: bytes, value: V, least: int = 0) -> None:
-        """Keep a value in place of the longest unasked. `least`: so many are kept in any case."""
+        """Store a value and evict the least recently used ones, but keep `least` in any case."""
         with self._lock:
             self._values[key] = (time.monotonic(), value)
             while len(self._values) > max(self._most, least):
                 self._values.popitem(last=False)
 
     def items(self) -> list[tuple[bytes, V]]:
-        """All that is kept now."""
+        """Return all current entries."""
         with self._lock:
             return [(key, value) for key, (_, value) in self._values.items()]
 
     def sweep(self, seconds: float = KEPT_SECONDS) -> None:
-        """Let go of what was not asked for since then."""
+        """Evict values without a use for so many seconds."""
         until = time.monotonic() - seconds
         with self._lock:
             while self._values and next(iter(self._values.values()))[0] <= until:
@@ -82,7 +82,7 @@ class Kept(Generic[V]):
 
 
 class Remembered(Generic[P, V]):
-    """A function that remembers what it came to. It must depend on its arguments alone: texts, numbers, None."""
+    """A function with a cache of its results. It must depend on its arguments alone: texts, numbers, None."""
 
     def __init__(self, work: Callable[P, V], most: int) -> None:
         self.work = work
@@ -92,14 +92,14 @@ class Remembered(Generic[P, V]):
         key = digest(given, named)
         found: Any = self.kept.get(key, _NOTHING)
         if found is _NOTHING:
-            # Threads that meet here work it out twice, and none waits for another.
+            # Concurrent threads may compute it twice; none waits for another.
             found = self.work(*given, **named)
             self.kept.put(key, found)
         return found  # type: ignore[no-any-return]
 
 
 def remembered(most: int) -> Callable[[Callable[P, V]], Remembered[P, V]]:
-    """Let a function remember the `most` results that were asked for last, as `Kept` does."""
+    """Cache the `most` results of a function that were used last, under digests of the arguments."""
 
     def decorated(work: Callable[P, V]) -> Remembered[P, V]:
         return Remembered(work, most)
@@ -108,20 +108,20 @@ def remembered(most: int) -> Callable[[Callable[P, V]], Remembered[P, V]]:
 
 
 def everything() -> list[Kept[Any]]:
-    """All that is kept in this process."""
+    """Return all digest caches of this process."""
     with _LISTING:
         return list(_ALL)
 
 
 def sweep() -> None:
-    """Let go of what nobody has asked for lately."""
+    """Evict values that were not used lately from all caches."""
     for one in everything():
         one.sweep()
 
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """One piece of work, at whose end all that `once` has kept for it goes. Within a larger one: a part of that."""
+    """Open the scope of one unit of work, in which `once` caches; nested scopes share the outer one."""
     if _DESK.get() is not None:
         yield
         return
@@ -133,7 +133,10 @@ def at_work() -> Iterator[None]:
 
 
 def once(work: Callable[P, V]) -> Callable[P, V]:
-    """Do the same only once in a piece of work; outside of one each time. It must depend on its arguments alone."""
+    """Cache a function's results within a unit of work; outside of one it is called each time.
+
+    It must depend on its arguments alone.
+    """
 
     @wraps(work)
     def known(*given: P.args, **named: P.kwargs) -> V:

@@ -11,7 +11,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from core.errors import Misconfigured
 
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Names the folder in which several processes count for one listener; prometheus_client reads it when imported."""
+"""Environment variable with the folder in which several processes count; prometheus_client reads it on import."""
 
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
@@ -36,6 +36,8 @@ DECISIONS = Counter(
 RULE_FAULTS = Counter(
     "imprint_rule_faults_total", "Values that had another type than a condition compares", ["operator"]
 )
+
+LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failed turns of background loops", ["loop"])
 
 DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "status"])
 DISPATCHES_OPEN = Gauge(
@@ -65,10 +67,12 @@ SEARCHABLE = Histogram(
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
 SEARCH_KEPT_BYTES = Gauge(
-    "imprint_search_kept_bytes", "Bytes of users' rows that are kept at hand", multiprocess_mode="livesum"
+    "imprint_search_kept_bytes", "Bytes of index rows cached for searches and judgements", multiprocess_mode="livesum"
 )
-SEARCH_KEPT_USERS = Gauge("imprint_search_kept_users", "Users whose rows are kept at hand", multiprocess_mode="livesum")
-SEARCH_READS = Counter("imprint_search_reads_total", "What questions had to read of their user's rows", ["kind"])
+SEARCH_KEPT_USERS = Gauge(
+    "imprint_search_kept_users", "Owners whose index rows are cached", multiprocess_mode="livesum"
+)
+SEARCH_READS = Counter("imprint_search_reads_total", "What queries had to read of their owner's index rows", ["kind"])
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 MCP = Histogram("imprint_mcp_seconds", "Time to answer a call of a tool", ["tool", "outcome"], buckets=FAST)
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)
@@ -91,10 +95,9 @@ BREAKER_OPEN = Gauge(
 
 
 def listen(host: str, port: int) -> None:
-    """Show the metrics at `/metrics` on a port of their own: this process's, or of all that count in the shared folder.
+    """Serve `/metrics` on a port: of this process, or of all that count in the shared folder.
 
-    Raises:
-        Misconfigured: the port is taken, or cannot be listened on.
+    Raises Misconfigured: the port is taken, or cannot be listened on.
     """
     try:
         server, _ = start_http_server(port, host, _registry())

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
+from core import agents
 from core.errors import Misconfigured
 
 EXTRACTORS: Final = "imprint.extractors"
@@ -18,27 +19,22 @@ EMBEDDERS: Final = "imprint.embedders"
 OWN: Final[Mapping[str, frozenset[str]]] = {
     EXTRACTORS: frozenset({"auto", "offline", "llm"}),
     RETRIEVERS: frozenset({"memories", "messages", "documents"}),
-    AGENTS: frozenset(
-        "memory_extractor memory_consolidator memory_deduplicator memory_decay memory_cleaner memory_reinforcer "
-        "memory_compressor pattern_finder profile_builder episode_writer skill_learner conflict_resolver "
-        "mirror_writer mirror_reader memory_rebuilder knowledge_indexer embedding_refresher event_emitter notifier "
-        "webhook_sender task_sender session_summarizer session_closer plan_tracker unit_writer".split()
-    ),
+    AGENTS: frozenset(agents.AGENTS),
     NOTIFIERS: frozenset({"log", "mailto", "http", "https"}),
     EMBEDDERS: frozenset({"local", "openai", "hash"}),
 }
-"""Names of the service itself, which no package can take over."""
+"""Built-in names, which no package can claim."""
 
 
 def names(group: str) -> tuple[str, ...]:
-    """The names that packages claim in a group, in order; `named` says what is wrong with one that cannot be had."""
+    """Return the names that packages claim in a group, in order; `named` explains those that are not usable."""
     return tuple(sorted(_claims(group)))
 
 
 def named(group: str, name: str) -> Any:
-    """What the one package that claims `name` in `group` brings.
+    """Return the object of the one package that claims `name` in `group`.
 
-    Raises Misconfigured: nobody claims it, several do, it is the service's own, or the package cannot be imported.
+    Raises Misconfigured: nobody claims it, several do, it is built in, or the package cannot be imported.
     """
     claims = _claims(group).get(name, [])
     what = group.removeprefix("imprint.")
@@ -59,7 +55,7 @@ def named(group: str, name: str) -> Any:
 
 
 def _claims(group: str) -> dict[str, list[EntryPoint]]:
-    """Who claims which name. One package found twice on the path claims once."""
+    """Return claims by name. A package found twice on the path counts once."""
     found: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for point in entry_points(group=group):
         found.setdefault(point.name, {}).setdefault((_package(point), point.value), point)

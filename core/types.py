@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, Literal, get_args
 
 Json = dict[str, Any]
+
+SpendKey = Literal["rule", "agent", "user", "model"]
+"""What the cost of model calls is added up by."""
+
+SPEND_KEYS: Final[tuple[SpendKey, ...]] = get_args(SpendKey)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """A row of the log: something that happened, in the past tense.
 
-    `seq` is its place in the log; `root_seq` the place of the first event of its chain;
-    `hop` how many events lie between the two; `lineage` the rules that acted on the way.
+    `seq` is its position in the log; `root_seq` the position of the first event of its chain; `hop` the number of
+    events between the two; `lineage` the rules that acted on the way.
     """
 
     seq: int
@@ -126,10 +131,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a memory rests on: a quote from one message.
+    """Evidence of a memory: a quote from one message.
 
-    Where it rests on an event that is no message (a request, an edit), `session_id` is empty and `message_id` the id
-    of that event.
+    If it is an event other than a message (a request, an edit), `session_id` is empty and `message_id` the id of that
+    event.
     """
 
     session_id: str
@@ -173,5 +178,5 @@ class Candidate:
 
     @property
     def told_at(self) -> datetime:
-        """When it was said: the order of statements of one thing. When it happened, if nothing else is known."""
+        """Return when it was said, which orders statements of one thing; when it happened, if that is not known."""
         return self.said_at or self.occurred_at

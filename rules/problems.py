@@ -63,7 +63,7 @@ _SYNONYMS: Final = {
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """The detail for a name that is not known: the nearest one that is, else all of them."""
+    """Return the detail for an unknown name: the nearest known one, else all of them."""
     synonym = _SYNONYMS.get(name.lower().replace(" ", "_"))
     near = [synonym] if synonym in known else difflib.get_close_matches(name.lower(), known, 1, 0.6)
     guess = f"did you mean `{near[0]}`? " if near else ""
@@ -71,7 +71,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
 
 
 def oversized(document: object, nesting: int, nodes: int, text: int) -> Iterator[Problem]:
-    """At most one problem: the first place where a document is too deep, too large, or holds a bad text or number."""
+    """Yield at most one problem: the first place where a document is too deep or large, or a text or number is bad."""
     waiting: list[tuple[str, object, int]] = [("", document, 1)]
     seen = 0
     while waiting:
@@ -115,12 +115,12 @@ def _is_storable(text: str) -> bool:
 
 
 def escaped(step: object) -> str:
-    """A step of a JSON pointer (RFC 6901)."""
+    """Escape a step of a JSON pointer (RFC 6901)."""
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
 def translated(error: ValidationError, document: object, fields: Mapping[str, Sequence[str]]) -> list[Problem]:
-    """Problems for what pydantic found; `fields` are the known fields by the name of the part that has them."""
+    """Translate the errors of pydantic to problems; `fields`: the known fields of each part."""
     listed = [_problem(found, document, fields) for found in error.errors(include_url=False)]
     return list(dict.fromkeys(listed))[:MAX_LISTED]
 
@@ -136,7 +136,7 @@ def _problem(found: ErrorDetails, document: object, fields: Mapping[str, Sequenc
 
 
 def _pointer(location: tuple[int | str, ...], document: object) -> str:
-    """The pointer of a location, without the steps that name a branch of the model and no place in the document."""
+    """Return the pointer of a location, without the steps that name a branch of the model."""
     pointer, here = "", document
     for place, step in enumerate(location):
         is_known, below = _below(here, step)

@@ -1,1 +1,1 @@
-"""Those who carry out: router, clock, Celery workers, the ledger and the agents."""
+"""Router, clock, Celery workers, the ledger and the agents."""

@@ -1,4 +1,4 @@
-"""`python -m workers router|clock|worker`: the processes of this side, without the doors."""
+"""`python -m workers router|clock|worker`: the background processes, without the API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logger = structlog.get_logger()
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one process until told to stop; exit code 1 and one line if it cannot start."""
+    """Run one process until it is told to stop; if it cannot start, print one line and return 1."""
     parser = argparse.ArgumentParser(prog="python -m workers", description=__doc__)
     parser.add_argument("process", choices=["router", "clock", "worker"])
     parser.add_argument("--queue", choices=sorted(processes.CONCURRENCY), default="io", help="a worker's queue")
@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _listen(settings: Settings, *, forks: bool) -> None:
-    """Show this process's metrics on their own port; under `imprint up` the API shows everyone's."""
+    """Serve this process's metrics on their own port; under `imprint up` the API serves those of all processes."""
     if not settings.metrics_port:
         return
     if forks and metrics.SHARED_FOLDER not in os.environ:

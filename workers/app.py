@@ -1,38 +1,29 @@
-"""Celery, set up as production runs it. Its one task has no thoughts: it hands dispatch ids to the ledger."""
+"""Celery's configuration in production. Light to import: the clock needs no agent."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
-from uuid import UUID
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_process_shutdown
 from kombu import Exchange, Queue
 
-from core import logs
 from core.config import Settings
-from core.maintenance.cache_sweeper import Sweeper
-from workers import wiring
-from workers.dispatch import ledger, relay
-from workers.dispatch.model import Ledger
 
 QUEUES = ("io", "cpu")
-"""`io` waits for models and other services, `cpu` computes; a process of each never holds the other up."""
+"""`io` waits for models and other services, `cpu` computes; neither delays the other."""
 
 VISIBILITY_MARGIN_SECONDS = 300
-"""Redis hands a task out again when it was not acknowledged in time; that time must lie above the longest task."""
+"""Added to the longest task: Redis delivers a task again that was not acknowledged within that time."""
 
 TIME_MARGIN_SECONDS = 30
 """Added to the time limit of an attempt (`workers.dispatch.deadline`) for Celery's own limit, the last resort."""
 
 SOFT_SHUTDOWN_SECONDS = 3
-"""What a worker has in hand may finish within this time; after it, leases bring the work back."""
+"""Time that running tasks get to finish at shutdown; later, their leases expire and the work is sent again."""
 
 
 def create(settings: Settings, broker_url: str) -> Celery:
-    """The Celery application on this broker."""
+    """Return the Celery application on this broker."""
     app = Celery("imprint", broker=broker_url, set_as_current=False)
     app.conf.update(
         accept_content=["json"],
@@ -51,7 +42,7 @@ def create(settings: Settings, broker_url: str) -> Celery:
         worker_prefetch_multiplier=1,
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
         worker_send_task_events=False,
-        # Whoever has the broker's password could shut workers down by it; whether one is at work its heartbeat says.
+        # Anyone with the broker's password could shut workers down by it; heartbeats show whether one is alive.
         worker_enable_remote_control=False,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
@@ -59,32 +50,6 @@ def create(settings: Settings, broker_url: str) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_transport_options=_transport(settings, broker_url),
     )
-    return app
-
-
-def with_task(app: Celery, settings: Settings) -> Celery:
-    """Give a worker its task, and each of its processes a ledger of its own: connections do not survive a fork."""
-    held: list[Ledger] = []
-    beside: list[Sweeper] = []
-
-    @app.task(name=relay.TASK)  # type: ignore[untyped-decorator]
-    def run(tenant_id: str, dispatch_ids: list[str], queue: str | None = None) -> None:
-        ledger.take_turn(held[0], tenant_id, queue, [UUID(one) for one in dispatch_ids], partial(relay.send, app))
-
-    def begin(**_: Any) -> None:
-        logs.configure(settings.log_level, settings.log_format, "worker")
-        held[:] = [replace(wiring.ledger(settings), interrupts=True)]
-        beside[:] = [Sweeper()]
-
-    def end(**_: Any) -> None:
-        # Nothing is there to close in a child that is told to end before it has begun.
-        for sweeper in beside:
-            sweeper.close()
-        for own in held:
-            own.db.close()
-
-    worker_process_init.connect(begin, weak=False)
-    worker_process_shutdown.connect(end, weak=False)
     return app
 
 

@@ -1,6 +1,6 @@
 """The clock under Celery's own command: `celery -A workers.beat beat`.
 
-Importing this reads the settings, which is what `-A` is for; nothing else imports it.
+Importing this module reads the settings, because `-A` needs an application; nothing else imports it.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ from workers import app as celery_app
 settings = Settings()
 logs.configure(settings.log_level, settings.log_format, "clock")
 app = celery_app.create(settings, broker_url(settings))
-# Said here, as with Celery's own scheduler the command would run and fire nothing.
+# With Celery's own scheduler the command would run and fire nothing.
 app.conf.beat_scheduler = "workers.clock:Clock"

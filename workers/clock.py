@@ -1,6 +1,6 @@
-"""The clock: Celery's beat with a scheduler of ours, over rows; what it remembers itself, it can lose.
+"""The clock: Celery's beat with a scheduler over database rows; its own state can be lost.
 
-Its turns send again what is owed, end what has expired, fire what is due and read the gauges. Several clocks share it.
+Each turn sends due dispatches, expires approvals, fires schedules and reads gauges. Several clocks share the work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core import metrics
 from core.config import Settings
 from core.events import log as event_log
 from core.events.doorbell import BROKER_ERRORS, Bell, broker_url
-from core.inference.configured_embedder import identity
+from core.inference.embedding_model import identity
 from core.maintenance import heartbeat
 from core.maintenance.heartbeat import Heart
 from core.storage import db, schema
@@ -32,8 +32,8 @@ from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
 from rules.registry.live_rules import Book
 from workers import app as celery_app
-from workers import wiring
 from workers.dispatch import fair_share, relay, sweep
+from workers.dispatch.policy import policy_of
 from workers.dispatch.relay import Owed
 
 log = structlog.get_logger()
@@ -42,14 +42,14 @@ TROUBLE_SECONDS = 1.0
 """Pause after a lost database before the next turn."""
 
 GAUGE_SECONDS = 5.0
-"""How often the figures that only the database knows are read."""
+"""Interval at which gauges are read from the database."""
 
 CONNECTIONS = 2
-"""One for the turns, one for the heart."""
+"""One for the turns, one for the heartbeat."""
 
 
 class Agenda:
-    """When each scheduled rule is to be looked at next, as one clock knows it; the rows have the last word."""
+    """Next look at each scheduled rule, as one clock knows it; the rows in the database decide."""
 
     def __init__(self) -> None:
         self._sets: Mapping[str, Ruleset] | None = None
@@ -57,11 +57,11 @@ class Agenda:
         self._look_at: dict[tuple[str, str], datetime] = {}
 
     def knows(self, sets: Mapping[str, Ruleset]) -> bool:
-        """Whether these are the rules it was made from."""
+        """Return whether these are the rules it was made from."""
         return sets is self._sets
 
     def learn(self, sets: Mapping[str, Ruleset], now: datetime) -> None:
-        """Take over the rules in force; what is new or edited is looked at at once."""
+        """Load the rules in force; new and edited ones are due at once."""
         rules = {scheduled.key: scheduled for scheduled in schedules.of_all(sets)}
         known = {key for key, rule in rules.items() if key in self._rules and self._rules[key].version == rule.version}
         look_at = {key: moment for key, moment in self._look_at.items() if key in known}
@@ -69,26 +69,26 @@ class Agenda:
         self._sets, self._rules = sets, rules
 
     def due(self, now: datetime) -> list[Scheduled]:
-        """The rules to look at now, the longest waiting first."""
+        """Return the rules to look at now, the longest waiting first."""
         waiting = sorted((moment, key) for key, moment in self._look_at.items() if moment <= now)
         return [self._rules[key] for _, key in waiting]
 
     def put(self, scheduled: Scheduled, again_at: datetime | None) -> None:
-        """Look at a rule again then; None: not before it is edited."""
+        """Schedule the next look at a rule; None: not before it is edited."""
         if again_at is None:
             self._look_at.pop(scheduled.key, None)
         else:
             self._look_at[scheduled.key] = again_at
 
     def next(self) -> datetime | None:
-        """When the first of them is to be looked at."""
+        """Return the time of the first look; None: there is none."""
         return min(self._look_at.values(), default=None)
 
 
 class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     """A scheduler for Celery's beat, over the rules in the database.
 
-    `lazy`, as Celery asks for it to show a scheduler's settings, connects to nothing.
+    With `lazy`, by which Celery asks for a scheduler's settings, it connects to nothing.
     """
 
     def __init__(self, *args: Any, settings: Settings | None = None, **options: Any) -> None:
@@ -98,7 +98,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         super().__init__(*args, **options)
 
     def setup_schedule(self) -> None:
-        """Connect. Misconfigured: the database is not ready for this version, or the role sees too much."""
+        """Connect. Misconfigured: the database does not fit this version, or the role sees too much."""
         self._db = db.connect(db.router_url(self._settings), CONNECTIONS)
         try:
             db.require_bound(self._db)
@@ -112,7 +112,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._open = [Heart(self._db, "clock"), self._bell, self._db]
 
     def tick(self) -> float:
-        """One turn; the seconds until the next. A database or broker that is away costs a pause, not the process."""
+        """Take one turn; return the seconds until the next. A lost database or broker costs a pause only."""
         try:
             return self._turn()
         except (DBAPIError, *BROKER_ERRORS) as error:
@@ -120,7 +120,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             return TROUBLE_SECONDS
 
     def close(self) -> None:
-        """Let go of everything; Celery may call this twice."""
+        """Close all connections; Celery may call this twice."""
         super().close()
         while self._open:
             self._open.pop(0).close()
@@ -139,7 +139,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         return max(wait, 0.0)
 
     def _sweep(self) -> datetime:
-        """Send again what is owed, end what has expired, read the rules; answers the time that all clocks go by."""
+        """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         with self._db.queue() as tx:
             now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
             self._book.refresh(tx)
@@ -157,15 +157,15 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         return now
 
     def _owed(self) -> list[Owed]:
-        """What is to be sent; in transactions of their own, for each ends with the turns locked."""
-        policy = wiring.policy(self._settings)
+        """Return dispatches to send; in two transactions, because each ends with the turns locked."""
+        policy = policy_of(self._settings)
         with self._db.queue() as tx:
             released = sweep.release(tx, policy)
         with self._db.queue() as tx:
             return released + sweep.owed(tx, policy)
 
     def _fire(self, now: datetime) -> None:
-        """Fire what is due, rule by rule and page by page in turn, for as long as the sweep can wait."""
+        """Fire what is due, rule by rule and page by page, until the next sweep is due."""
         due = deque(self._agenda.due(now))
         ends = time.monotonic() + self._settings.sweep_seconds
         room = self._room() if any(_is_for_users(scheduled) for scheduled in due) else 0
@@ -193,14 +193,14 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         return now + timedelta(seconds=self._settings.sweep_seconds)
 
     def _room(self) -> int:
-        """How many events may go out to users before clients would feel it: they are refused above `events_waiting`."""
+        """Return how many events may be emitted: up to half of `events_waiting`, above which clients are refused."""
         half = self._settings.tenant_limits.events_waiting // 2
         with self._db.queue() as tx:
             return half - event_log.backlog(tx, half)
 
 
 def run_clock(settings: Settings) -> None:
-    """Take turns under Celery's beat until told to stop."""
+    """Run Celery's beat with the clock until told to stop."""
     celery = celery_app.create(settings, broker_url(settings))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
@@ -212,12 +212,12 @@ def _is_for_users(scheduled: Scheduled) -> bool:
 
 
 def _stop(*_: object) -> None:
-    # Also out of the middle of a turn: what is not committed, the next clock does.
+    # Even in the middle of a turn: the next clock does what was not committed.
     raise SystemExit(0)
 
 
 def gauge(database: Database) -> None:
-    """Read from the database what no process counts by itself."""
+    """Set the gauges that only the database knows."""
     with database.queue() as tx:
         waiting = tx.execute(_UNROUTED).one()
         statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
@@ -248,4 +248,4 @@ _OLDEST = text("""
     SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches
     WHERE status = 'pending' AND lane IS NULL AND approval IS NULL AND after IS NULL
 """)
-"""Those that waited for their lane, a person or the action before them are old without anyone being late."""
+"""Dispatches that waited for their lane, an approval or the action before them are left out: they are not late."""

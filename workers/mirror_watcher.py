@@ -1,8 +1,7 @@
-"""Notices edited mirror files and announces them. It looks at names and times alone, so it works on any file system."""
+"""Announces edited mirror files. It polls names and times alone, so it works on any file system."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from core import logs
 from core.errors import Later
+from core.loop import Loop
 from core.mirror import edit_events, files
 from core.mirror.edit_events import Edit
 from core.mirror.files import Stamp
@@ -22,22 +22,22 @@ from core.storage.db import Database
 log = structlog.get_logger()
 
 LOOK_SECONDS = 1.0
-"""How often to look. A file must stand unchanged from one look to the next, so this is what an editor has to save."""
+"""Interval of the polls. A file must be unchanged from one to the next, so an editor has this long to save."""
 
 SHARE = 0.1
-"""Of the time at the most goes into looking, however many files there are."""
+"""Share of the time that polling may take, however many files there are."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """A file as it was seen at the last look, and whether that was compared already."""
+    """A file as it was at the last poll, and whether that state was compared."""
 
     stamp: Stamp
     compared: bool = False
 
 
 class Watch:
-    """What is known of the files between two looks. Several watches announce each save once."""
+    """State of the files between two polls. Several watches announce each save once."""
 
     def __init__(self, db: Database, root: Path) -> None:
         self._db = db
@@ -45,7 +45,7 @@ class Watch:
         self._known: dict[str, _Known] = {}
 
     def look(self) -> int:
-        """Look once; how many saves were announced that nobody had announced yet."""
+        """Poll once; return how many saves were announced that no other watch had announced."""
         settled = self._settled()
         found = defaultdict[str, list[Edit]](list)
         for path in settled:
@@ -61,7 +61,7 @@ class Watch:
         return announced
 
     def _settled(self) -> list[str]:
-        """The files that have changed, and then not from the last look to this one."""
+        """Return the files that have changed, but not from the last poll to this one."""
         before, self._known = self._known, {}
         settled = []
         for path, stamp in files.stamps(self._root):
@@ -74,36 +74,27 @@ class Watch:
 
 
 class Watcher:
-    """Looks from a thread of its own until closed."""
+    """Polls from a thread of its own until closed."""
 
     def __init__(self, db: Database, root: Path) -> None:
         self._watch = Watch(db, root)
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
-        self._thread.start()
+        self._loop = Loop("mirror watcher", self._look, expected=(DBAPIError,))
+        self._loop.start()
 
     def close(self) -> None:
-        self._closed.set()
-        self._thread.join(timeout=2)
+        self._loop.close()
 
-    def _run(self) -> None:
-        pause = 0.0
-        while not self._closed.wait(pause):
-            began = time.monotonic()
-            try:
-                announced = self._watch.look()
-                if announced:
-                    log.info("mirror.edited", files=announced)
-            except DBAPIError as error:
-                log.warning("watcher.blind", error=str(error).splitlines()[0])
-            except Exception:
-                # A fault of ours; a thread that ends would leave edits unseen until the next start.
-                log.exception("watcher.broken")
-            pause = max(LOOK_SECONDS, (time.monotonic() - began) / SHARE)
+    def _look(self) -> float:
+        """Poll once; return the pause until the next poll."""
+        began = time.monotonic()
+        announced = self._watch.look()
+        if announced:
+            log.info("mirror.edited", files=announced)
+        return max(LOOK_SECONDS, (time.monotonic() - began) / SHARE)
 
 
 def _edit(path: Path) -> tuple[str | None, Edit | None]:
-    """The file as an edit that someone may have made, and its tenant; nothing where it cannot be read just now."""
+    """Return the file as an edit that someone may have made, and its tenant; None for one that cannot be read now."""
     try:
         seen = files.read(path)
     except (Later, Unreadable) as error:

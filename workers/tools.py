@@ -1,4 +1,4 @@
-"""What agents work with."""
+"""Dependencies of the agents, and what they record."""
 
 from __future__ import annotations
 
@@ -12,46 +12,45 @@ from core import metrics
 from core.config import Settings
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Gateway
-from core.inference.client import Call, Client
+from core.inference.client import Call
 from core.inference.embedders import Embedder
 from core.storage.db import Database
 from core.types import Json
 from workers.dispatch.model import Job
 
 TOKENS_PRICED: Final = 1_000_000
-"""Prices are for so many tokens."""
+"""Tokens that a price is for."""
 
 COUNTED: Final = frozenset(
     (
         "added confirmed superseded merged replaced disputed ignored derived edited archived restored quarantined used"
     ).split()
 )
-"""Changes that the metric of memories counts."""
+"""Kinds of change that the metric of memories counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """A tenant-bound database, an embedder, a model where one is configured, and the settings."""
+    """Dependencies of the agents: a tenant-bound database, an embedder, the settings."""
 
     db: Database
     embedder: Embedder
-    model: Client | None
     settings: Settings
 
     @property
     def gate(self) -> Gateway:
-        """The way from statements to changes."""
+        """Settings of the consolidation, without a model."""
         return pipeline.usual(self.db, self.embedder, self.settings)
 
 
 def count_changes(counts: Mapping[str, int]) -> None:
-    """Count what was done, once it is committed."""
+    """Count changes to memories in the metric, after they were committed."""
     for name in COUNTED & counts.keys():
         metrics.MEMORIES.labels(name).inc(counts[name])
 
 
 def note_call(tools: Tools, job: Job, call: Call) -> None:
-    """Calls are paid for even when nothing comes of them, so each is written down at once."""
+    """Record a call of a model at once: it is paid for even if the job fails."""
     prices = tools.settings.llm_input_price, tools.settings.llm_output_price
     cost = (call.input_tokens * prices[0] + call.output_tokens * prices[1]) / TOKENS_PRICED
     with tools.db.tenant(job.tenant_id) as tx:
@@ -66,4 +65,4 @@ _CALL = text("""
            CASE WHEN EXISTS (SELECT FROM dispatches WHERE id = :dispatch AND status = 'running')
                 THEN cast(:answer AS text) END
 """)
-"""What the model said is not kept where the work was called back meanwhile, as by an erasure."""
+"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure."""

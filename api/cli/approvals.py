@@ -1,4 +1,4 @@
-"""What waits for somebody's word: see it, say yes or no."""
+"""`imprint approvals`: listing dispatches held for approval, approving and rejecting them."""
 
 from __future__ import annotations
 

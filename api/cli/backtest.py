@@ -64,7 +64,7 @@ def _moment(value: str | None, option: str) -> str | None:
 
 
 def _draft(client: Client, given: str) -> Any:
-    """What a file says, or else the rule in force of that name."""
+    """Return the rule in a file or, without one, the rule in force with that name."""
     file = Path(given)
     if not file.is_file():
         if file.suffix == ".json" or "/" in given:

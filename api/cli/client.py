@@ -96,7 +96,7 @@ class Client:
             return None
 
     def lines(self, path: str, body: object) -> Iterator[Any]:
-        """What a POST answers piece by piece (NDJSON), each as it comes."""
+        """Yield the lines (NDJSON) of the answer to a POST as they arrive."""
         try:
             with self._http.stream("POST", path, json=body, headers={"Accept": "application/x-ndjson"}) as answer:
                 if answer.is_error:
@@ -107,8 +107,8 @@ class Client:
         except httpx.TransportError as error:
             raise self._silent(error) from None
 
-    def pending(self, token: str, *, flush: bool = False) -> int:
-        """What up to this settle token has not ended after a short wait."""
+    def count_pending(self, token: str, *, flush: bool = False) -> int:
+        """Return how much work up to this settle token is still pending after a short wait."""
         answer = self.get("/v1/settle", token=token, timeout=SETTLE_STEP_SECONDS, flush=flush)
         return int(answer["pending"])
 

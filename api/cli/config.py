@@ -58,7 +58,7 @@ def show(as_json: AsJson = False) -> None:
 
 
 def faults() -> tuple[list[str], list[str]]:
-    """What keeps the service from starting, and what only looks wrong; a sentence each."""
+    """Return one sentence for each fault that keeps the service from starting, and for each that only looks wrong."""
     try:
         settings, errors = Settings(), list[str]()
         warnings = config.unknown()

@@ -32,7 +32,7 @@ class Unreadable(ImprintError):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What someone said."""
+    """One message of a conversation."""
 
     id: str
     session_id: str
@@ -90,7 +90,7 @@ def of_locomo(path: Path, name: str | None) -> Talk:
 
 
 def events(talk: Talk) -> Iterator[list[Json]]:
-    """What to publish, a session at a time: each message, then the end of the session."""
+    """Yield the events to publish, a session at a time: each message, then the end of the session."""
     lengths = Counter(turn.session_id for turn in talk.turns)
     for session_id in talk.sessions:
         turns = [turn for turn in talk.turns if turn.session_id == session_id]

@@ -9,12 +9,11 @@ from rich.table import Table
 
 from api.cli.client import AsJson, read, show_json
 from api.terminal import escape, out
-from core.inference.costs import KINDS
-from core.types import Json
+from core.types import SPEND_KEYS, Json
 
 
 def costs(
-    by: Annotated[str, typer.Option(help=f"Add up by {', '.join(KINDS)}.")] = "model",
+    by: Annotated[str, typer.Option(help=f"Add up by {', '.join(SPEND_KEYS)}.")] = "model",
     since: Annotated[str | None, typer.Option("--from", help="From this time on, as 2026-11-21T00:00:00Z.")] = None,
     until: Annotated[str | None, typer.Option("--to", help="Before this time.")] = None,
     as_json: AsJson = False,
@@ -23,8 +22,8 @@ def costs(
 
     Example: imprint costs --by rule --from 2026-11-01T00:00:00Z
     """
-    if by not in KINDS:
-        raise typer.BadParameter(f"{by!r} is none of {', '.join(KINDS)}.", param_hint="--by")
+    if by not in SPEND_KEYS:
+        raise typer.BadParameter(f"{by!r} is none of {', '.join(SPEND_KEYS)}.", param_hint="--by")
     told = read("/v1/costs", **{"by": by, "from": since, "to": until})
     if as_json:
         show_json(told)
@@ -33,7 +32,7 @@ def costs(
 
 
 def table(told: Json, by: str) -> Table:
-    """What `GET /v1/costs` says, with the total in the last line."""
+    """Return the answer of `GET /v1/costs` as a table, with the total in the last line."""
     names = (by, "calls", "input tokens", "output tokens", "cost", "p95")
     shown = Table(*names, title="Model calls", title_justify="left")
     for one in told["items"]:

@@ -1,4 +1,4 @@
-"""What was made of statements, taking it back, and what has to do with a memory."""
+"""Verdicts on statements, undoing a change, and related memories."""
 
 from __future__ import annotations
 

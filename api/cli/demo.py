@@ -67,7 +67,7 @@ def _play(client: Client, talk: Talk, view: View) -> Json:
     """Publish, wait, ask; what came of it."""
     view.ready(client.url)
     counts, seconds = _remember(client, talk, view)
-    view.remembered(counts, seconds, client.get("/v1/memories", user_id=talk.user_id, limit=500)["items"])
+    view.show_result(counts, seconds, client.get("/v1/memories", user_id=talk.user_id, limit=500)["items"])
     answers = [_ask(client, talk, asked) for asked in talk.questions]
     for number, (asked, answer) in enumerate(zip(talk.questions, answers, strict=True), 1):
         view.answer(number, talk, asked, answer)
@@ -84,12 +84,12 @@ def _play(client: Client, talk: Talk, view: View) -> Json:
 def _remember(client: Client, talk: Talk, view: View) -> tuple[Json, float]:
     """Publish a session at a time until all that follows from them has ended; the counts and the seconds it took."""
     began, sent, token = time.monotonic(), 0, ""
-    with view.watching():
+    with view.live_panel():
         for batch in conversations.events(talk):
             token = client.post("/v1/events", batch)["settle_token"]
             sent += len(batch)
             view.progress(sent, client.get("/v1/stats"), time.monotonic() - began)
-        while client.pending(token, flush=True):
+        while client.count_pending(token, flush=True):
             view.progress(sent, client.get("/v1/stats"), time.monotonic() - began)
             if time.monotonic() - began > SETTLE_LIMIT_S:
                 raise Refused(
@@ -116,7 +116,7 @@ def _ask(client: Client, talk: Talk, asked: Asked) -> Json:
 
 
 def _why(client: Client, result: Json) -> Any:
-    """What made a memory: the event, the rule and the agent, with the reason; None for a message."""
+    """Return the origin of a memory (event, rule, agent, reason); None for a message."""
     if result["type"] != "memory":
         return None
     step = client.get(f"/v1/memories/{result['id']}/why")["steps"][0]

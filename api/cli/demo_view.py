@@ -1,4 +1,4 @@
-"""What `imprint demo` shows: a live panel on a terminal, plain lines elsewhere; then answers with their evidence."""
+"""The output of `imprint demo`: a live panel on a terminal, plain lines elsewhere; then answers with their evidence."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class View:
         self._say(f"Ready at {url} after {time.monotonic() - self._began:.1f} s.\n")
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """While it lasts, `progress` is drawn in place."""
+    def live_panel(self) -> Iterator[None]:
+        """Draw `progress` in place while the context is open."""
         if not self._console.is_terminal:
             yield
             return
@@ -66,15 +66,15 @@ class View:
             yield
 
     def progress(self, sent: int, counts: Json, seconds: float) -> None:
-        """So many events published, this is what has become of them."""
+        """Show how many events are published, and what resulted from them."""
         if self._live is not None:
             self._live.update(Panel(_counts(sent, self._total, counts), title=f"{seconds:.1f} s", title_align="right"))
         elif seconds >= self._next_line:
             self._next_line = seconds + LINE_SECONDS
             self._say(f"{seconds:5.1f} s  {_line(sent, counts)}")
 
-    def remembered(self, counts: Json, seconds: float, memories: Sequence[Json]) -> None:
-        """All is settled: what there is now."""
+    def show_result(self, counts: Json, seconds: float, memories: Sequence[Json]) -> None:
+        """Print the result once all work has ended."""
         if self._live is None:
             self._say(f"{seconds:5.1f} s  {_line(self._total, counts)}")
             self._console.print(_counts(self._total, self._total, counts))
@@ -91,10 +91,10 @@ class View:
         for result in _distinct(answer["results"])[:SHOWN]:
             self._result(talk, asked, result)
         if answer["found_at"] is None or answer["found_at"] > SHOWN:
-            self._missed(talk, asked, answer["found_at"])
+            self._show_miss(talk, asked, answer["found_at"])
 
     def end(self, talk: Talk, answers: Sequence[Json]) -> None:
-        """How well it went, all told."""
+        """Print the overall result."""
         found = sum(answer["found_at"] is not None for answer in answers)
         self._say(
             f"\n{found} of {len(talk.questions)} answers cite the turn that holds them. "
@@ -114,7 +114,7 @@ class View:
             path = "{event} → rule {rule} → {agent}: {reason}".format_map(result["why"])
             self._row("", "dim", f"[dim]why: {escape(path)}[/]")
 
-    def _missed(self, talk: Talk, asked: Asked, place: int | None) -> None:
+    def _show_miss(self, talk: Talk, asked: Asked, place: int | None) -> None:
         where = f"at place {place}" if place else "not among the results"
         for turn_id in sorted(asked.expects)[:QUOTES]:
             turn = talk.turn(turn_id)
@@ -142,7 +142,7 @@ def view(*, as_json: bool) -> View:
 
 
 def say_kept(home: Path) -> None:
-    """Where the data is, and how to look around in it."""
+    """Print where the data is, and the commands that show it."""
     err.print(f"The data stays in {home}. Look around: IMPRINT_HOME={home} imprint up", soft_wrap=True, highlight=False)
 
 
@@ -159,7 +159,7 @@ def _distinct(results: Sequence[Json]) -> list[Json]:
 
 
 def _counts(sent: int, total: int, counts: Json) -> Table:
-    """What was published and what has come of it, a line for each step."""
+    """Return a line for each step: events published, and what resulted from them."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
@@ -200,7 +200,7 @@ def _by(rows: Sequence[Json], name: str, **wanted: str) -> Counter[str]:
 
 
 def _verdicts(counts: Json) -> Counter[str]:
-    """How often each rule fired, and how many events it gathered for one later firing."""
+    """Return how often each rule fired, and how many events it gathered for one later firing."""
     return Counter({f"{row['rule']} {row['verdict']}": row["count"] for row in counts["decisions"]})
 
 
@@ -214,7 +214,7 @@ def _listed(counts: Counter[str]) -> str:
 
 
 def _said(turn: Turn) -> str:
-    """Who said it, and when."""
+    """Return the speaker and the time."""
     return f"{turn.speaker or turn.role}, {_day(turn.time)}"
 
 

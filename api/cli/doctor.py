@@ -20,7 +20,7 @@ from api.terminal import escape, out
 from core.config import Settings
 from core.errors import Misconfigured
 from core.extraction import configured_extractor
-from core.inference import configured_embedder, embedders
+from core.inference import configured_embedder, embedding_model, local_embedder
 from core.memory import receipts
 
 OLDEST_PYTHON = (3, 11)
@@ -104,12 +104,11 @@ def _model(settings: Settings) -> str:
     """The embedding model: its files are the published ones and it makes vectors; an endpoint is not asked."""
     if settings.embedding != "local":
         configured_embedder.require_model(settings)
-        name, dimension = configured_embedder.identity(settings)
+        name, dimension = embedding_model.identity(settings)
         return f"{name} ({dimension} dimensions) by IMPRINT_EMBEDDING={settings.embedding}"
-    vectors = embedders.LocalEmbedder().embed(["Is anybody there?"])
-    return (
-        f"{embedders.LOCAL_MODEL} at {embedders.local_model_path()}, sha256 as published, {vectors.shape[1]} dimensions"
-    )
+    vectors = local_embedder.LocalEmbedder().embed(["Is anybody there?"])
+    path = local_embedder.local_model_path()
+    return f"{embedding_model.LOCAL} at {path}, sha256 as published, {vectors.shape[1]} dimensions"
 
 
 def _disk(home: Path) -> Finding:
@@ -128,7 +127,7 @@ def _disk(home: Path) -> Finding:
 
 
 def _extractor(settings: Settings) -> str:
-    """Who reads what was said: the rules, a model, or a package that is installed."""
+    """Name the extractor: the rules, a model, or an installed package."""
     configured_extractor.require(settings)
     if settings.extractor != configured_extractor.AUTO:
         return settings.extractor

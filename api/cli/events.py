@@ -54,7 +54,7 @@ class Follower:
         return [found[seq] for seq in sorted(found)[-last:]] if last else []
 
     def poll(self) -> list[Json]:
-        """What was not read before, in the order of the log."""
+        """Return the events not read before, in the order of the log."""
         found = {item["seq"]: item for event_type in self._types for item in self._above_floor(event_type)}
         fresh = {seq: item for seq, item in found.items() if seq not in self._shown}
         self._mark(fresh)

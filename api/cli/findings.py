@@ -1,4 +1,4 @@
-"""What `imprint doctor` finds: one check, how it went, and the way out."""
+"""Findings of `imprint doctor`: one check, its result, and what to do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLOURS: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, how it is, and where it is not well, what to do."""
+    """The result of one check and, where it failed, what to do."""
 
     name: str
     state: State
@@ -29,7 +29,7 @@ class Finding:
 
 
 def checked(name: str, look: Callable[[], str]) -> Finding:
-    """What a look says, or what it found wrong: errors of this project carry their way out."""
+    """Run a check and return its finding; errors of this project say what to do."""
     try:
         return Finding(name, "ok", look())
     except ImprintError as error:

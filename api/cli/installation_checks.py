@@ -1,4 +1,4 @@
-"""What `imprint doctor` asks of the running installation: API, key, database, broker, processes."""
+"""Checks of the running installation for `imprint doctor`: API, key, database, broker, processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from api.stack.up import running
 from core.config import Settings
 from core.errors import Misconfigured, Unauthorized
 from core.events.doorbell import broker_url
-from core.inference import configured_embedder
+from core.inference import embedding_model
 from core.maintenance import heartbeat
 from core.storage import db, schema
 from core.tenancy import tenants
@@ -27,7 +27,7 @@ WAY_OUT = "Start it with `imprint up`, or name the folder it runs on with IMPRIN
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
-    """What runs, looked at from the outside in; nothing that runs is a failure with the way out."""
+    """Check the running installation from the outside in; if nothing runs, that is a failure with what to do."""
     remote = settings.url is not None
     servers = settings.database_url is not None or settings.database_app_url is not None
     if not remote and not servers and not running(settings.home):
@@ -85,7 +85,7 @@ def _key(settings: Settings) -> str:
 
 
 def _scopes(settings: Settings, key: str) -> list[str]:
-    """What a key may do; nothing where the database cannot be asked, or is not that behind the API."""
+    """Return the scopes of a key; empty where the database cannot be asked, or is not the one behind the API."""
     try:
         database = db.connect(db.app_url(settings), 1)
     except Misconfigured:
@@ -99,7 +99,7 @@ def _scopes(settings: Settings, key: str) -> list[str]:
 
 
 def _inside(settings: Settings) -> Iterator[Finding]:
-    """What only the database knows; none of it makes sense before the migration is the newest."""
+    """Check what only the database knows; none of it makes sense before the migration is the newest."""
     migrated = checked("migration", partial(_migration, settings))
     yield migrated
     if migrated.state != "ok":
@@ -159,7 +159,7 @@ def _bound(settings: Settings) -> str:
 
 
 def _vectors(settings: Settings) -> str:
-    identity = configured_embedder.identity(settings)
+    identity = embedding_model.identity(settings)
     database = db.connect(db.app_url(settings), 1)
     try:
         schema.require_current(database, identity)
@@ -169,7 +169,7 @@ def _vectors(settings: Settings) -> str:
 
 
 def _processes(settings: Settings) -> Finding:
-    """Who has said in the last seconds that they are at work."""
+    """List the processes with a heartbeat in the last seconds."""
     database = db.connect(db.app_url(settings), 1)
     try:
         with database.queue() as tx:

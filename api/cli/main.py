@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from importlib import import_module, metadata
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import Abort, TyperException
 
+from api.cli import lazy
+from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import as_json, err, escape, out
 from core.errors import ImprintError
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
+COMMANDS: CommandTable = {
     "up": ("api.cli.service:up", "The whole stack on this machine; Ctrl-C ends all of it, the data stays."),
     "demo": ("api.cli.demo:demo", "From nothing to the answer: a conversation, memories, five questions."),
     "publish": ("api.cli.publish:publish", "Publish events: from arguments, a file or standard input."),
@@ -44,23 +43,24 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "keys": ("api.cli.service:key_commands", "Keys, and the tenants they belong to."),
     "model": ("api.cli.service:model_commands", "The local embedding model."),
 }
-"""What each command is called, where it is, and its line in the overview."""
-
+"""Name, place and overview line of each command."""
 
 LOGGING = ("serve", "router", "worker", "clock")
-"""Processes, which write their warnings to their own log."""
+"""Commands that are processes: they write their warnings to their own log."""
 
 DISTRIBUTION = "imprint-server"
 
 
-class Commands(TyperGroup):
-    """Loads only the command that is called: with all of them, `imprint --help` would take ten times as long."""
+class Commands(LazyGroup):
+    """All commands, and a warning about unknown settings before each that is called."""
+
+    table: ClassVar[CommandTable] = COMMANDS
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, _, rest = super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
         if name and name not in LOGGING and "--help" not in rest:
             _warn_of_unknown_settings()
-        return name, _load(*COMMANDS[name]) if name else None, rest
+        return name, command, rest
 
 
 app = typer.Typer(
@@ -75,7 +75,7 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        out.print(f"imprint {metadata.version(DISTRIBUTION)}", highlight=False)
+        out.print(f"imprint {lazy.load('importlib.metadata:version')(DISTRIBUTION)}", highlight=False)
         raise typer.Exit
 
 
@@ -116,31 +116,15 @@ def _failed(error: ImprintError, *, as_program: bool) -> int:
 
 def _warn_of_unknown_settings() -> None:
     """Name what looks like a setting and is none; settings that cannot be read at all the command itself reports."""
-    config = import_module("core.config")
     try:
-        names = config.unknown()
+        names = lazy.load("core.config:unknown")()
     except ImprintError:
         return
     for sentence in names:
         err.print(f"[yellow]Warning:[/] {escape(sentence)}", soft_wrap=True, highlight=False)
 
 
-def _load(place: str, line: str) -> Any:
-    module, _, name = place.partition(":")
-    found = getattr(import_module(module), name)
-    if isinstance(found, typer.Typer):
-        return typer.main.get_group(found)  # Also where it has one command: `imprint db upgrade`.
-    alone = typer.Typer(add_completion=False)
-    alone.command(help=found.__doc__ or line)(found)
-    return typer.main.get_command(alone)
-
-
-def _placeholder() -> None:
-    """Stands in the overview for a command that is not loaded."""
-
-
-for _name, (_, _line) in COMMANDS.items():
-    app.command(_name, help=_line)(_placeholder)
+lazy.add_placeholders(app, COMMANDS)
 
 if __name__ == "__main__":
     main()

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 from rich.tree import Tree
 
-from api.cli import decisions, memory_edits, stats
+from api.cli import decisions, lazy, memory_edits, stats
 from api.cli.client import AsJson, MemoryId, moment, read, short, show_json
+from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.rebuild import rebuild
-from api.cli.reembed import reembed
 from api.terminal import err, escape, out
 from core.types import Category, Json, Status
 
+
+class MemoryCommands(LazyGroup):
+    """Commands about memories; the one that needs the database itself is loaded when it is called."""
+
+    table: ClassVar[CommandTable] = {
+        "reembed": (
+            "api.cli.reembed:reembed",
+            "Make the vectors of the model that IMPRINT_EMBEDDING names here, beside those that are in use.",
+        )
+    }
+
+
 commands = typer.Typer(
-    help="Memories: list, edit, forget, and why each exists.", no_args_is_help=True, add_completion=False
+    cls=MemoryCommands,
+    help="Memories: list, edit, forget, and why each exists.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 commands.command("add")(memory_edits.add)
 commands.command("edit")(memory_edits.edit)
 commands.command("pin")(memory_edits.pin)
 commands.command("forget")(memory_edits.forget)
 commands.command("rebuild")(rebuild)
-commands.command("reembed")(reembed)
+lazy.add_placeholders(commands, MemoryCommands.table)
 commands.command("decisions")(decisions.decisions)
 commands.command("undo")(decisions.undo)
 commands.command("related")(decisions.related)
@@ -146,7 +161,7 @@ def _add_step(tree: Tree, step: Json) -> None:
 
 
 def _author(step: Json) -> str:
-    """Who made a change: an agent, a key, a file."""
+    """Return the author of a change: an agent, a key, a file."""
     return escape(str(step["author"]["name"]))
 
 

@@ -101,7 +101,7 @@ def _saves(tx: Tx, mirror: Mirror) -> Iterator[Edit]:
 
 
 def _standing(tx: Tx, mirror: Mirror) -> Iterator[Json]:
-    """How each file of a user stands."""
+    """Return the state of each file of a user."""
     synced = {row.file: row.synced_at.isoformat() for row in tx.execute(_SYNCED, {"user": mirror.user_id})}
     try:
         stands, said = sync_state.load(tx, mirror), ""

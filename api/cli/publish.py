@@ -174,10 +174,10 @@ def _settle(client: Client, token: str, timeout: float) -> int:
     """Wait until nothing is pending up to the token, at the most `timeout` seconds; what still is."""
     end = time.monotonic() + timeout
     with _bar() as bar:
-        most = pending = client.pending(token, flush=True)
+        most = pending = client.count_pending(token, flush=True)
         task = bar.add_task("settling", total=most, visible=most > 0)
         while pending and time.monotonic() < end:
-            pending = client.pending(token, flush=True)
+            pending = client.count_pending(token, flush=True)
             most = max(most, pending)
             bar.update(task, total=most, completed=most - pending)
     return pending

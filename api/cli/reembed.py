@@ -13,8 +13,9 @@ from api.terminal import err, out
 from core.config import Settings
 from core.errors import ImprintError
 from core.index import reembedding
-from core.inference.configured_embedder import embedder, identity, require_model
+from core.inference.configured_embedder import embedder, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.embedding_model import identity
 from core.storage import db, vector_spaces
 from core.storage.db import Database
 from core.storage.vector_spaces import Model
@@ -64,15 +65,15 @@ def _taken(settings: Settings, model: Model) -> tuple[str, bool]:
 
 
 def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
-    cached = CachedEmbedder(makes, settings.embedding_cache)
+    cached = CachedEmbedder(makes)
     columns = (SpinnerColumn(), TextColumn("{task.completed:,} vectors"), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
         task = progress.add_task("vectors", total=None)
 
-        def told(count: int) -> None:
+        def advance(count: int) -> None:
             progress.advance(task, count)
 
-        return sum(reembedding.fill(database, tenant, cached, told) for tenant in _tenants(settings))
+        return sum(reembedding.fill(database, tenant, cached, advance) for tenant in _tenants(settings))
 
 
 def _finish(settings: Settings, mine: str) -> None:

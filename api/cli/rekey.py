@@ -1,10 +1,24 @@
-"""Putting another key in the place of one that encrypts secrets."""
+"""`imprint tenant secrets reseal`: encrypting the secrets of every tenant with a new key."""
 
 from __future__ import annotations
 
+from api.cli.client import AsJson, show_json
+from api.terminal import err
 from core.config import Settings
 from core.storage import db
 from core.tenancy import secrets, tenants, vault
+
+
+def reseal(as_json: AsJson = False) -> None:
+    """Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then the other keys may go.
+
+    Example: imprint tenant secrets reseal
+    """
+    done = reseal_all(Settings())
+    if as_json:
+        show_json({"resealed": done})
+    else:
+        err.print(f"{done} secrets are encrypted with the first key.", highlight=False)
 
 
 def reseal_all(settings: Settings) -> int:

@@ -376,7 +376,7 @@ def _told(told: Json) -> Tree:
 
 
 def _figures(one: Json) -> dict[str, str]:
-    """What a rule has done, in words a person can read."""
+    """Return the figures of a rule as text."""
     ended = {status: sum(d["count"] for d in one["dispatches"] if d["status"] == status) for status in ("done", "dead")}
     mean, p95 = (f"{s:.2f}" if s is not None else "–" for s in (one["run_seconds_mean"], one["run_seconds_p95"]))
     return {

@@ -86,7 +86,7 @@ def _show(number: int, result: Json) -> None:
 
 
 def _show_why(explained: Json) -> None:
-    """What was looked at, by which recipe, and through which filters."""
+    """Print the explanation of a search: what was searched, by which recipe, through which filters."""
     looked_at = ", ".join(f"{count} {kind}" for kind, count in explained["considered"].items())
     filters = ", ".join(_filters(explained["filters"]))
     _say(f"[yellow]{explained['recipe']['name']}, {explained['method']}: {looked_at or 'nothing'}[/]")

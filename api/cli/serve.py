@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def connections(wanted: int) -> int:
-    """As many connections as are wanted, or as the process may open files for."""
+    """Return the connections wanted, or as many as the process may open files for."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY or wanted <= files - OTHER_FILES:
         return wanted

@@ -21,7 +21,7 @@ from api.stack.up import up as run_stack
 from api.terminal import err, escape, out
 from core.config import Settings
 from core.extraction import configured_extractor
-from core.inference import configured_embedder, embedders
+from core.inference import configured_embedder, embedding_model, local_embedder
 from core.maintenance import heartbeat
 from core.storage import db, schema
 from core.storage.db import Database
@@ -178,8 +178,8 @@ def model_install() -> None:
     Example: imprint model install
     """
     with err.status("Installing the embedding model …"):
-        embedders.install_local_model()
-    err.print(f"The model is here: {embedders.local_model_path()}")
+        local_embedder.install_local_model()
+    err.print(f"The model is here: {local_embedder.local_model_path()}")
 
 
 def make_key(database: Database, tenant: str, scopes: list[str], name: str | None) -> tuple[str, str]:
@@ -213,14 +213,14 @@ def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _empty(folder: Path) -> None:
-    """What the processes of an earlier run have counted is gone with them."""
+    """Empty the folder of counters left by the processes of an earlier run."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
 
 def _upgrade(settings: Settings) -> dict[str, list[str]]:
     """Tables, the default tenant, and for every tenant the default rules that it never had: these by tenant."""
-    schema.upgrade(settings, configured_embedder.identity(settings))
+    schema.upgrade(settings, embedding_model.identity(settings))
     with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
         known = tenants.names(tx)
     fresh = dict[str, list[str]]()
@@ -237,7 +237,7 @@ def _app_database(settings: Settings) -> Database:
 
 
 def _counting_folder() -> str:
-    """Where a worker's processes count, for its listener to add up: empty, as process ids come again."""
+    """Return an empty folder for the counters of a worker's processes, which its listener adds up; ids recur."""
     given = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     folder = Path(given or tempfile.mkdtemp(prefix="imprint-metrics-"))
     folder.mkdir(parents=True, exist_ok=True)

@@ -61,9 +61,9 @@ def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
         out.print(f"[bold]Summary[/] {escape(_summary(summary))}", soft_wrap=True, highlight=False)
     for message in messages:
         hidden = " [red]hidden[/]" if message["hidden"] else ""
-        who = escape(message["speaker"] or message["role"])
+        caller = escape(message["speaker"] or message["role"])
         out.print(
-            f"[dim]{moment(message['occurred_at'])}[/] [cyan]{who}[/]{hidden} {escape(message['content'])}",
+            f"[dim]{moment(message['occurred_at'])}[/] [cyan]{caller}[/]{hidden} {escape(message['content'])}",
             soft_wrap=True,
         )
 

@@ -32,7 +32,7 @@ def stats(
 
 
 def tables(told: Json) -> Iterator[Table]:
-    """What `GET /v1/stats` says of the memory, as tables."""
+    """Return the figures on memory from `GET /v1/stats` as tables."""
     yield _means(told)
     yield _counts(told)
     yield _latency(told["latency_ms"])

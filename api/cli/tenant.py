@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 from rich.table import Table
 
-from api.cli import tenant_limits
+from api.cli import lazy
 from api.cli.client import AsJson, connected, moment, read, show_json
-from api.cli.rekey import reseal_all
+from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import err, escape, out
-from core.config import Settings
 from core.errors import ImprintError
 from core.types import Json
 
+
+class TenantCommands(LazyGroup):
+    """Commands about a tenant; the one that needs the database itself is loaded when it is called."""
+
+    table: ClassVar[CommandTable] = {
+        "limits": (
+            "api.cli.tenant_limits:limits",
+            "Show the limits of a tenant, or grant it others than the defaults of the installation.",
+        )
+    }
+
+
+class SecretCommands(LazyGroup):
+    """Commands about a tenant's secrets; the one that needs the database itself is loaded when it is called."""
+
+    table: ClassVar[CommandTable] = {
+        "reseal": (
+            "api.cli.rekey:reseal",
+            "Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then the other keys may go.",
+        )
+    }
+
+
 commands = typer.Typer(
-    help="A tenant's own settings: webhooks, channels, secrets.", no_args_is_help=True, add_completion=False
+    cls=TenantCommands,
+    help="A tenant's own settings: webhooks, channels, secrets.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 webhooks = typer.Typer(
     help="Where rules may send something.\n\nExample: imprint tenant webhooks show",
@@ -25,13 +50,14 @@ webhooks = typer.Typer(
     add_completion=False,
 )
 secrets = typer.Typer(
+    cls=SecretCommands,
     help="Secrets by name, for headers of webhooks.\n\nExample: imprint tenant secrets list",
     no_args_is_help=True,
     add_completion=False,
 )
 commands.add_typer(webhooks, name="webhooks")
 commands.add_typer(secrets, name="secrets")
-commands.command("limits")(tenant_limits.limits)
+lazy.add_placeholders(commands, TenantCommands.table)
 
 Hosts = Annotated[
     list[str] | None,
@@ -130,17 +156,7 @@ def delete_secret(name: Name) -> None:
     err.print(f"Deleted {escape(name)}.", highlight=False)
 
 
-@secrets.command("reseal")
-def reseal(as_json: AsJson = False) -> None:
-    """Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then the other keys may go.
-
-    Example: imprint tenant secrets reseal
-    """
-    done = reseal_all(Settings())
-    if as_json:
-        show_json({"resealed": done})
-    else:
-        err.print(f"{done} secrets are encrypted with the first key.", highlight=False)
+lazy.add_placeholders(secrets, SecretCommands.table)
 
 
 def _channels(own: list[str], added: list[str], removed: list[str]) -> Json:

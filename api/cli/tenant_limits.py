@@ -56,7 +56,7 @@ def _require_known(tx: Tx, tenant: str) -> None:
 
 
 def _changed(standing: Json, grants: list[str]) -> Json:
-    """What is granted afterwards. Invalid: no `name=value`, or no number."""
+    """Return all grants after the change. Invalid: no `name=value`, or no number."""
     granted = dict(standing)
     for said in grants:
         name, equals, value = said.partition("=")

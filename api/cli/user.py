@@ -1,40 +1,47 @@
-"""One user: erasing everything that is held of them, and checking the receipt."""
+"""`imprint user`: the profile of a user, and erasing everything that is stored about them."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import quote
 
 import typer
 
+from api.cli import lazy
 from api.cli.client import AsJson, connected, moment, read, show_json
-from api.cli.scrub import scrub_all
+from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import err, escape, out
 from core.config import Settings
 from core.errors import ImprintError
-from core.memory import receipts
-from core.types import Json
+
+
+class UserCommands(LazyGroup):
+    """Commands about one user; the one that needs cryptography is loaded when it is called."""
+
+    table: ClassVar[CommandTable] = {
+        "verify-receipt": (
+            "api.cli.receipts:verify_receipt",
+            "Check a receipt's signature: with the server's key, or with one that you have kept.",
+        )
+    }
+
 
 commands = typer.Typer(
-    help="One user: profile, erasing everything, checking a receipt.", no_args_is_help=True, add_completion=False
+    cls=UserCommands,
+    help="One user: profile, erasing everything, checking a receipt.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Scrub = Annotated[bool, typer.Option("--scrub", help="Then have the files written anew, as `imprint db scrub` does.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Build it now.")]
-Key = Annotated[str | None, typer.Option("--key", help="The public key in base64; default: the server's.")]
 
 
 class Unconfirmed(ImprintError, kind="Not confirmed"):
     """Nothing was erased. Answer with the user's name, or give `--yes`."""
-
-
-class NotGenuine(ImprintError):
-    """The signature is not that of this receipt, or of another key: it was changed, or is not from there."""
 
 
 @commands.command("profile")
@@ -55,7 +62,7 @@ def profile(user: str, fresh: Fresh = False, as_json: AsJson = False) -> None:
 
 
 def _entries(value: Any, name: str = "") -> Iterator[str]:
-    """What a section of a profile says, a line for each value or statement."""
+    """Yield the lines of a profile section, one for each value or statement."""
     if isinstance(value, dict) and ("value" in value or "content" in value):
         said = value.get("content") or value["value"]
         yield f"{name}: {said}" if name else str(said)
@@ -82,7 +89,7 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
     with connected() as client:
         receipt = client.delete(f"/v1/users/{quote(user, safe='')}")
     if scrub:
-        scrub_all(Settings())
+        lazy.load("api.cli.scrub:scrub_all")(Settings())
     if as_json:
         show_json(receipt)
         return
@@ -94,17 +101,7 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
         err.print("What was deleted stays on the disk until `imprint db scrub` has run.", highlight=False)
 
 
-@commands.command("verify-receipt")
-def verify_receipt(file: Path, key: Key = None) -> None:
-    """Check a receipt's signature: with the server's key, or with one that you have kept.
-
-    Example: imprint user verify-receipt receipt.json
-    """
-    receipt = _read(file)
-    if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
-        raise NotGenuine
-    body = receipt["receipt"]
-    out.print(f"Genuine: {escape(str(body['scope']))} erased at {escape(str(body['at']))}.", highlight=False)
+lazy.add_placeholders(commands, UserCommands.table)
 
 
 def _confirm(user: str) -> None:
@@ -114,19 +111,3 @@ def _confirm(user: str) -> None:
     answer = typer.prompt(f"Erase everything that is held of {user!r}? This cannot be undone. Type the name", err=True)
     if answer != user:
         raise Unconfirmed
-
-
-def _key_of_server() -> str:
-    return str(read("/v1/receipts/key")["public_key"])
-
-
-def _read(file: Path) -> Json:
-    try:
-        receipt: Any = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise NotGenuine(f"{file} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        receipt = None
-    if not isinstance(receipt, dict) or not {"receipt", "signature"} <= receipt.keys():
-        raise NotGenuine(f"{file} is no receipt: it has to be JSON with `receipt` and `signature`.")
-    return receipt

@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1/rules/backtest", tags=["rules"], route_class=Rout
 NDJSON = "application/x-ndjson"
 
 GONE = 499
-"""What the log of requests says where the client did not wait for the answer."""
+"""Status in the request log when the client did not wait for the answer."""
 
 
 class Trial(BaseModel):
@@ -50,7 +50,7 @@ class Trial(BaseModel):
     responses={200: {"content": {"application/json": {}, NDJSON: {}}, "description": "The result, or lines up to it"}},
 )
 @bounded(Bounds(counted="backtests"))
-async def post_backtest(at: At, who: Reader, trial: Trial, request: Request) -> Response:
+async def post_backtest(deps: At, caller: Reader, trial: Trial, request: Request) -> Response:
     """What a draft would have done over the stored log, against the rules in force; nothing is written.
 
     How often it would have acted, when and on what; what held it back; which rules in force it would displace; what
@@ -58,7 +58,7 @@ async def post_backtest(at: At, who: Reader, trial: Trial, request: Request) -> 
     follows from the draft's own actions. With `Accept: application/x-ndjson` lines of progress come before the
     result. A client that goes away ends the work.
     """
-    backtest = await run_in_threadpool(_prepared, at, who, trial)
+    backtest = await run_in_threadpool(_prepared, deps, caller, trial)
     if NDJSON in request.headers.get("accept", ""):
         return StreamingResponse(_lines(backtest), media_type=NDJSON)
     async for step in iterate_in_threadpool(backtest.run()):
@@ -69,18 +69,18 @@ async def post_backtest(at: At, who: Reader, trial: Trial, request: Request) -> 
     return Response(status_code=GONE)
 
 
-def _prepared(at: Door, who: Caller, trial: Trial) -> Backtest:
-    """Everything that can be refused is refused here, before the first line goes out."""
+def _prepared(deps: Door, caller: Caller, trial: Trial) -> Backtest:
+    """Prepare the backtest; refuse here whatever can be refused, before the first line is sent."""
     until = trial.until or datetime.now(UTC)
-    characters = 2 * at.settings.event_bytes
-    asked = Asked(_draft(at, who, trial.rule), trial.since, until, trial.limit_samples, characters)
-    return Backtest(at.db, who.tenant_id, asked, Meanings(at.embedder), max_hops=at.settings.max_hops)
+    characters = 2 * deps.settings.event_bytes
+    asked = Asked(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
+    return Backtest(deps.db, caller.tenant_id, asked, Meanings(deps.embedder), max_hops=deps.settings.max_hops)
 
 
-def _draft(at: Door, who: Caller, document: Json) -> Rule:
+def _draft(deps: Door, caller: Caller, document: Json) -> Rule:
     """The draft, checked as when it is saved; the pointers lead into the request."""
-    with at.db.tenant(who.tenant_id) as tx:
-        allowed = Allowed.to(tx, at.settings, who.tenant_id)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        allowed = Allowed.to(tx, deps.settings, caller.tenant_id)
     try:
         return store.checked(document, allowed)
     except Invalid as error:
@@ -88,7 +88,7 @@ def _draft(at: Door, who: Caller, document: Json) -> Rule:
 
 
 def _lines(backtest: Backtest) -> Iterator[str]:
-    """One JSON document a line. What goes wrong on the way is the last of them, for the status has long been sent."""
+    """Yield one JSON document a line. An error on the way is the last of them, because the status has been sent."""
     try:
         for step in backtest.run():
             yield json.dumps(_line(step), ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""What an agent should see now, within a limit of tokens."""
+"""`POST /v1/context`: what an agent should see now, within a limit of tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.ingress import raw_access
-from api.ingress.dependencies import At, Reader, answered, author
+from api.ingress.dependencies import At, Reader, answered
 from api.ingress.large_json import Route
 from core.consolidation.echo import Served
 from core.context import builder
@@ -28,14 +28,14 @@ router = APIRouter(prefix="/v1", tags=["context"], route_class=Route)
 Share = Annotated[float, Field(ge=0, le=1)]
 
 LEAST = 64
-"""Tokens under which nothing worth a call can be said."""
+"""Smallest limit, in tokens: less holds nothing worth a call."""
 
 MOST = 2_000_000
-"""Tokens that no model's window exceeds by far."""
+"""Largest limit, in tokens: more than any model's window."""
 
 
 class Shares(BaseModel):
-    """How the limit is shared out; `reserve` stays free for the answer."""
+    """Shares of the limit by section; `reserve` stays free for the answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,7 +46,7 @@ class Shares(BaseModel):
 
 
 class ContextRequest(BaseModel):
-    """Whose context, in which conversation, for which question, and how long it may be."""
+    """Request for a context: its owner, session, question and limit."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,7 +85,7 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
         raw_access.allow(at, who, "context", user_id=asked.user_id, group_id=asked.group_id)
     began = time.perf_counter()
     reads = Reads(at.db, at.embedder, at.settings, at.recent, at.retrievers)
-    built = builder.build(reads, who.tenant_id, _asked(at, asked), author(who))
+    built = builder.build(reads, who.tenant_id, _asked(at, asked))
     served = _served(built)
     asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
@@ -125,7 +125,7 @@ def _asked(at: At, asked: ContextRequest) -> Asked:
 
 
 def _served(built: Context) -> list[Served]:
-    """What was shown: whoever repeats it only echoes it. What the question brought up was of use."""
+    """Return what was shown, so that a repetition is known as an echo; what the question found counts as used."""
     shown = [piece for one in built.sheet.sections if one.part != Part.RECENT for piece in one.pieces]
     asked = {f"memory:{found.memory.id}": found.memory for found in built.results if found.memory is not None}
     return [

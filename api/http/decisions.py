@@ -1,4 +1,4 @@
-"""What was made of statements, and how to take it back: verdicts, undo, merging by hand, what is related."""
+"""Verdicts on statements, undoing changes, merging memories by hand, and related memories."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from core.consolidation import manual_merge
 from core.memory import memories, verdicts
 from core.memory.verdicts import Wanted
 from core.search import related
+from core.search.spreading import Link
 from core.tenancy.tenants import Caller
 from core.types import Json
 from core.undo import undo
@@ -64,8 +65,8 @@ class MergeRequest(BaseModel):
 
 @router.get("/decisions")
 def get_decisions(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     user_id: str | None = None,
     kind: Kind | None = None,
     memory_id: UUID | None = None,
@@ -75,7 +76,7 @@ def get_decisions(
 ) -> Json:
     """Verdicts on statements that met something known or were not kept, newest first, each with its reason and undo."""
     wanted = Wanted(user_id, kind, memory_id, undone)
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         rows = verdicts.find(tx, wanted, before=after, limit=limit)
         concerned = verdicts.concerned(tx, rows)
     items = [_decision_json(row, concerned[row.id]) for row in rows]
@@ -83,32 +84,34 @@ def get_decisions(
 
 
 @router.post("/decisions/{change_id}/undo")
-def post_undo(at: At, who: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None) -> Json:
+def post_undo(
+    deps: At, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None
+) -> Json:
     """Take a change back, all that it wrote at once; of any kind: its id stands in a memory's history.
 
     An undo is a change too: undoing it brings back what it took.
     """
     asked = asked or UndoRequest()
-    return _undone(at, who, change_id, reason=asked.reason, keep=asked.keep)
+    return _undone(deps, caller, change_id, reason=asked.reason, keep=asked.keep)
 
 
 @router.post("/merge")
-def post_merge(at: At, who: Writer, asked: MergeRequest) -> Json:
+def post_merge(deps: At, caller: Writer, asked: MergeRequest) -> Json:
     """Make several memories of one user one, by hand: the first stays for all, the others are archived.
 
     What the judge would have forbidden is done, for a person says so, and said in `warnings`.
     """
     joined = manual_merge.join(
-        at.db,
-        at.embedder,
-        who.tenant_id,
+        deps.db,
+        deps.embedder,
+        caller.tenant_id,
         asked.ids,
-        author(who),
+        author(caller),
         content=asked.content,
         reason=asked.reason,
-        secrets=at.settings.secrets,
+        secrets=deps.settings.secrets,
     )
-    (memory,) = _shown(at, who, [joined.memory_id])
+    (memory,) = _shown(deps, caller, [joined.memory_id])
     return {
         "memory": memory,
         "absorbed": joined.absorbed,
@@ -120,26 +123,26 @@ def post_merge(at: At, who: Writer, asked: MergeRequest) -> Json:
 
 @router.post("/{memory_id}/undo")
 def post_undo_latest(
-    at: At, who: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
+    deps: At, caller: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
 ) -> Json:
     """Take back the latest change of a memory, or the one that made a version; asked again, the one before."""
     asked = asked or UndoLatestRequest()
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         change_id = undo.last_of(tx, memory_id, asked.version)
-    return _undone(at, who, change_id, reason=asked.reason)
+    return _undone(deps, caller, change_id, reason=asked.reason)
 
 
 @router.get("/{memory_id}/related")
 def get_related(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     memory_id: UUID,
     depth: Annotated[int, Query(ge=1, le=2)] = 1,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     include_archived: bool = False,
 ) -> Json:
     """What has to do with a memory, most first: over relations, shared evidence, slots and subjects, with the way."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         found = related.of(tx, memory_id, depth=depth, limit=limit, archived=include_archived)
         ids = [one.id for one in found]
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
@@ -152,13 +155,13 @@ def get_related(
     return {"items": items, "next": None}
 
 
-def _undone(at: Door, who: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:
-    done = undo.carry_out(at.db, at.embedder, who.tenant_id, change_id, author(who), reason=reason, keep=keep)
+def _undone(deps: Door, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:
+    done = undo.carry_out(deps.db, deps.embedder, caller.tenant_id, change_id, author(caller), reason=reason, keep=keep)
     return {
         "change_id": done.change_id,
         "undoes": done.undoes,
         "undo": _undo_path(done.change_id),
-        "memories": _shown(at, who, done.memory_ids),
+        "memories": _shown(deps, caller, done.memory_ids),
     }
 
 
@@ -166,20 +169,20 @@ def _undo_path(change_id: UUID) -> str:
     return f"/v1/memories/decisions/{change_id}/undo"
 
 
-def _shown(at: Door, who: Caller, ids: Any) -> list[Json]:
-    """Memories as they stand now that they were changed, which the rules are to hear of."""
-    at.bell.ring()
-    with at.db.tenant(who.tenant_id) as tx:
+def _shown(deps: Door, caller: Caller, ids: Any) -> list[Json]:
+    """Ring the doorbell for the rules, and return the memories as they are after a change."""
+    deps.bell.ring()
+    with deps.db.tenant(caller.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     return [memory_json(rows[one], evidence.get(one, [])) for one in ids if one in rows]
 
 
-def _hop_json(hop: related.Link) -> Json:
+def _hop_json(hop: Link) -> Json:
     return {"from": hop.source, "by": hop.by, "to": hop.target, "outward": hop.outward}
 
 
 def _decision_json(row: Any, concerned: list[Any]) -> Json:
-    """A verdict: what was said, what it met, what came of it, and how to take it back."""
+    """Return a verdict as JSON: the statement, the memories it met, the result, and the path that undoes it."""
     author = row.author
     return {
         "change_id": row.id,

@@ -83,8 +83,8 @@ def _most(settings: Settings) -> int:
 @router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "It is there as it was sent"}})
 @bounded(Bounds(body=_most))
 def post_document(
-    at: At,
-    who: Writer,
+    deps: At,
+    caller: Writer,
     request: Request,
     response: Response,
     raw: Body,
@@ -100,21 +100,21 @@ def post_document(
     """
     named = {"title": title, "uri": uri, "user_id": user_id, "group_id": group_id}
     asked = _asked(request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None})
-    draft = preparation.drafted(Sent(**asked.model_dump()), at.settings)
-    with at.db.tenant(who.tenant_id) as tx:
-        quota.require_room(tx, who.tenant_id, draft.sent, who.limits)
-        saved = documents.save(tx, who.tenant_id, draft, author(who))
+    draft = preparation.drafted(Sent(**asked.model_dump()), deps.settings)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        quota.require_room(tx, caller.tenant_id, draft.sent, caller.limits)
+        saved = documents.save(tx, caller.tenant_id, draft, author(caller))
     if saved.fate == "unchanged":
         response.status_code = 200
     else:
-        at.bell.ring()
+        deps.bell.ring()
     return {**_shown(saved.document), "fate": saved.fate, "passages": saved.passages, "apart": _apart(saved.apart)}
 
 
 @router.get("")
 def get_documents(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     user_id: str | None = None,
     group_id: str | None = None,
     uri: str | None = None,
@@ -122,32 +122,32 @@ def get_documents(
     limit: Limit = 50,
 ) -> Json:
     """Documents, newest first, without their content."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         rows = documents.find(tx, user_id=user_id, group_id=group_id, uri=uri, before=after, limit=limit)
     items = [{**_shown(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
 @router.get("/{document_id}")
-def get_document(at: At, who: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
+def get_document(deps: At, caller: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
     """One document as it was kept, without what was secret in it."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         row = documents.get(tx, document_id)
         cut = documents.cut(tx, document_id) if passages else []
     return {**_shown(row), "content": row.content, **({"passages": [_passage(one) for one in cut]} if passages else {})}
 
 
 @router.delete("/{document_id}")
-def delete_document(at: At, who: Writer, document_id: UUID) -> Json:
+def delete_document(deps: At, caller: Writer, document_id: UUID) -> Json:
     """Erase a document for good: its text, its passages, and what the index knows of them."""
-    with at.db.tenant(who.tenant_id) as tx:
-        gone = documents.delete(tx, who.tenant_id, document_id, author(who))
-    at.bell.ring()
+    with deps.db.tenant(caller.tenant_id) as tx:
+        gone = documents.delete(tx, caller.tenant_id, document_id, author(caller))
+    deps.bell.ring()
     return {"id": document_id, "deleted": True, "passages": gone}
 
 
 def _asked(content_type: str, raw: bytes, named: Json) -> DocumentRequest:
-    """What was sent, in whatever form. 415: it is no text that is known here. Invalid: it does not fit."""
+    """Parse a document in any of the accepted forms. 415: another content type. Invalid: it does not fit."""
     media_type, _, parameters = (part.strip().lower() for part in content_type.partition(";"))
     charset = CHARSET.search(parameters)
     if media_type not in {JSON, MARKDOWN, PLAIN} or (charset and charset[1] not in {"utf-8", "us-ascii"}):

@@ -32,22 +32,22 @@ WithEvidence = Annotated[bool, Query(description="The messages that it cites los
 
 
 @router.delete("/memories/{memory_id}")
-def delete_memory(at: At, who: Writer, memory_id: UUID, evidence: WithEvidence = False) -> Json:
+def delete_memory(deps: At, caller: Writer, memory_id: UUID, evidence: WithEvidence = False) -> Json:
     """Erase a memory, what says the same and what was drawn from it, for good. The answer is a signed receipt.
 
     A second time there is nothing any more: 404, which names the receipt.
     """
 
     def carry_out(tx: Tx) -> Erased:
-        return memory.memory(tx, who.tenant_id, memory_id, author(who), evidence=evidence)
+        return memory.memory(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
 
-    done, receipt = _erased(at, who, "memory", str(memory_id), carry_out, evidence=evidence)
-    _write_mirror(at, who.tenant_id, done.user_id)
+    done, receipt = _erased(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
+    _write_mirror(deps, caller.tenant_id, done.user_id)
     return receipt.as_json()
 
 
 @router.delete("/users/{user_id:path}")
-def delete_user(at: At, who: Admin, user_id: str) -> Json:
+def delete_user(deps: At, caller: Admin, user_id: str) -> Json:
     """Erase everything that is held of a user, for good. The answer is a signed receipt.
 
     A second time there is nothing left to erase, and the receipt counts nothing. 404: nothing was ever held of them;
@@ -55,65 +55,65 @@ def delete_user(at: At, who: Admin, user_id: str) -> Json:
     """
 
     def carry_out(tx: Tx) -> Erased:
-        done = user.user(tx, who.tenant_id, user_id, author(who), at.settings)
-        if not done.counts and receipts.of_subject(tx, who.tenant_id, "user", user_id) is None:
+        done = user.user(tx, caller.tenant_id, user_id, author(caller), deps.settings)
+        if not done.counts and receipts.of_subject(tx, caller.tenant_id, "user", user_id) is None:
             raise NotFound(f"Nothing is held of a user {user_id!r}, and nothing was erased. Is the name right?")
         return done
 
-    return _erased(at, who, "user", user_id, carry_out)[1].as_json()
+    return _erased(deps, caller, "user", user_id, carry_out)[1].as_json()
 
 
 @router.get("/receipts/key")
-def get_key(at: At, _who: Reader) -> Json:
+def get_key(deps: At, _caller: Reader) -> Json:
     """The public key that receipts are checked with."""
-    sign = receipts.signer(at.settings)
+    sign = receipts.signer(deps.settings)
     return {"algorithm": "Ed25519", "public_key": sign.public_key, "key_id": sign.key_id}
 
 
 @router.get("/receipts/{receipt_id}")
-def get_receipt(at: At, who: Reader, receipt_id: UUID) -> Json:
+def get_receipt(deps: At, caller: Reader, receipt_id: UUID) -> Json:
     """A receipt as it was signed."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return receipts.get(tx, receipt_id).as_json()
 
 
 def _erased(
-    at: Door, who: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased], *, evidence: bool = False
+    deps: Door, caller: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased], *, evidence: bool = False
 ) -> tuple[Erased, Receipt]:
-    """Erase and write the receipt in one transaction; begin again where someone has written in between."""
-    sign = receipts.signer(at.settings)
+    """Erase and write the receipt in one transaction; retry when a concurrent write interferes."""
+    sign = receipts.signer(deps.settings)
 
     def work(tx: Tx) -> tuple[Erased, Receipt]:
         done = carry_out(tx)
         receipt = receipts.issue(
             tx,
-            who.tenant_id,
+            caller.tenant_id,
             sign,
             scope=what,
             subject=subject,
             counts=done.counts,
             tombs=done.tombstones,
-            requested_by=author(who).name,
+            requested_by=author(caller).name,
             evidence=evidence,
         )
         return done, receipt
 
-    done, receipt = retrying.carried_out(at.db, who.tenant_id, work)
-    at.recent.forget(who.tenant_id, done.sessions)
-    at.bell.ring()
+    done, receipt = retrying.carried_out(deps.db, caller.tenant_id, work)
+    deps.recent.forget(caller.tenant_id, done.sessions)
+    deps.bell.ring()
     return done, receipt
 
 
-def _write_mirror(at: Door, tenant_id: str, user_id: str) -> None:
-    """Take the erased lines out of the user's files at once. Where someone is writing them, an agent does it after."""
-    mirror = sync_state.of(at.settings, tenant_id, user_id)
+def _write_mirror(deps: Door, tenant_id: str, user_id: str) -> None:
+    """Remove the erased lines from the user's files at once; while others write them, leave it to the agent."""
+    mirror = sync_state.of(deps.settings, tenant_id, user_id)
     if mirror is None:
         return
     try:
-        with at.db.tenant(tenant_id) as tx:
+        with deps.db.tenant(tenant_id) as tx:
             written = export.write(tx, mirror, datetime.now(UTC))
     except (Conflict, Later) as error:
         log.info("mirror.later", reason=str(error))
         return
-    if at.settings.mirror_git:
+    if deps.settings.mirror_git:
         export.record(mirror, written)

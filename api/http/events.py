@@ -56,18 +56,18 @@ class Settled(BaseModel):
 
 @router.post("/events", status_code=202, response_model=Accepted, openapi_extra=EVENTS_BODY)
 @bounded(Bounds(body=attrgetter("request_bytes")))
-def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Response:
+def post_events(deps: At, caller: Publisher, request: Request, raw: Body) -> Response:
     """Accept one event, an array, NDJSON or CloudEvents 1.0; answered after the commit."""
-    settings = at.settings
+    settings = deps.settings
     try:
         batch = parsing.parse(raw, request.headers, batch=settings.batch_events, event_bytes=settings.event_bytes)
     except Invalid:
         metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
         raise
-    with at.db.tenant(who.tenant_id) as tx:
-        _refuse_if_overloaded(at, who, tx)
-        done = ingest.accept(tx, who.tenant_id, batch)
-    at.bell.ring()
+    with deps.db.tenant(caller.tenant_id) as tx:
+        _refuse_if_overloaded(deps, caller, tx)
+        done = ingest.accept(tx, caller.tenant_id, batch)
+    deps.bell.ring()
     fresh = len(batch) - done.duplicates
     metrics.EVENTS_ACCEPTED.labels("http").inc(fresh)
     metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)
@@ -75,18 +75,18 @@ def post_events(at: At, who: Publisher, request: Request, raw: Body) -> Response
         "accepted": fresh,
         "duplicates": done.duplicates,
         "events": [{"id": i, "duplicate": d} for i, d in done.ids],
-        "settle_token": at.settle_tokens.of(who.tenant_id, done.last_seq),
+        "settle_token": deps.settle_tokens.of(caller.tenant_id, done.last_seq),
     }
     return JSONResponse(answer, status_code=202)  # Not through the model: it would check a thousand rows we made.
 
 
-def _refuse_if_overloaded(at: Door, who: Caller, tx: Tx) -> None:
+def _refuse_if_overloaded(deps: Door, caller: Caller, tx: Tx) -> None:
     """Above the backlog limit nothing is accepted; it is counted once a second, for counting is not free."""
-    tenant_id, limit, now = who.tenant_id, who.limits.events_waiting, time.monotonic()
-    counted_at, backlog = at.backlogs.get(tenant_id, (float("-inf"), 0))
+    tenant_id, limit, now = caller.tenant_id, caller.limits.events_waiting, time.monotonic()
+    counted_at, backlog = deps.backlogs.get(tenant_id, (float("-inf"), 0))
     if now - counted_at > BACKLOG_SECONDS:
         backlog = log.backlog(tx, limit)
-        at.backlogs[tenant_id] = now, backlog
+        deps.backlogs[tenant_id] = now, backlog
     if backlog >= limit:
         metrics.EVENTS_REFUSED.labels("http", "overloaded").inc()
         raise LimitReached("events_waiting", limit)
@@ -94,8 +94,8 @@ def _refuse_if_overloaded(at: Door, who: Caller, tx: Tx) -> None:
 
 @router.get("/events")
 def get_events(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     type: Annotated[str | None, Query(description="A type, or a wildcard such as memory.*")] = None,  # noqa: A002
     session_id: str | None = None,
     user_id: str | None = None,
@@ -105,33 +105,33 @@ def get_events(
 ) -> Json:
     """Events, newest first."""
     if raw:
-        unscreened.allow(at, who, "events", session_id=session_id, user_id=user_id)
-    with at.db.tenant(who.tenant_id) as tx:
+        unscreened.allow(deps, caller, "events", session_id=session_id, user_id=user_id)
+    with deps.db.tenant(caller.tenant_id) as tx:
         found = log.find(tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit)
     following = str(found[-1].seq) if len(found) == limit else None
     return {"items": [event_json(event, raw=raw) for event in found], "next": following}
 
 
 @router.get("/events/{event_id}")
-def get_event(at: At, who: Reader, event_id: str, raw: Raw = False) -> Json:
+def get_event(deps: At, caller: Reader, event_id: str, raw: Raw = False) -> Json:
     """One event."""
     if raw:
-        unscreened.allow(at, who, "event")
-    with at.db.tenant(who.tenant_id) as tx:
+        unscreened.allow(deps, caller, "event")
+    with deps.db.tenant(caller.tenant_id) as tx:
         return event_json(log.get(tx, event_id), raw=raw)
 
 
 @router.get("/events/{event_id}/trace")
-def get_trace(at: At, who: Reader, event_id: str) -> Json:
+def get_trace(deps: At, caller: Reader, event_id: str) -> Json:
     """What an event set off: each rule with its condition tree, dispatches, changes, and the events that followed."""
-    return trace.of(at.db, who.tenant_id, event_id, Meanings(at.embedder))
+    return trace.of(deps.db, caller.tenant_id, event_id, Meanings(deps.embedder))
 
 
 @router.get("/settle")
 @bounded(Bounds(counted="settles"))
 async def get_settle(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     token: str,
     timeout: Annotated[float, Query(ge=0, le=60)] = 20,  # noqa: ASYNC109 - the contract's own word
     flush: bool = False,
@@ -142,8 +142,8 @@ async def get_settle(
     act, so the key needs `publish` as well.
     """
     # Async, for this one waits: forty waiting callers would otherwise hold every thread that there is.
-    seq = at.settle_tokens.seq(who.tenant_id, token)
+    seq = deps.settle_tokens.seq(caller.tenant_id, token)
     if flush:
-        dependencies.require_scope(who, "publish")
-    pending = await at.settling.settled(who.tenant_id, seq, timeout, flush=flush)
+        dependencies.require_scope(caller, "publish")
+    pending = await deps.settling.wait(caller.tenant_id, seq, timeout, flush=flush)
     return Settled(settled=pending == 0, pending=pending)

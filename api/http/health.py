@@ -1,4 +1,4 @@
-"""Return whether this process is alive, and whether the whole is at work: for those who watch it, without a key."""
+"""Liveness of this process and readiness of the service, without a key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(tags=["service"], route_class=Route)
 PUBLIC = Bounds(public=True)
 
 READY_SECONDS = 1.0
-"""How long the answer holds that all is at work: however many ask, the database is asked once a second."""
+"""How long a positive answer is cached: however many ask, the database is asked once a second."""
 
 
 @router.get("/healthz")
@@ -36,24 +36,24 @@ async def healthz() -> dict[str, str]:
 @bounded(PUBLIC)
 async def readyz(request: Request) -> Response:
     """200 once events are accepted *and* worked: the database answers, and router, clock and workers are at work."""
-    at: Door = request.app.state.door
-    async with at.readiness.asking:
-        if at.readiness.missing or time.monotonic() - at.readiness.looked_at > READY_SECONDS:
-            at.readiness.missing = await run_in_threadpool(_missing, at)
-            at.readiness.looked_at = time.monotonic()
-    if at.readiness.missing:
-        return error_responses.problem(503, "Not ready", f"Not at work: {', '.join(at.readiness.missing)}.")
+    deps: Door = request.app.state.deps
+    async with deps.readiness.asking:
+        if deps.readiness.missing or time.monotonic() - deps.readiness.looked_at > READY_SECONDS:
+            deps.readiness.missing = await run_in_threadpool(_missing, deps)
+            deps.readiness.looked_at = time.monotonic()
+    if deps.readiness.missing:
+        return error_responses.problem(503, "Not ready", f"Not at work: {', '.join(deps.readiness.missing)}.")
     return JSONResponse({"status": "ready"})
 
 
-def _missing(at: Door) -> list[str]:
-    """Name what is not at work; receipts, too, where they cannot be signed, for then nothing can be erased."""
+def _missing(deps: Door) -> list[str]:
+    """Name what does not run; receipts, too, where they cannot be signed, because then nothing can be erased."""
     try:
-        receipts.signer(at.settings)
+        receipts.signer(deps.settings)
     except Misconfigured as error:
         return [f"receipts ({error.detail})"]
     try:
-        with at.db.queue() as tx:
+        with deps.db.queue() as tx:
             return heartbeat.missing(tx)
     except DBAPIError:
         return ["postgres"]

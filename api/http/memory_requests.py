@@ -1,4 +1,4 @@
-"""What people write of memories: the shape of a statement, of an edit and of a review, and what is wrong with one."""
+"""Requests about memories: statements, edits and reviews, with their validation."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from core.sessions.state import merge_patch
 from core.types import Candidate, Category, Json, Kind, Topic, Trust
 
 CHARACTERS: Final = 10_000
-"""Of a statement, or of a quote: what is longer is a document."""
+"""Characters of a statement or quote: a longer text is a document."""
 
 STRUCTURED_CHARACTERS: Final = 20_000
-"""Of `structured`, as JSON."""
+"""Characters of `structured` as JSON."""
 
 STATEMENTS: Final = 500
-"""Of one request: they are judged at once, and written in one transaction."""
+"""Statements of one request: they are judged at once, and written in one transaction."""
 
 
 def _storable(value: Json) -> Json:
-    """JSON that PostgreSQL can keep and that nobody runs out of stack or of memory with."""
+    """Validate JSON: storable in PostgreSQL, and bounded in depth and size."""
     if _is_deep(value):
         raise ValueError(f"is nested deeper than {NESTING} levels; flatten it")
     try:
@@ -65,7 +65,7 @@ def _distinct(names: list[str]) -> list[str]:
 _NO_NUL = r"^[^\x00]*$"
 
 _SAYS = r"^[^\x00]*[^\s\x00\x1c-\x1f][^\x00]*$"
-"""Something besides spaces, of which Python counts four more than a pattern does."""
+"""At least one character that is no space; Python knows four more spaces than the pattern syntax."""
 
 Content = Annotated[str, StringConstraints(min_length=1, max_length=CHARACTERS, pattern=_SAYS)]
 Reason = Annotated[str, StringConstraints(max_length=2_000, pattern=_NO_NUL)]
@@ -80,13 +80,13 @@ Version = Annotated[int, Field(ge=1, description="The version that was looked at
 
 
 class Given(BaseModel):
-    """What a request may hold, and nothing else."""
+    """Base of request bodies: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Cited(Given):
-    """A stored message that a statement rests on; `quote` must occur in it, and is all of it by default."""
+    """A stored message as evidence; `quote` must occur in it, and is all of it by default."""
 
     session_id: Name
     message_id: Name
@@ -94,9 +94,9 @@ class Cited(Given):
 
 
 class Stated(Given):
-    """A statement to be remembered; what is not given is read from its words, as far as they say it.
+    """A statement to remember; fields not given are read from its words, as far as they say them.
 
-    Without evidence the request itself is what it rests on.
+    Without evidence the request itself is its evidence.
     """
 
     user_id: Who
@@ -123,25 +123,25 @@ class Stated(Given):
     evidence: Annotated[list[Cited], Field(max_length=50)] = []
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong between the fields."""
+        """Yield contradictions between fields."""
         yield from span_problems(self.valid_from, self.valid_to)
         yield from slot_problems(self.attribute, self.value)
 
     def candidate(self, event_id: str, at: datetime) -> Candidate:
-        """The statement, to be judged; it rests on the request. Invalid: it would have expired by then."""
+        """Return the statement as a candidate whose evidence is the request. Invalid: it would have expired by then."""
         wish = Wish(**{name: getattr(self, name) for name in Wish.model_fields})
         read = requests.statement(wish, self.user_id, event_id, at)
         return read if self.confidence is None else replace(read, confidence=self.confidence)
 
 
 class StatedBatch(Given):
-    """Statements to be remembered, all of them or none."""
+    """Statements to remember, all or none."""
 
     memories: Annotated[list[Stated], Field(min_length=1, max_length=STATEMENTS)]
 
 
 class Patch(Given):
-    """What a memory shall be from now on; what is left out stays. Null takes a field away that may be empty."""
+    """Edit of a memory: fields left out stay; null clears a field that may be empty."""
 
     content: Content | None = None
     subject: Name | None = None
@@ -167,7 +167,7 @@ class Patch(Given):
     reason: Reason | None = None
 
     def fields(self, row: Any) -> Json:
-        """The columns of a memory's row that it changes, with their new values."""
+        """Return the columns of the memory's row that change, with their new values."""
         asked = self.model_fields_set - {"version", "reason"}
         wanted = {name: getattr(self, name) for name in asked} | {n: [] for n in asked & {"tags"} if self.tags is None}
         if "structured" in asked:
@@ -175,7 +175,7 @@ class Patch(Given):
         return {name: value for name, value in wanted.items() if value != getattr(row, name)}
 
     def problems(self, row: Any, fields: Mapping[str, Any]) -> Iterator[Problem]:
-        """What is wrong with the memory as it would be."""
+        """Yield what would be wrong with the edited memory."""
         for name in sorted(self.model_fields_set - CLEARABLE - {"version", "reason"}):
             if getattr(self, name) is None:
                 yield Problem(f"/{name}", "may not be null; leave it out to keep it")
@@ -192,7 +192,7 @@ class Patch(Given):
 
 
 class Review(Given):
-    """What somebody who has looked at a memory makes of it."""
+    """A person's verdict on a memory."""
 
     verdict: Annotated[
         Literal["confirm", "reject", "release"],
@@ -207,17 +207,17 @@ SLOT: Final = frozenset({"attribute", "value"})
 CLEARABLE: Final = SLOT | {
     *("valid_from", "valid_to", "expires_at", "half_life_days", "tags", "structured"),
 }
-"""What a memory may be without."""
+"""Fields of a memory that may be cleared."""
 
 
 def span_problems(since: datetime | None, until: datetime | None) -> Iterator[Problem]:
-    """What is wrong with a time of validity."""
+    """Yield a problem if a validity ends before it begins."""
     if since is not None and until is not None and until < since:
         yield Problem("/valid_to", "lies before `valid_from`; it is true from the one to the other")
 
 
 def slot_problems(attribute: str | None, value: str | None) -> Iterator[Problem]:
-    """What is wrong with a slot."""
+    """Yield a problem if an attribute lacks its value, or a value its attribute."""
     if (attribute is None) != (value is None):
         missing = "value" if value is None else "attribute"
         yield Problem(f"/{missing}", "is required: `attribute` and `value` go together, such as home.city and Lisbon")

@@ -1,4 +1,4 @@
-"""Writing memories by hand: stating them, one or many, editing them, and saying what is to be believed."""
+"""Endpoints that write memories: statements, one or many, edits and reviews."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sqlalchemy import text
 
 from api.http import memory_edits
 from api.http.memories import carry_out, seen, shown
-from api.http.memory_edits import UNSERVED
 from api.http.memory_requests import CHARACTERS, Patch, Review, Stated, StatedBatch
 from api.ingress.dependencies import At, Door, Writer, author
 from api.ingress.large_json import Route
@@ -26,6 +25,7 @@ from core.events import request_ids
 from core.events.parsing import Name
 from core.events.request_ids import Requests, Via
 from core.extraction import stated as extraction_stated
+from core.extraction.edits import UNSERVED
 from core.extraction.stated import ATTEMPTS, Outcome, Statement
 from core.memory import memories
 from core.memory.changes import Edit, Owner
@@ -36,7 +36,7 @@ from core.types import Evidence, Json, Trust
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
 BATCH_BYTES: Final = 4 * 1024 * 1024
-"""Of a batch: 8 kB for each of as many statements as it may have."""
+"""Size of a batch: 8 kB for each statement it may have."""
 
 IdempotencyKey = Annotated[
     Name | None, Header(description="Names the request: sent again it changes nothing, and is answered as before")
@@ -48,13 +48,13 @@ REVIEWED: Final[Mapping[str, Trust]] = {
     "release": Trust.CANDIDATE,
     "reject": Trust.REJECTED,
 }
-"""How far a memory is believed after each verdict of a review."""
+"""Trust of a memory after each verdict of a review."""
 
 Spoken = Mapping[tuple[str, str], Any]
 """Messages by session and id."""
 
 REVIEWABLE: Final = UNSERVED | {Trust.DISPUTED}
-"""Memories that wait for somebody's word, and those that were refused by mistake."""
+"""Trust of memories that a review may change: unserved and disputed ones."""
 
 
 @router.post("/memories", status_code=201)
@@ -72,7 +72,7 @@ def post_memory(
 
 
 def remember(at: Door, who: Caller, stated: Stated, key: str | None, via: Via) -> Json:
-    """One statement, judged and written; under `key` it is carried out once for its user and door."""
+    """Judge and write one statement; under `key` once for its user and API."""
     began = time.perf_counter()
     (answer,) = _state(at, who, _statements(at, who, [stated], [""], _requests(at, who, via, key)))
     at.hits.took(who.tenant_id, "write", time.perf_counter() - began)
@@ -121,7 +121,7 @@ def post_review(at: At, who: Writer, memory_id: UUID, review: Review) -> Json:
 
 
 def _state(at: Door, who: Caller, statements: Sequence[Statement]) -> list[Json]:
-    """Have statements judged and written; each with the memory that stands for it."""
+    """Judge and write statements; return each with its memory."""
     gate = pipeline.usual(at.db, at.embedder, at.settings)
     outcomes = extraction_stated.state(gate, who.tenant_id, author(who), statements)
     at.bell.ring()
@@ -139,7 +139,7 @@ def _json(outcome: Outcome, rows: Mapping[UUID, Any], evidence: Mapping[UUID, li
 def _statements(
     at: Door, who: Caller, asked: Sequence[Stated], places: Sequence[str], requests: Requests
 ) -> list[Statement]:
-    """Statements that passed every check. `places`: the pointer to each; `requests`: names them."""
+    """Validate statements. `places`: the pointer to each; `requests`: makes their ids."""
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
         spoken = _spoken(tx, asked)
@@ -159,7 +159,7 @@ def _requests(at: Door, who: Caller, via: Via, key: str | None) -> Requests:
 
 
 def _statement(stated: Stated, spoken: Spoken, requests: Requests, place: int, now: datetime) -> Statement:
-    """What a person asked for, to be judged. Invalid: something is wrong with it."""
+    """Turn a request into a statement to be judged. Invalid: a field is wrong."""
     problems = [*stated.problems(), *_evidence_problems(stated, spoken)]
     if problems:
         raise Invalid(problems)
@@ -174,7 +174,7 @@ def _statement(stated: Stated, spoken: Spoken, requests: Requests, place: int, n
 
 
 def _one_group_each(asked: Sequence[Stated], places: Sequence[str]) -> Iterator[Problem]:
-    """A user's statements are judged against each other at once, and so under one group."""
+    """Yield statements whose group differs from another one of the same user: these are judged together."""
     first: dict[str, str | None] = {}
     for stated, place in zip(asked, places, strict=True):
         if first.setdefault(stated.user_id, stated.group_id) != stated.group_id:
@@ -199,7 +199,7 @@ def _is_theirs(message: Any, stated: Stated) -> bool:
 
 
 def _spoken(tx: Tx, asked: Sequence[Stated]) -> Spoken:
-    """The messages that statements cite, by session and id; those that are not there are left out."""
+    """Return the messages that statements cite, by session and id; missing ones are left out."""
     cited = {(one.session_id, one.message_id) for stated in asked for one in stated.evidence}
     if not cited:
         return {}
@@ -208,7 +208,7 @@ def _spoken(tx: Tx, asked: Sequence[Stated]) -> Spoken:
 
 
 def _edit(at: Door, who: Caller, memory_id: UUID, patch: Patch, version: int | None) -> None:
-    """One try: read, think, write if nothing came between."""
+    """Try an edit once: read, decide, write if the version has not changed."""
     with at.db.tenant(who.tenant_id) as tx:
         row = seen(memories.get(tx, memory_id), version)
     fields = memory_edits.fields(row, patch, at.settings.secrets)
@@ -217,10 +217,9 @@ def _edit(at: Door, who: Caller, memory_id: UUID, patch: Patch, version: int | N
 
 
 def _change(at: Door, who: Caller, row: Any, fields: Json, reason: str) -> None:
-    """Edit a memory as it was read; the vector of its words is made while no transaction is open.
+    """Edit a memory as it was read; its vector is computed while no transaction is open.
 
-    A row of the index is written anew for another time, too. What is let out of quarantine had no vector, so that it
-    was near to nothing.
+    The row of the index depends on the time, too. A memory that is released from quarantine had no vector.
     """
     if row.trust == Trust.QUARANTINED and fields.get("trust", row.trust) not in UNSERVED:
         fields = {"content": row.content, **fields}
@@ -232,7 +231,7 @@ def _change(at: Door, who: Caller, row: Any, fields: Json, reason: str) -> None:
 
 
 def _version(given: int | None, if_match: str | None) -> int | None:
-    """The version that was looked at, wherever it is named."""
+    """Return the version that the caller has seen, from the body or `If-Match`."""
     if if_match is None or if_match == "*":
         return given
     try:

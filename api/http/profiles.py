@@ -28,8 +28,8 @@ Held = Annotated[str | None, Header(alias="If-None-Match", description="The ETag
 
 @router.get("/users/{user_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
 def get_user_profile(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     user_id: str,
     fresh: Fresh = False,
     min_confidence: Least = 0.0,
@@ -37,13 +37,13 @@ def get_user_profile(
 ) -> Response:
     """What is known of a user: slots, lists, preferences, habits, goals, topics, each with its memories."""
     owner = Owner(user_id=user_id)
-    return _answer(owner, _found(at, who, owner, fresh=fresh), min_confidence, held)
+    return _answer(owner, _found(deps, caller, owner, fresh=fresh), min_confidence, held)
 
 
 @router.get("/groups/{group_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
 def get_group_profile(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     group_id: str,
     fresh: Fresh = False,
     min_confidence: Least = 0.0,
@@ -51,11 +51,11 @@ def get_group_profile(
 ) -> Response:
     """What is known of a group by what was said in it: members, shared topics, decisions, events and facts."""
     owner = Owner(group_id=group_id)
-    return _answer(owner, _found(at, who, owner, fresh=fresh), min_confidence, held)
+    return _answer(owner, _found(deps, caller, owner, fresh=fresh), min_confidence, held)
 
 
-def _found(at: Door, who: Caller, owner: Owner, *, fresh: bool) -> Profile:
-    found = profile.current(at.db, who.tenant_id, owner, author(who), fresh=fresh, keep=who.may("write"))
+def _found(deps: Door, caller: Caller, owner: Owner, *, fresh: bool) -> Profile:
+    found = profile.current(deps.db, caller.tenant_id, owner, author(caller), fresh=fresh, keep=caller.may("write"))
     if found is None or not found.attributes:
         raise NotFound(
             f"Nothing is known of {owner.key} yet. Publish what was said with POST /v1/events, or keep a memory, and "

@@ -1,4 +1,4 @@
-"""A transaction that begins again where someone has written in between."""
+"""A transaction that is repeated when a concurrent write interferes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from core.storage.db import Database, Tx
 Done = TypeVar("Done")
 
 ATTEMPTS: Final = 5
-"""How often an erasure begins again where someone keeps writing what it is to erase."""
+"""How often an erasure is tried while others keep writing what it is to erase."""
 
 
 def carried_out(db: Database, tenant_id: str, work: Callable[[Tx], Done]) -> Done:
-    """What the work comes to, committed. Conflict, OperationalError: it was overtaken each time, or cannot be."""
+    """Run the work in a transaction and return its result.
+
+    Conflict, OperationalError: every attempt failed, or a retry cannot help.
+    """
     for left in reversed(range(ATTEMPTS)):
         try:
             with db.tenant(tenant_id) as tx:

@@ -26,10 +26,9 @@ from rules.document.schema import Rule
 from rules.engine import cost
 from rules.engine import dry_run as engine_dry_run
 from rules.engine.similarity import Meanings
-from rules.registry import folder, lint, payload_fields, stats, store
+from rules.registry import folder, stats, store, warnings
 from rules.registry.folder import Step
 from rules.registry.limits import Allowed
-from rules.registry.lint import Neighbours
 from rules.registry.store import Edit, Stored
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
@@ -80,81 +79,81 @@ class Rollback(BaseModel):
 
 
 @router.get("")
-def get_rules(at: At, who: Reader) -> Json:
+def get_rules(deps: At, caller: Reader) -> Json:
     """All rules in force, by name."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": [_rule_json(rule) for rule in store.in_force(tx)], "next": None}
 
 
 @router.get("/schema")
-def get_schema(_who: Reader) -> Json:
+def get_schema(_caller: Reader) -> Json:
     """The JSON Schema (2020-12) of a rule."""
     return json_schema()
 
 
 @router.get("/export")
-def get_export(at: At, who: Reader) -> Json:
+def get_export(deps: At, caller: Reader) -> Json:
     """All rules in force as files, in their canonical form."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return {"files": folder.export(store.in_force(tx))}
 
 
 @router.post("/import")
 @bounded(Bounds(body=lambda _settings: FOLDER_BYTES))
-def post_import(at: At, who: RuleEditor, given: Folder) -> Json:
+def post_import(deps: At, caller: RuleEditor, given: Folder) -> Json:
     """Put a folder of files in force, all of it or nothing; answers what that does, or with `dry_run` would do."""
-    with at.db.tenant(who.tenant_id) as tx:
-        allowed = _allowed(at, tx, who)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        allowed = _allowed(deps, tx, caller)
         steps = folder.plan(tx, given.files, allowed, prune=given.prune)
         if given.expect is not None:
             folder.require_as_shown(steps, given.expect)
         plan = _plan_json(tx, steps, allowed)
-        edit = Edit(who.tenant_id, author(who).name, given.comment)
+        edit = Edit(caller.tenant_id, author(caller).name, given.comment)
         applied = [] if given.dry_run else folder.apply(tx, steps, edit, allowed)
     return {"plan": plan, "applied": [{"name": stored.name, "version": stored.version} for stored in applied]}
 
 
 @router.post("", status_code=201)
-def post_rule(at: At, who: RuleEditor, raw: Body, response: Response, comment: Comment = None) -> Json:
+def post_rule(deps: At, caller: RuleEditor, raw: Body, response: Response, comment: Comment = None) -> Json:
     """Put a new rule in force; saving a name that exists makes its next version."""
-    return _saved(at, who, _document(raw), None, comment, response)
+    return _saved(deps, caller, _document(raw), None, comment, response)
 
 
 @router.post("/validate")
-def post_validate(at: At, who: Reader, raw: Body) -> Json:
+def post_validate(deps: At, caller: Reader, raw: Body) -> Json:
     """Return whether a document is a rule that could be put in force; 422 names what speaks against it."""
     document = _document(raw)
-    with at.db.tenant(who.tenant_id) as tx:
-        allowed = _allowed(at, tx, who)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        allowed = _allowed(deps, tx, caller)
         rule = store.checked(document, allowed)
         return {"valid": True, "name": rule.name, **_remarks(tx, rule, allowed)}
 
 
 @router.post("/test")
-def post_test(at: At, who: Reader, given: Trial) -> Any:
+def post_test(deps: At, caller: Reader, given: Trial) -> Any:
     """What a rule would make of an event, with every condition's actual value; nothing is done.
 
     The event is taken to happen now: what is looked up is looked up as it stands. Of a single rule the answer also
     has the `warnings` that saving it would have.
     """
-    incoming = _incoming(given.event, at.settings.event_bytes)
-    meanings = Meanings(at.embedder)
-    with at.db.tenant(who.tenant_id) as tx:
-        event = _event(who, sessions.with_count(tx, incoming))
-        rules = _rules_to_try(tx, given, _allowed(at, tx, who))
+    incoming = _incoming(given.event, deps.settings.event_bytes)
+    meanings = Meanings(deps.embedder)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        event = _event(caller, sessions.with_count(tx, incoming))
+        rules = _rules_to_try(tx, given, _allowed(deps, tx, caller))
         lookup = engine_dry_run.look_up(tx, event, [rule for rule, _ in rules])
-        said = _warnings(tx, rules[0][0]) if len(rules) == 1 else []
+        said = warnings.of_rule(tx, rules[0][0]) if len(rules) == 1 else []
     known = engine_dry_run.facts(event, lookup, [rule for rule, _ in rules], meanings)
-    told = engine_dry_run.all_told(rules, known, meanings, 2 * at.settings.event_bytes)
+    told = engine_dry_run.all_told(rules, known, meanings, 2 * deps.settings.event_bytes)
     if len(told) == 1:
         told[0]["warnings"] = _problems_json(said)
     return told if given.rule is None else told[0]
 
 
 @router.get("/{name}")
-def get_rule(at: At, who: Reader, name: str, response: Response) -> Json:
+def get_rule(deps: At, caller: Reader, name: str, response: Response) -> Json:
     """One rule in force; its ETag is what `If-Match` wants."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         stored = store.get(tx, name)
     response.headers["ETag"] = f'"{stored.version}"'
     return _rule_json(stored)
@@ -162,8 +161,8 @@ def get_rule(at: At, who: Reader, name: str, response: Response) -> Json:
 
 @router.put("/{name}")
 def put_rule(
-    at: At,
-    who: RuleEditor,
+    deps: At,
+    caller: RuleEditor,
     name: str,
     raw: Body,
     response: Response,
@@ -171,13 +170,13 @@ def put_rule(
     comment: Comment = None,
 ) -> Json:
     """Replace a rule; with `If-Match`, only the version that you edited."""
-    return _saved(at, who, _named(_document(raw), name), _version(if_match), comment, response)
+    return _saved(deps, caller, _named(_document(raw), name), _version(if_match), comment, response)
 
 
 @router.patch("/{name}")
 def patch_rule(
-    at: At,
-    who: RuleEditor,
+    deps: At,
+    caller: RuleEditor,
     name: str,
     raw: Body,
     response: Response,
@@ -186,23 +185,25 @@ def patch_rule(
 ) -> Json:
     """Change fields of a rule (JSON Merge Patch, RFC 7396, on its first level); null removes one."""
     patch, version = _named(_document(raw), name), _version(if_match)
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         stored = store.get(tx, name)
     document = {k: v for k, v in {**stored.document, **patch}.items() if v is not None}
-    return _saved(at, who, document, stored.version if version is None else version, comment, response)
+    return _saved(deps, caller, document, stored.version if version is None else version, comment, response)
 
 
 @router.delete("/{name}", status_code=204)
-def delete_rule(at: At, who: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
+def delete_rule(deps: At, caller: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
     """Take a rule out of force; its versions stay."""
-    with at.db.tenant(who.tenant_id) as tx:
-        store.delete(tx, who.tenant_id, name, author=author(who).name, comment=comment, if_version=_version(if_match))
+    with deps.db.tenant(caller.tenant_id) as tx:
+        store.delete(
+            tx, caller.tenant_id, name, author=author(caller).name, comment=comment, if_version=_version(if_match)
+        )
 
 
 @router.get("/{name}/versions")
-def get_versions(at: At, who: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
+def get_versions(deps: At, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
     """The saved states of a rule, newest first, each with what it changed; `rule` is null where it was deleted."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         found = store.versions(tx, name, before=after, limit=limit)
     if not found and after is None:
         raise NotFound(f"There is no rule {name!r}, nor was there; `GET /v1/rules` lists those in force.")
@@ -222,17 +223,17 @@ def get_versions(at: At, who: Reader, name: str, after: int | None = None, limit
 
 @router.post("/{name}/rollback")
 def post_rollback(
-    at: At, who: RuleEditor, name: str, given: Rollback, response: Response, if_match: IfMatch = None
+    deps: At, caller: RuleEditor, name: str, given: Rollback, response: Response, if_match: IfMatch = None
 ) -> Json:
     """Put an earlier version in force again, as a new version; also after the rule was deleted."""
-    with at.db.tenant(who.tenant_id) as tx:
-        allowed = _allowed(at, tx, who)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        allowed = _allowed(deps, tx, caller)
         stored = store.rollback(
             tx,
-            who.tenant_id,
+            caller.tenant_id,
             name,
             given.version,
-            author=author(who).name,
+            author=author(caller).name,
             comment=given.comment,
             if_version=_version(if_match),
             allowed=allowed,
@@ -242,27 +243,27 @@ def post_rollback(
 
 @router.get("/{name}/stats")
 def get_stats(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     name: str,
     since: Annotated[AwareDatetime | None, Query(alias="from", description="Default: since ever")] = None,
     until: Annotated[AwareDatetime | None, Query(alias="to", description="Before this time; default: now")] = None,
 ) -> Json:
     """What a rule has done and at what cost; `beside` are the same figures of the other rules in its group."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return stats.of(tx, name, since, until)
 
 
 def _saved(
-    at: Door, who: Caller, document: Json, if_version: int | None, comment: str | None, response: Response
+    deps: Door, caller: Caller, document: Json, if_version: int | None, comment: str | None, response: Response
 ) -> Json:
-    with at.db.tenant(who.tenant_id) as tx:
-        allowed = _allowed(at, tx, who)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        allowed = _allowed(deps, tx, caller)
         stored = store.save(
             tx,
-            who.tenant_id,
+            caller.tenant_id,
             document,
-            author=author(who).name,
+            author=author(caller).name,
             comment=comment,
             if_version=if_version,
             allowed=allowed,
@@ -276,41 +277,21 @@ def _stored_json(tx: Tx, stored: Stored, allowed: Allowed, response: Response) -
 
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
-    """What is said about a rule that is right: what will probably not do as meant, and what it may cost."""
-    said = _warnings(tx, rule)
+    """Return the warnings about a valid rule, and what it may cost."""
+    said = warnings.of_rule(tx, rule)
     return {"warnings": _problems_json(said), "cost": cost.bound(rule).as_json(allowed.cost)}
 
 
-def _warnings(tx: Tx, rule: Rule) -> list[Problem]:
-    seen = payload_fields.payloads_of(tx, lint.patterns_of(rule))
-    return lint.of(rule, Neighbours(_readable(store.in_force(tx))), seen)
-
-
 def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
-    """The plan, each rule with what is to be said of it beside all that would be in force then."""
-    touched = {step.name for step in steps}
-    changed = [step.rule for step in steps if step.rule is not None]
-    kept = _readable(stored for stored in store.in_force(tx) if stored.name not in touched)
-    seen = payload_fields.payloads_of(tx, {pattern for rule in changed for pattern in lint.patterns_of(rule)})
-    neighbours, plan = Neighbours([*kept, *changed]), []
+    """Return the plan, each new rule with its warnings and cost."""
+    said, plan = warnings.of_plan(tx, steps), []
     for step in steps:
         told: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
         if step.rule is not None:
-            said = lint.of(step.rule, neighbours, seen)
-            told |= {"warnings": _problems_json(said), "cost": cost.bound(step.rule).as_json(allowed.cost)}
+            told["warnings"] = _problems_json(said[step.rule.name])
+            told["cost"] = cost.bound(step.rule).as_json(allowed.cost)
         plan.append(told)
     return plan
-
-
-def _readable(rules: Iterable[Stored]) -> list[Rule]:
-    """The rules that decide; one saved by another version of the service may not be readable, and decides nothing."""
-    found = []
-    for stored in rules:
-        try:
-            found.append(schema.parse(stored.document))
-        except Invalid:
-            continue
-    return found
 
 
 def _problems_json(problems: Iterable[Problem]) -> list[Json]:
@@ -337,8 +318,8 @@ def _draft(document: Json, allowed: Allowed) -> Rule:
         raise error.below("/rule") from None
 
 
-def _allowed(at: Door, tx: Tx, who: Caller) -> Allowed:
-    return Allowed.to(tx, at.settings, who.tenant_id)
+def _allowed(deps: Door, tx: Tx, caller: Caller) -> Allowed:
+    return Allowed.to(tx, deps.settings, caller.tenant_id)
 
 
 def _named(document: Json, name: str) -> Json:
@@ -356,10 +337,10 @@ def _incoming(document: Json, event_bytes: int) -> Incoming:
         raise error.below("/event") from None
 
 
-def _event(who: Caller, incoming: Incoming) -> Event:
+def _event(caller: Caller, incoming: Incoming) -> Event:
     return Event(
         seq=0,
-        tenant_id=who.tenant_id,
+        tenant_id=caller.tenant_id,
         id=incoming.id,
         source=incoming.source,
         event_type=incoming.event_type,

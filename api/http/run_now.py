@@ -30,19 +30,19 @@ class Run(BaseModel):
 
 
 @router.post("/{name}/run", status_code=202, summary="Run a scheduled rule now")
-def post_run(at: At, who: RuleEditor, name: str, wanted: Annotated[Run | None, JsonBody()] = None) -> Json:
+def post_run(deps: At, caller: RuleEditor, name: str, wanted: Annotated[Run | None, JsonBody()] = None) -> Json:
     """Emit the `clock.ticked` that the rule's schedule would emit, under an id of its own; its time table stays as is.
 
     The payload has `requested_by`, the key that asked. A rule that is `for_each` user reaches a page of users; `next`
     is then the `after` of the next request, null where all were reached.
     """
     wanted = wanted or Run()
-    page = at.settings.schedule_page
-    asked = Asked(author(who).name, datetime.now(UTC), page, wanted.user_id, wanted.after)
-    with at.db.tenant(who.tenant_id) as tx:
-        if log.backlog(tx, who.limits.events_waiting) >= who.limits.events_waiting:
-            raise LimitReached("events_waiting", who.limits.events_waiting)
+    page = deps.settings.schedule_page
+    asked = Asked(author(caller).name, datetime.now(UTC), page, wanted.user_id, wanted.after)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        if log.backlog(tx, caller.limits.events_waiting) >= caller.limits.events_waiting:
+            raise LimitReached("events_waiting", caller.limits.events_waiting)
         stored = store.get(tx, name)
-        ran = run_now.run(tx, who.tenant_id, stored, asked)
-    at.bell.ring()
+        ran = run_now.run(tx, caller.tenant_id, stored, asked)
+    deps.bell.ring()
     return {"rule": name, "version": stored.version, "events": [{"id": one} for one in ran.ids], "next": ran.reached}

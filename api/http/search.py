@@ -1,4 +1,4 @@
-"""Asking."""
+"""POST /v1/search and its recipes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from core.errors import Invalid, Problem
 from core.events.parsing import Content, Name
 from core.memory.as_of import Moment
 from core.search import pagination, query, recipes
+from core.search.filters import SERVED, Filters
 from core.search.pagination import Cursor
 from core.search.query import Answer, Found, Method, Question
 from core.search.recall_log import Asker
@@ -33,29 +34,29 @@ router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
 Share = Annotated[float, Field(ge=0, le=1)]
 
 GROUPED = 1000
-"""Of a ranking, so many results are looked at where no session may come more often than it is asked to."""
+"""Results of a ranking that are read to limit those of one session."""
 
 MOST = 50
-"""Values of one filter: each that does not fit is told, and all of them are read before anything else is."""
+"""Values of one filter: problems with each are reported, and all are read before anything else."""
 
 PER_GROUP = 3
-"""Results of one session, where nobody says how many."""
+"""Results of one session by default."""
 
 BY_RECIPE = ("limit", "adaptive", "min_similarity", "include")
-"""What a recipe brings along, and a request may say itself."""
+"""Parameters of a recipe that a request may override."""
 
 OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", "trust")
-"""Filters that nothing else has anything for."""
+"""Filters that apply to memories alone."""
 
 FILTERS = {"session_id", "time", "min_importance", "as_of", "known_at", "include_archived", *OF_MEMORIES_ALONE}
-"""What keeps something from being found; also `include` and `min_similarity`, which a recipe may set."""
+"""Filters; also `include` and `min_similarity`, which a recipe may set."""
 
 ANY_PAGE = {"after", "limit", "adaptive", "explain", "raw"}
-"""What may differ from page to page of one answer."""
+"""Fields that may differ from page to page of one answer."""
 
 
 class Span(BaseModel):
-    """A span of time; either end may be open."""
+    """A time span; either end may be open."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,7 +65,7 @@ class Span(BaseModel):
 
 
 class SearchRequest(BaseModel):
-    """What is asked, about whom, and what an answer must be like."""
+    """A search: query, owner and filters."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -124,13 +125,13 @@ class SearchRequest(BaseModel):
 
 @router.get("/search/recipes")
 def get_recipes(_who: Reader) -> Json:
-    """The ways of searching that have a name: what each is for, and what it asks of the ranking."""
+    """Return the named recipes: what each is for, and its parameters."""
     return {"items": [recipe.as_json() for recipe in RECIPES.values()], "next": None}
 
 
 @router.post("/search", response_model=Json)
 def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
-    """What is known that matters to the query: memories, messages and passages of documents, each with its sources."""
+    """Return memories, messages and passages of documents that match the query, each with its sources."""
     if problems := list(_problems(asked)):
         raise Invalid(problems)
     if asked.raw:
@@ -161,7 +162,7 @@ def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
 
 
 def _problems(asked: SearchRequest) -> Iterator[Problem]:
-    """What fits each for itself and does not fit together."""
+    """Yield conflicts between fields that are each valid."""
     yield from _ownerless(asked)
     if not asked.include:
         yield Problem("/include", "name one of memories, messages and documents, or leave it out for all of them")
@@ -187,7 +188,7 @@ def _ownerless(asked: SearchRequest) -> Iterator[Problem]:
 
 
 def _in_force(asked: SearchRequest) -> Recipe:
-    """The recipe, and in its place what the request says itself."""
+    """Return the recipe with the overrides of the request."""
     named = RECIPES[asked.recipe]
     said = {name: getattr(asked, name) for name in BY_RECIPE if name in asked.model_fields_set}
     said = {name: value for name, value in said.items() if value is not None or name == "min_similarity"}
@@ -197,19 +198,19 @@ def _in_force(asked: SearchRequest) -> Recipe:
 
 
 def _adapted(asked: SearchRequest, k: int) -> int:
-    """As many as the question deserves; no more than were asked for, where somebody said how many."""
+    """Return the adaptive number of results; no more than the request asks for."""
     return k if asked.limit is None else min(asked.limit, k)
 
 
 def _same(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
-    """What makes two requests one question, on whatever page of its answer: a filter's order tells nothing."""
+    """Return what identifies a question on every page of its answer; the order of values does not matter."""
     said = asked.model_dump(mode="json", exclude=ANY_PAGE)
     said |= {"tenant": tenant_id, "include": list(recipe.include), "min_similarity": recipe.min_similarity}
     return {name: sorted(value) if isinstance(value, list) else value for name, value in said.items()}
 
 
 def _page(answer: Answer, asked: SearchRequest, cursor: Cursor | None, limit: int) -> tuple[list[Found], bool]:
-    """What is shown, and whether more stands behind it."""
+    """Return the page, and whether there is another."""
     found = list(answer.results)
     if asked.group_by is not None:
         found = pagination.capped(found, shown.session_of, asked.per_group or PER_GROUP)
@@ -226,7 +227,7 @@ def _served(found: Found) -> Served:
 
 
 def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor | None, now: datetime) -> Question:
-    """One more than is shown, to know whether there is more; by session, all from which sessions are chosen."""
+    """Ask for one more than is shown, to know whether there is more; grouped by session, for all to choose from."""
     grouped = asked.group_by is not None
     return Question(
         query=asked.query,
@@ -234,6 +235,15 @@ def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor |
         group_id=asked.group_id,
         limit=GROUPED if grouped else limit + 1,
         method=asked.method,
+        filters=_filters(asked, recipe),
+        recipe=recipe,
+        after=cursor.place if cursor and not grouped else None,
+        now=now,
+    )
+
+
+def _filters(asked: SearchRequest, recipe: Recipe) -> Filters:
+    return Filters(
         include=recipe.include,
         kinds=asked.kinds,
         categories=asked.categories,
@@ -245,18 +255,15 @@ def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor |
         min_similarity=recipe.min_similarity,
         min_importance=asked.min_importance,
         include_archived=asked.include_archived,
-        trust=asked.trust or query.SERVED,
+        trust=asked.trust or SERVED,
         moment=Moment(asked.as_of, asked.known_at),
-        recipe=recipe,
-        after=cursor.place if cursor and not grouped else None,
-        now=now,
     )
 
 
 def _explained(asked: SearchRequest, recipe: Recipe, answer: Answer, now: datetime) -> Json:
-    """What was asked of the ranking in the end, which filters held, and how many of each type they let through."""
+    """Return the effective recipe and filters, and the number of rows that passed, by type."""
     held = asked.model_dump(mode="json", include=FILTERS, exclude_defaults=True, by_alias=True)
-    held |= {"include": sorted(recipe.include), "trust": list(asked.trust or query.SERVED)}
+    held |= {"include": sorted(recipe.include), "trust": list(asked.trust or SERVED)}
     if recipe.min_similarity is not None:
         held["min_similarity"] = recipe.min_similarity
     return {

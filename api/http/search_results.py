@@ -1,4 +1,4 @@
-"""How what was found is shown: each result, by session where that is asked for, and what made the ranking."""
+"""Results of a search as JSON: each result, grouped by session if asked for, with the parts of its score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.search.query import Found
 from core.types import Json, Message, Trust
 
 OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
-"""Fields that only a memory has; other results have null, and `quarantined` as `trust` where they are hostile."""
+"""Fields that only a memory has; other results have null, and `quarantined` as `trust` if hostile."""
 
 _MEMORY = (
     "id content kind category topic importance confidence trust valid_from valid_to occurred_at "
@@ -23,7 +23,7 @@ _MEMORY = (
 
 
 def result_json(found: Found, now: datetime, formula: str | None, *, raw: bool = False) -> Json:
-    """Return one result; with the formula of strength, what its scores are made of. `raw`: secrets are not masked."""
+    """Return one result; with the strength formula also the parts of its scores. `raw`: secrets are not masked."""
     hit = found.ranked.hit
     scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
     if formula is not None:
@@ -38,7 +38,7 @@ def result_json(found: Found, now: datetime, formula: str | None, *, raw: bool =
 
 
 def session_of(found: Found) -> str | None:
-    """In which session it was said; None: it is a passage of a document, or was stated outside of any."""
+    """Return the session of a result; None: a passage, or a memory stated outside of any."""
     if found.message is not None:
         return found.message.session_id
     if found.memory is None:

@@ -1,4 +1,4 @@
-"""Sessions, their messages, and what an agent keeps at hand while they last."""
+"""Sessions, their messages, and their working memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 Keys = Annotated[int, Query(ge=1, le=working_memory.KEYS)]
 
 LONGEST_TTL: Final = 366 * 86_400
-"""Seconds: what shall last longer is no working memory."""
+"""Seconds; longer than this is not working memory."""
 
 
 class Asked(BaseModel):
@@ -69,18 +69,18 @@ class Put(BaseModel):
 
 
 @router.get("/sessions")
-def get_sessions(at: At, who: Reader, asked: Annotated[Asked, Query()]) -> Json:
+def get_sessions(deps: At, caller: Reader, asked: Annotated[Asked, Query()]) -> Json:
     """Sessions, those first in which something happened last."""
     wanted = Wanted(asked.user_id, asked.group_id, asked.open, _after(asked.after), asked.limit)
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         found = transcripts.find(tx, wanted)
     return {"items": [asdict(one) for one in found], "next": _cursor(found[-1]) if len(found) == asked.limit else None}
 
 
 @router.get("/sessions/{session_id:path}/messages")
 def get_messages(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     session_id: str,
     after: int = 0,
     limit: Limit = 100,
@@ -89,8 +89,8 @@ def get_messages(
 ) -> Json:
     """A session's messages in their order, each with whether it is hidden; `after` is a position."""
     if raw:
-        unscreened.allow(at, who, "messages", session_id=session_id)
-    with at.db.tenant(who.tenant_id) as tx:
+        unscreened.allow(deps, caller, "messages", session_id=session_id)
+    with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         hidden = hidden_messages.hidden(tx, session_id)
         if last is not None:
@@ -103,104 +103,104 @@ def get_messages(
 
 @router.post("/sessions/{session_id:path}/messages/{message_id:path}/hide")
 def post_hide(
-    at: At, who: Writer, session_id: str, message_id: str, asked: Annotated[HideRequest | None, JsonBody()] = None
+    deps: At, caller: Writer, session_id: str, message_id: str, asked: Annotated[HideRequest | None, JsonBody()] = None
 ) -> Json:
     """Leave a message out of contexts. It stays where it is, and searches find it. Hiding it twice changes nothing."""
     reason = asked.reason if asked else None
-    with at.db.tenant(who.tenant_id) as tx:
-        hidden_messages.hide(tx, who.tenant_id, session_id, message_id, author(who), reason)
-        rolling.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
+    with deps.db.tenant(caller.tenant_id) as tx:
+        hidden_messages.hide(tx, caller.tenant_id, session_id, message_id, author(caller), reason)
+        rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
         shown = _whole(tx, session_id, message_id)
-    at.bell.ring()
+    deps.bell.ring()
     return shown
 
 
 @router.post("/sessions/{session_id:path}/messages/{message_id:path}/restore")
-def post_restore(at: At, who: Writer, session_id: str, message_id: str) -> Json:
+def post_restore(deps: At, caller: Writer, session_id: str, message_id: str) -> Json:
     """Show a message in contexts again. Restoring what is not hidden changes nothing."""
-    with at.db.tenant(who.tenant_id) as tx:
-        hidden_messages.restore(tx, who.tenant_id, session_id, message_id, author(who))
-        rolling.forget_messages(tx, who.tenant_id, [(session_id, message_id)])
+    with deps.db.tenant(caller.tenant_id) as tx:
+        hidden_messages.restore(tx, caller.tenant_id, session_id, message_id, author(caller))
+        rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
         shown = _whole(tx, session_id, message_id)
-    at.bell.ring()
+    deps.bell.ring()
     return shown
 
 
 @router.get("/sessions/{session_id:path}/messages/{message_id:path}")
-def get_message(at: At, who: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
+def get_message(deps: At, caller: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
     """One message with all its text and what came with it; who hid it; which events brought it once more."""
     if raw:
-        unscreened.allow(at, who, "message", session_id=session_id)
-    with at.db.tenant(who.tenant_id) as tx:
+        unscreened.allow(deps, caller, "message", session_id=session_id)
+    with deps.db.tenant(caller.tenant_id) as tx:
         return _whole(tx, session_id, message_id, raw=raw)
 
 
 @router.get("/sessions/{session_id:path}/working")
 def get_all_working(
-    at: At,
-    who: Reader,
+    deps: At,
+    caller: Reader,
     session_id: str,
     after: Annotated[str, Query(description="The `next` of the page before")] = "",
     limit: Keys = working_memory.KEYS,
 ) -> Json:
     """All that the session keeps at hand, by key."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         kept = working_memory.of_session(tx, session_id, after=after, limit=limit)
     return {"items": [asdict(one) for one in kept], "next": kept[-1].key if len(kept) == limit else None}
 
 
 @router.put("/sessions/{session_id:path}/working/{key}")
-def put_working(at: At, who: Writer, session_id: str, key: Name, asked: Put) -> Json:
+def put_working(deps: At, caller: Writer, session_id: str, key: Name, asked: Put) -> Json:
     """Keep any JSON under a key until it expires or the session ends; in place of what was there."""
-    with at.db.tenant(who.tenant_id) as tx:
-        return asdict(working_memory.put(tx, who.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return asdict(working_memory.put(tx, caller.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
 
 
 @router.get("/sessions/{session_id:path}/working/{key}")
-def get_working(at: At, who: Reader, session_id: str, key: Name) -> Json:
+def get_working(deps: At, caller: Reader, session_id: str, key: Name) -> Json:
     """What is kept under a key; 404 once it has expired or the session has ended."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(working_memory.get(tx, session_id, key))
 
 
 @router.delete("/sessions/{session_id:path}/working/{key}", status_code=204)
-def delete_working(at: At, who: Writer, session_id: str, key: Name) -> Response:
+def delete_working(deps: At, caller: Writer, session_id: str, key: Name) -> Response:
     """Let go of a key. Where nothing is kept under it, nothing changes."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         working_memory.drop(tx, session_id, key)
     return Response(status_code=204)
 
 
 @router.patch("/sessions/{session_id:path}/state")
-def patch_state(at: At, who: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
+def patch_state(deps: At, caller: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
     """Merge an object into the state of the session (RFC 7396): topic, intent, how far a task is; null removes."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         state.merge(tx, session_id, patch)
         return asdict(sessions.get(tx, session_id))
 
 
 @router.get("/sessions/{session_id:path}")
-def get_session(at: At, who: Reader, session_id: str) -> Json:
+def get_session(deps: At, caller: Reader, session_id: str) -> Json:
     """Where a session stands."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(sessions.get(tx, session_id))
 
 
 @router.delete("/sessions/{session_id:path}")
-def delete_session(at: At, who: Writer, session_id: str) -> Json:
+def delete_session(deps: At, caller: Writer, session_id: str) -> Json:
     """Erase a session for good: messages, summaries, working memory, and every word of it in the log.
 
     What was learnt from it stays, without the quotes; episodes, which retell it, go. A second time: 404.
     """
 
     def work(tx: Tx) -> Mapping[str, int]:
-        return session.session(tx, who.tenant_id, session_id, author(who))
+        return session.session(tx, caller.tenant_id, session_id, author(caller))
 
-    counts = retrying.carried_out(at.db, who.tenant_id, work)
-    at.recent.forget(who.tenant_id, [session_id])
-    at.bell.ring()
+    counts = retrying.carried_out(deps.db, caller.tenant_id, work)
+    deps.recent.forget(caller.tenant_id, [session_id])
+    deps.bell.ring()
     return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
 
 

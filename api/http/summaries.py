@@ -1,4 +1,4 @@
-"""What stands for a long session: its rolling summary, and the plans that are worked on in it."""
+"""The rolling summary of a long session, and the plans worked on in it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 
 @router.get("/sessions/{session_id:path}/summary")
-def get_summary(at: At, who: Reader, session_id: str) -> Json:
+def get_summary(deps: At, caller: Reader, session_id: str) -> Json:
     """The summary that stands for the session's messages up to `to_position`, and the key messages beside it."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         found = rolling.latest(tx, session_id)
     if found is None:
-        limits = at.settings
+        limits = deps.settings
         raise NotFound(
             f"Session {session_id!r} has no summary yet: it gets one from {limits.summarize_messages} messages or "
             f"{limits.summarize_tokens} tokens on. Until then read its messages."
@@ -41,9 +41,9 @@ def get_summary(at: At, who: Reader, session_id: str) -> Json:
 
 
 @router.get("/sessions/{session_id:path}/plans")
-def get_plans(at: At, who: Reader, session_id: str) -> Json:
+def get_plans(deps: At, caller: Reader, session_id: str) -> Json:
     """The plans of a session, the one that was spoken of last first; those that are finished as well."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         found = tracker.find(tx, session_id)
         if not found:
             sessions.get(tx, session_id)

@@ -1,4 +1,4 @@
-"""What a tenant allows its rules, where they may send something, and its secrets."""
+"""Settings of a tenant: high-risk rules, webhook destinations, secrets, limits."""
 
 from __future__ import annotations
 
@@ -70,88 +70,88 @@ class SecretPut(BaseModel):
 
 
 @router.get("/tenant/webhooks")
-def get_webhooks(at: At, who: Reader) -> Json:
+def get_webhooks(deps: At, caller: Reader) -> Json:
     """Where the tenant's rules may send something: hosts, channels, queues; addresses and secrets are masked."""
-    with at.db.tenant(who.tenant_id) as tx:
-        return destinations.shown(tx, at.settings, who.tenant_id)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return destinations.shown(tx, deps.settings, caller.tenant_id)
 
 
 @router.put("/tenant/webhooks")
-def put_webhooks(at: At, who: Admin, asked: WebhooksPut) -> Json:
+def put_webhooks(deps: At, caller: Admin, asked: WebhooksPut) -> Json:
     """Choose hosts, set channels and the signing secret; what rules send elsewhere is given up from now on."""
     wanted = destinations.Wanted(
         hosts=asked.hosts,
         channels=None if asked.channels is None else {name: _plain(one) for name, one in asked.channels.items()},
         signing=_plain(asked.signing_secret),
     )
-    with at.db.tenant(who.tenant_id) as tx:
-        destinations.put(tx, at.settings, who.tenant_id, wanted, by=author(who).name)
-        return destinations.shown(tx, at.settings, who.tenant_id)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        destinations.put(tx, deps.settings, caller.tenant_id, wanted, by=author(caller).name)
+        return destinations.shown(tx, deps.settings, caller.tenant_id)
 
 
 @router.get("/tenant/secrets")
-def get_secrets(at: At, who: Reader) -> Json:
+def get_secrets(deps: At, caller: Reader) -> Json:
     """The secrets that headers of webhooks may name, without their values."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": [one.as_json() for one in secrets.all_of(tx, "header")], "next": None}
 
 
 @router.get("/tenant/secrets/{name}")
-def get_secret(at: At, who: Reader, name: SecretName) -> Json:
+def get_secret(deps: At, caller: Reader, name: SecretName) -> Json:
     """When a secret was stored, and by whom; never its value."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         return secrets.get(tx, "header", name).as_json()
 
 
 @router.put("/tenant/secrets/{name}")
-def put_secret(at: At, who: Admin, name: SecretName, asked: SecretPut) -> Json:
+def put_secret(deps: At, caller: Admin, name: SecretName, asked: SecretPut) -> Json:
     """Store a secret, in place of an earlier one of its name; rules name it as `{"secret": "…"}`."""
-    sealer, value = vault.opened(at.settings), asked.value.get_secret_value()
-    with at.db.tenant(who.tenant_id) as tx:
-        done = secrets.put(tx, sealer, who.tenant_id, "header", name, value, by=author(who).name)
+    sealer, value = vault.opened(deps.settings), asked.value.get_secret_value()
+    with deps.db.tenant(caller.tenant_id) as tx:
+        done = secrets.put(tx, sealer, caller.tenant_id, "header", name, value, by=author(caller).name)
     return done.as_json()
 
 
 @router.delete("/tenant/secrets/{name}", status_code=204)
-def delete_secret(at: At, who: Admin, name: SecretName) -> None:
+def delete_secret(deps: At, caller: Admin, name: SecretName) -> None:
     """Delete a secret; webhooks that name it are given up with that reason from now on."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         secrets.delete(tx, "header", name)
 
 
 @router.get("/tenant")
-def get_tenant(at: At, who: Reader) -> Json:
+def get_tenant(deps: At, caller: Reader) -> Json:
     """The tenant of the key."""
-    with at.db.tenant(who.tenant_id) as tx:
-        return _json(who, allows=tenants.allows_high_risk(tx, who.tenant_id))
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return _json(caller, allows=tenants.allows_high_risk(tx, caller.tenant_id))
 
 
 @router.patch("/tenant")
-def patch_tenant(at: At, who: Admin, patch: TenantPatch) -> Json:
+def patch_tenant(deps: At, caller: Admin, patch: TenantPatch) -> Json:
     """Allow rules of high risk to run without approval, or no longer; every router knows within a second."""
-    with at.db.tenant(who.tenant_id) as tx:
-        tenants.allow_high_risk(tx, who.tenant_id, allowed=patch.allow_high_risk)
-    return _json(who, allows=patch.allow_high_risk)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        tenants.allow_high_risk(tx, caller.tenant_id, allowed=patch.allow_high_risk)
+    return _json(caller, allows=patch.allow_high_risk)
 
 
 @router.get("/tenant/limits")
-def get_limits(at: At, who: Reader) -> Json:
+def get_limits(deps: At, caller: Reader) -> Json:
     """Return the limits in force for the tenant of the key, what was granted to it, and what it has chosen."""
-    with at.db.tenant(who.tenant_id) as tx:
-        return limits.view(tx, who.tenant_id, at.settings.tenant_limits)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)
 
 
 @router.put("/tenant/limits")
-def put_limits(at: At, who: Admin, chosen: Json) -> Json:
+def put_limits(deps: At, caller: Admin, chosen: Json) -> Json:
     """Choose limits lower than those granted, `{}` to choose none; the operator raises them on the command line."""
-    with at.db.tenant(who.tenant_id) as tx:
-        limits.choose(tx, who.tenant_id, chosen, at.settings.tenant_limits)
-        return limits.view(tx, who.tenant_id, at.settings.tenant_limits)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        limits.choose(tx, caller.tenant_id, chosen, deps.settings.tenant_limits)
+        return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)
 
 
 def _plain(given: SecretStr | None) -> str | None:
     return None if given is None else given.get_secret_value().strip()
 
 
-def _json(who: Caller, *, allows: bool) -> Json:
-    return {"id": who.tenant_id, "allow_high_risk": allows}
+def _json(caller: Caller, *, allows: bool) -> Json:
+    return {"id": caller.tenant_id, "allow_high_risk": allows}

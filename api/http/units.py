@@ -22,10 +22,10 @@ SeenBy = Annotated[Name | None, Query(description="Only what this user heard; wi
 
 @router.get("/sessions/{session_id:path}/units")
 def get_units(
-    at: At, who: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
+    deps: At, caller: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
 ) -> Json:
     """A session's units, newest first: each with subject, summary, narrative, participants, keywords, dated facts."""
-    with at.db.tenant(who.tenant_id) as tx:
+    with deps.db.tenant(caller.tenant_id) as tx:
         found = units.of_session(tx, session_id, user_id, before=after, limit=limit)
     following = str(found[-1].from_position) if len(found) == limit else None
     return {"items": [asdict(unit) for unit in found], "next": following}

@@ -6,11 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import text
 
 from api.ingress.dependencies import At, Reader, RuleEditor
 from api.ingress.large_json import Route
-from core.errors import NotFound
+from core.tenancy import endpoints
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
@@ -25,23 +24,15 @@ class EnableRequest(BaseModel):
 
 
 @router.get("/endpoints")
-def get_endpoints(at: At, who: Reader) -> Json:
+def get_endpoints(deps: At, caller: Reader) -> Json:
     """Webhooks and channels that failed when they were last called; those given up after days carry `disabled_at`."""
-    with at.db.tenant(who.tenant_id) as tx:
-        rows = tx.execute(_LIST).mappings().all()
-    return {"items": [dict(row) for row in rows], "next": None}
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return {"items": endpoints.failing(tx), "next": None}
 
 
 @router.post("/endpoints/enable")
-def post_enable(at: At, who: RuleEditor, asked: EnableRequest) -> Json:
+def post_enable(deps: At, caller: RuleEditor, asked: EnableRequest) -> Json:
     """Call an address again that was given up. What failed meanwhile is retried by `imprint dead replay`."""
-    with at.db.tenant(who.tenant_id) as tx:
-        if tx.execute(_ENABLE, {"address": asked.address}).rowcount == 0:
-            raise NotFound(f"No address {asked.address!r} has been failing. GET /v1/endpoints lists those that have.")
+    with deps.db.tenant(caller.tenant_id) as tx:
+        endpoints.enable(tx, asked.address)
     return {"address": asked.address, "enabled": True}
-
-
-_LIST = text("SELECT address, failing_since, failures, disabled_at, error FROM endpoints ORDER BY failing_since DESC")
-
-_ENABLE = text("DELETE FROM endpoints WHERE address = :address")
-"""It begins anew: what it failed before counts no longer."""

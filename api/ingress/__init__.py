@@ -1,1 +1,1 @@
-"""What every HTTP request passes: connection limits, admission, bodies, dependencies, errors."""
+"""Ingress of every HTTP request: connection limits, admission, bodies, dependencies, errors."""

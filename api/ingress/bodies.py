@@ -26,7 +26,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def announced(headers: Headers) -> int | None:
-    """Bytes of the body by its headers: 0 where there is none, None where it comes in chunks."""
+    """Return the size of the body by its headers, in bytes: 0 without a body, None if it comes in chunks."""
     size: int | None = 0
     for name, value in headers:
         if name == b"transfer-encoding":
@@ -70,13 +70,13 @@ def require(size: int | None, most: int) -> None:
 
 
 def again(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that hands out a body that was read, and then what the server has to say."""
+    """Return a `receive` that replays a body already read, and then passes on the messages of the server."""
     unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def handed() -> Message:
+    async def receive_again() -> Message:
         return unread.pop() if unread else await receive()
 
-    return handed
+    return receive_again
 
 
 async def refuse(answer: Response, scope: Scope, receive: Receive, send: Send, *, unread: bool) -> None:

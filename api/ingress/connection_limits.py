@@ -19,7 +19,7 @@ READ_BYTES: Final = 256 * 1024
 """At most so much comes at once from the event loop, and is parsed before anything can be counted."""
 
 ROOM: Final = 2
-"""The head on the wire, with its colons and line ends, against names and values alone. `Gate` counts exactly."""
+"""Head on the wire, with colons and line ends, per byte of names and values. `AdmissionControl` counts exactly."""
 
 LINGER_BYTES: Final = 1024 * 1024
 LINGER_SECONDS: Final = 2.0
@@ -91,12 +91,12 @@ class BoundedProtocol(HttpToolsProtocol):
             super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        if self._counted(len(url)):
+        if self._is_within_bounds(len(url)):
             super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._lines += 1
-        if self._counted(len(name) + len(value)) and self._in_head:  # Trailers are counted, and say nothing.
+        if self._is_within_bounds(len(name) + len(value)) and self._in_head:  # Trailers are counted, and say nothing.
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -126,7 +126,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._unread.cancel()
             self._unread = None
 
-    def _counted(self, size: int) -> bool:
+    def _is_within_bounds(self, size: int) -> bool:
         """Return whether what was parsed of a head is within its bounds; where it is not, the request is refused."""
         self._length += size
         if not self._refused and (self._lines > HEADERS or self._length > ROOM * HEADER_BYTES):

@@ -9,11 +9,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 JSON: Final = b"application/json"
 
 _NO_TYPE: Final = frozenset({b"", b"application/x-www-form-urlencoded"})
-"""What a client sends that was not told what its body is. No route takes a form."""
+"""Content type that clients send by default. No route takes a form."""
 
 
 def typed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of a request, with `application/json` where they give its body no type, or that of a form."""
+    """Return the headers of a request, with `application/json` where they give its body no type, or that of a form."""
     given = [value for name, value in headers if name.lower() == b"content-type"]
     if any(value.partition(b";")[0].strip().lower() not in _NO_TYPE for value in given):
         return headers

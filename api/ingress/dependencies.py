@@ -1,4 +1,4 @@
-"""What every endpoint shares: who is asking, what may be asked, and how a refusal looks (RFC 9457)."""
+"""Dependencies of the endpoints: the container of shared objects, the caller of a request and the scopes of its key."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ log = structlog.get_logger()
 
 
 ANSWER: Final = TypeAdapter(Json)
-"""How an endpoint's answer looks in JSON."""
+"""Serializer of an endpoint's answer."""
 
 KEY_SECONDS = 5.0
-"""How long a key that was found valid is not looked up again, nor the limits of its tenant.
+"""How long a valid key and the limits of its tenant are cached.
 
-A revoked key is refused after this time, and a changed limit holds.
+A revoked key is refused, and a changed limit applies, after this time.
 """
 
 STRANGERS: Final = 2
-"""Keys that are not known yet, looked up at the same time."""
+"""Unknown keys looked up at the same time."""
 
 
 @dataclass(slots=True)
 class Readiness:
-    """What `/readyz` found last, and when; one request looks at a time."""
+    """The last result of `/readyz` and its time; one request checks at a time."""
 
     missing: Sequence[str] = ()
     looked_at: float = float("-inf")
@@ -56,7 +56,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What the endpoints work with; one a process, at `app.state.door`."""
+    """Container of the objects that endpoints share; one a process, at `app.state.deps`."""
 
     settings: Settings
     db: Database
@@ -74,40 +74,40 @@ class Door:
     strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(STRANGERS))
 
     def of(self, tenant_id: str) -> Self:
-        """The same for the requests of one tenant: its vectors are cached apart from those of others."""
+        """Return the dependencies for one tenant, whose vectors are cached apart from those of others."""
         return replace(self, embedder=self.embedder.of(tenant_id))
 
 
 async def door(request: Request) -> Door:
-    """What the endpoints work with, for the tenant that asks. Async: for what never waits, a thread costs more."""
-    found: Door = request.app.state.door
+    """Return the dependencies for the tenant of the request. Async: for what never waits, a thread costs more."""
+    found: Door = request.app.state.deps
     admitted: Admitted | None = request.scope.get(ADMITTED)
-    return found if admitted is None else found.of(admitted.who.tenant_id)
+    return found if admitted is None else found.of(admitted.caller.tenant_id)
 
 
 ADMITTED: Final = "imprint.admitted"
-"""Where a request carries whom the gate let in."""
+"""Key of the request's scope under which admission control leaves an `Admitted`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """Whom the gate let in, and the scope that it found their key to have (None: any key would do)."""
+    """The caller that was admitted, and the scope required of their key (None: any key will do)."""
 
-    who: Caller
+    caller: Caller
     scope: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """A dependency: the caller, whose key the gate has found to have this scope. It is what the gate goes by."""
+    """A dependency: the caller, whose key has this scope. Admission control enforces it."""
 
     scope: str | None
 
     async def __call__(self, request: Request) -> Caller:
         admitted: Admitted = request.scope[ADMITTED]
         if admitted.scope != self.scope:
-            raise RuntimeError(f"The gate has looked for {admitted.scope!r}, and the endpoint needs {self.scope!r}.")
-        return admitted.who
+            raise RuntimeError(f"The scope {admitted.scope!r} was checked, but the endpoint needs {self.scope!r}.")
+        return admitted.caller
 
 
 caller: Final = Needs(None)
@@ -115,53 +115,53 @@ caller: Final = Needs(None)
 
 
 def scope(name: str) -> Needs:
-    """A dependency: the caller, if their key has the scope. The gate refuses all others before it reads their body."""
+    """Return a dependency: the caller, if their key has the scope. All others are refused before their body is read."""
     return Needs(name)
 
 
-async def identify(at: Door, authorization: str) -> Caller:
+async def identify(deps: Door, authorization: str) -> Caller:
     """Return who holds the key in `Authorization: Bearer`; Unauthorized if nobody."""
     word, _, key = authorization.partition(" ")
     if word.lower() != "bearer" or not key:
         raise errors.Unauthorized
-    known = at.keys.get(key)
+    known = deps.keys.get(key)
     if known is None:
-        # Made-up keys wait for each other and not for a thread, so that those who are known find one.
-        async with at.strangers:
-            known = await _looked_up(at, key)
+        # Unknown keys wait for each other and not for a thread, so that known callers find one free.
+        async with deps.strangers:
+            known = await _looked_up(deps, key)
     elif time.monotonic() - known[0] > KEY_SECONDS:
-        known = await _looked_up(at, key)
+        known = await _looked_up(deps, key)
     return known[1]
 
 
-async def _looked_up(at: Door, key: str) -> tuple[float, Caller]:
+async def _looked_up(deps: Door, key: str) -> tuple[float, Caller]:
     # As of when it was looked up, not of when the answer came: a revoked key is refused after KEY_SECONDS.
     began = time.monotonic()
     try:
-        who = await run_in_threadpool(tenants.caller, at.db, key, at.settings.tenant_limits)
+        caller = await run_in_threadpool(tenants.caller, deps.db, key, deps.settings.tenant_limits)
     except errors.Unauthorized:
-        at.keys.pop(key, None)
+        deps.keys.pop(key, None)
         raise
-    at.keys[key] = began, who
-    return began, who
+    deps.keys[key] = began, caller
+    return began, caller
 
 
-def require_scope(who: Caller, name: str | None) -> None:
+def require_scope(caller: Caller, name: str | None) -> None:
     """Refuse a key without the scope; None: any will do. Forbidden."""
-    if name is not None and not who.may(name):
+    if name is not None and not caller.may(name):
         raise errors.Forbidden(
             f"This key lacks the scope `{name}`. Create one with `imprint keys create --scopes {name}`."
         )
 
 
 async def body(request: Request) -> bytes:
-    """The request's body as it came; the gate has read it, within the bound of the route."""
+    """Return the raw body, which admission control has read within the bound of the route."""
     return await request.body()
 
 
-def author(who: Caller) -> Author:
-    """The key's holder, as who changes something."""
-    return Author(f"key:{who.key_id}")
+def author(caller: Caller) -> Author:
+    """Return the holder of the key as the author of a change."""
+    return Author(f"key:{caller.key_id}")
 
 
 At = Annotated[Door, Depends(door)]
@@ -173,9 +173,9 @@ RuleEditor = Annotated[Caller, Depends(scope("rules"))]
 
 
 def answered(content: Json) -> Response:
-    """An answer made into JSON in the thread that made it.
+    """Serialize an answer in the thread of the endpoint.
 
-    What an endpoint returns as it is goes through two more, one that checks it and the one that all requests share:
+    A plain return value passes two more threads, one that checks it and the one that all requests share:
     0.08 ms of the 0.6 that a search costs beside the searching.
     """
     return Response(ANSWER.dump_json(content), media_type="application/json")

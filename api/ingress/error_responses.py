@@ -60,7 +60,7 @@ def install(app: FastAPI) -> None:
 
 
 def refusal(error: Exception) -> Response:
-    """The answer to an error, wherever it was raised."""
+    """Return the answer to an error, wherever it was raised."""
     return next(_ANSWERS[kind] for kind in type(error).__mro__ if kind in _ANSWERS)(error)
 
 
@@ -126,7 +126,7 @@ _ANSWERS: Final[Mapping[type[Exception], Callable[[Any], Response]]] = {
     DataError: _on_value,
     Exception: _on_surprise,
 }
-"""What is answered to which error; the most special kind decides."""
+"""The answer to each kind of error; the most specific kind applies."""
 
 
 PROTECTIVE: Final[Sequence[tuple[bytes, bytes]]] = (
@@ -165,7 +165,7 @@ class Outermost:
 
 
 def protected(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers, and those of PROTECTIVE that they lack."""
+    """Return the headers, with those of PROTECTIVE that they lack."""
     given = list(headers)
     names = {name for name, _ in given}
     return given + [one for one in PROTECTIVE if one[0] not in names]

@@ -1,4 +1,4 @@
-"""How a tenant's searches and statements have fared since this process began; each is told its own alone."""
+"""Hit rate and latency of each tenant's searches and statements since this process began."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.maintenance import memory_stats
 from core.types import Json
 
 TIMINGS = 1_000
-"""How many of the latest are kept of each tenant, for percentiles."""
+"""How many recent durations are kept of each tenant, for percentiles."""
 
 
 class Hits:
@@ -22,13 +22,13 @@ class Hits:
         self._seconds = defaultdict[tuple[str, str], deque[float]](lambda: deque(maxlen=TIMINGS))
 
     def note(self, tenant_id: str, *, hit: bool) -> None:
-        """A search was answered, with a memory in it or without."""
+        """Count an answered search, with a memory in it or without."""
         with self._lock:
             self._searches[tenant_id] += 1
             self._hits[tenant_id] += hit
 
     def of(self, tenant_id: str) -> Json:
-        """The tenant's searches, and the share of them that handed out a memory; none before the first."""
+        """Return the tenant's searches, and the share of them that returned a memory; none before the first."""
         with self._lock:
             searches, hits = self._searches[tenant_id], self._hits[tenant_id]
         return {
@@ -38,12 +38,12 @@ class Hits:
         }
 
     def took(self, tenant_id: str, what: str, seconds: float) -> None:
-        """Something of the tenant's was answered in this time: `search` or `write`."""
+        """Record the duration of a `search` or `write` of the tenant."""
         with self._lock:
             self._seconds[tenant_id, what].append(seconds)
 
     def latency(self, tenant_id: str) -> Json:
-        """Percentiles in milliseconds of answering the tenant's searches and of remembering its statements."""
+        """Return percentiles in milliseconds of the tenant's searches and writes."""
         with self._lock:
             held = {what: list(self._seconds.get((tenant_id, what), ())) for what in ("search", "write")}
         return {what: memory_stats.percentiles(seconds) for what, seconds in held.items()}

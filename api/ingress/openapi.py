@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beside the code: summaries that are sentences, and the body of `POST /v1/events`."""
+"""Additions to the OpenAPI document: summaries that are sentences, and the body of `POST /v1/events`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EVENTS_BODY: Final[Json] = {
         },
     }
 }
-"""Given by hand, as the endpoint reads the body itself: in whatever form, and no further than its limit."""
+"""Written by hand, because the endpoint reads the body itself: in any form, up to its limit."""
 
 
 def summarise(routes: Iterable[BaseRoute]) -> None:

@@ -1,4 +1,4 @@
-"""Reading text as it was sent: who may, and the record that it was read."""
+"""Access to text as it was sent: the scope it takes, and the record that it was read."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ SCOPE = "raw"
 Raw = Annotated[bool, Query(description="Text as it was sent, secrets included; needs the scope `raw`, is recorded")]
 
 
-def allow(at: Door, who: Caller, door: str, **about: str | None) -> None:
+def allow(deps: Door, caller: Caller, door: str, **about: str | None) -> None:
     """Record that a caller reads raw text, before any of it is handed out. Forbidden: the key lacks the scope.
 
     `about`: whose text it is, such as `user_id`; a user's erasure finds the record by it.
     """
-    if not who.may(SCOPE):
+    if not caller.may(SCOPE):
         raise Forbidden(
             f"Raw text takes the scope `{SCOPE}`. Create a key with `imprint keys create --scopes {SCOPE}`."
         )
     named = {name: value for name, value in about.items() if value is not None}
-    payload = {"door": door, "by": f"key:{who.key_id}", **named}
-    with at.db.tenant(who.tenant_id) as tx:
-        log.announce(tx, who.tenant_id, [Announcement(str(uuid7()), "raw.read", datetime.now(UTC), payload)])
-    at.bell.ring()
+    payload = {"door": door, "by": f"key:{caller.key_id}", **named}
+    with deps.db.tenant(caller.tenant_id) as tx:
+        log.announce(tx, caller.tenant_id, [Announcement(str(uuid7()), "raw.read", datetime.now(UTC), payload)])
+    deps.bell.ring()

@@ -1,7 +1,7 @@
-"""What each route needs of its caller and takes of a body, known before a byte of the body is read.
+"""Scope and size limits of each route, known before a byte of the body is read.
 
-A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the rest
-where a route differs from the default. The table is made of the routes themselves.
+A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the
+rest where a route differs from the default. The table is made of the routes themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.config import Settings
 from core.errors import Misconfigured
 
 BODY_BYTES: Final = 1024 * 1024
-"""Of a request whose route says nothing else. A statement, a question or a rule has a hundredth of it."""
+"""Default body limit. A statement, a question or a rule has a hundredth of it."""
 
 PREFIX: Final = 2
 """Segments of a path by which routes are looked up: all routes of one resource share them."""
@@ -34,7 +34,7 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How large a body of a route may be, what its requests count towards, and whether it needs no key."""
+    """Bounds of a route: the size of a body, the limit its requests count towards, and whether it needs no key."""
 
     body: Callable[[Settings], int] = lambda _settings: BODY_BYTES
     counted: Counted = "requests"
@@ -47,16 +47,16 @@ DEFAULT: Final = Bounds()
 def bounded(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
     """Declare the bounds of an endpoint that differ from the default; goes below the decorator of the route."""
 
-    def declared(endpoint: Endpoint) -> Endpoint:
+    def declare(endpoint: Endpoint) -> Endpoint:
         endpoint.bounds = bounds  # type: ignore[attr-defined]
         return endpoint
 
-    return declared
+    return declare
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a route asks: the scope (None: any key will do), the most bytes of a body, and its bounds."""
+    """Access to a route: the scope (None: any key will do), the most bytes of a body, and its bounds."""
 
     route: Any
     scope: str | None

@@ -1,7 +1,7 @@
-"""Waiting until work has ended: one watcher of the process looks for all who wait, however many they are.
+"""Waiting until work has ended: one watcher of the process polls for all who wait, however many they are.
 
-A look costs one query for each tenant that somebody waits for. It is repeated soon while work ends, and less and less
-often while nothing does, so that what waits an hour for a debounce costs next to nothing.
+A poll costs one query for each tenant waited for. It is repeated soon while work ends, and less and less often while
+nothing does, so that waiting an hour for a debounce costs next to nothing.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ log = structlog.get_logger()
 SOONEST_SECONDS: Final = 0.05
 LATEST_SECONDS: Final = 1.0
 SLOWER: Final = 1.3
-"""By which each pause grows in which nothing has ended."""
+"""Factor by which the pause grows each time nothing has ended."""
 
 SHARE: Final = 10
-"""A look that takes long is followed by a pause of so many times its length: a busy database is not asked more."""
+"""A slow poll is followed by a pause of so many times its length, to spare a busy database."""
 
 
 @dataclass(slots=True)
 class _Tenant:
-    """Who waits for a tenant's work: for each the place in the log, and whether debounces are to be ended."""
+    """The requests that wait for a tenant's work, each with its place in the log and whether to end debounces."""
 
     waiting: dict[asyncio.Future[None], tuple[int, bool]] = field(default_factory=dict)
     pause: float = SOONEST_SECONDS
@@ -50,8 +50,8 @@ class Settling:
         self._news = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
 
-    async def settled(self, tenant_id: str, seq: int, seconds: float, *, flush: bool) -> int:
-        """Wait until everything up to a place in the log has ended; how much has not after so many seconds."""
+    async def wait(self, tenant_id: str, seq: int, seconds: float, *, flush: bool) -> int:
+        """Wait until everything up to a place in the log has ended; return how much has not after so many seconds."""
         tenant = self._tenants.setdefault(tenant_id, _Tenant())
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         tenant.waiting[turn] = seq, flush
@@ -61,7 +61,7 @@ class Settling:
             async with asyncio.timeout(max(seconds, SOONEST_SECONDS)):
                 await turn
         except TimeoutError:
-            return await run_in_threadpool(self._pending, tenant_id, seq)
+            return await run_in_threadpool(self._count_pending, tenant_id, seq)
         finally:
             tenant.waiting.pop(turn, None)
             if not tenant.waiting and self._tenants.get(tenant_id) is tenant:
@@ -116,6 +116,6 @@ class Settling:
             self._bell.ring()
         return found
 
-    def _pending(self, tenant_id: str, seq: int) -> int:
+    def _count_pending(self, tenant_id: str, seq: int) -> int:
         with self._db.tenant(tenant_id) as tx:
             return event_log.pending(tx, seq)

@@ -44,7 +44,7 @@ async def tools(context: Context, _page: PaginatedRequestParams | None) -> ListT
 
 
 async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult:
-    """What a tool answers, or what was wrong with the call, for the model to read. MCPError: there is no such tool."""
+    """Return the answer of a tool, or what was wrong with the call, for the model to read. MCPError: no such tool."""
     tool = TOOLS.get(asked.name)
     if tool is None:
         known = ", ".join(TOOLS)
@@ -64,18 +64,18 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
     return _result(said, failed=outcome != "answered")
 
 
-def _answer(tool: Tool, at: Door, who: Caller, arguments: Json) -> bytes:
+def _answer(tool: Tool, deps: Door, caller: Caller, arguments: Json) -> bytes:
     """The endpoint's answer as JSON. RequestValidationError: the arguments do not fit."""
     try:
         asked = tool.takes.model_validate(arguments)
     except ValidationError as error:
         raise RequestValidationError([_fault(tool, fault) for fault in error.errors()[:FAULTS]]) from None
-    answer = tool.answer(at, who, asked)
+    answer = tool.answer(deps, caller, asked)
     return bytes(answer.body) if isinstance(answer, Response) else ANSWER.dump_json(answer)
 
 
 def _fault(tool: Tool, fault: ErrorDetails) -> Json:
-    """What is wrong with an argument, as the HTTP door says it of a body; who made one up is told which there are."""
+    """Describe the fault of an argument as the HTTP API does for a body; list the valid names if it is unknown."""
     place, words = fault["loc"], fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden" and len(place) == 1:
         words = f"is no argument of {tool.name}; there are: {', '.join(SCHEMAS[tool.name]['properties'])}"
@@ -83,7 +83,7 @@ def _fault(tool: Tool, fault: ErrorDetails) -> Json:
 
 
 def _refusal(error: Exception) -> Json:
-    """What the HTTP door says of an error (RFC 9457), with the time after which to try again, if it names one."""
+    """Return the problem of an error (RFC 9457) as over HTTP, with the time after which to try again, if it has one."""
     answer = refusal(error)
     problem: Json = json.loads(bytes(answer.body))
     if "retry-after" in answer.headers:

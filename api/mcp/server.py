@@ -1,4 +1,4 @@
-"""`/mcp`: who may come in, and handing each request over to the protocol's own library."""
+"""`/mcp`: access control, and handing each request to the protocol's own library."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ class Handed(Response):
         await self._manager.handle_request(scope, again, send)
 
 
-async def known_host(request: Request, at: At) -> None:
+async def known_host(request: Request, deps: At) -> None:
     """Refuse what a web page had a browser send here under a name of its own (DNS rebinding). Forbidden: it looks so.
 
     Who listens on a loopback address is called by its names, or as `IMPRINT_URL` has it; who listens on others has a
     name that only the proxy before it knows. A browser's page must come from the host that it calls.
     """
     host = _name(f"//{request.headers.get('host', '')}")
-    ours = host != "" and host == _name(at.settings.url or "")
-    if _is_loopback(at.settings.http_host) and not (ours or _is_loopback(host)):
+    ours = host != "" and host == _name(deps.settings.url or "")
+    if _is_loopback(deps.settings.http_host) and not (ours or _is_loopback(host)):
         raise Forbidden(f"This server is not known as {host!r}. Call it as 127.0.0.1, or set IMPRINT_URL to its name.")
     origin = request.headers.get("origin")
     if origin is not None and _name(origin) != host:
@@ -84,9 +84,9 @@ async def known_host(request: Request, at: At) -> None:
 
 @router.post("/mcp", dependencies=[Depends(known_host)], response_model=None)
 @bounded(Bounds(body=lambda _settings: MESSAGE_BYTES))
-async def post_mcp(who: Annotated[Caller, Depends(caller)], request: Request, raw: Body) -> Response:
+async def post_mcp(caller: Annotated[Caller, Depends(caller)], request: Request, raw: Body) -> Response:
     """The Model Context Protocol (streamable HTTP, JSON answers, no sessions): one JSON-RPC message a request."""
-    request.state.caller = who
+    request.state.caller = caller
     manager: StreamableHTTPSessionManager = request.app.state.mcp
     return Handed(manager, raw)
 

@@ -1,4 +1,4 @@
-"""How the tools look to a model: their arguments as JSON Schema, and hints of what they do."""
+"""The tools as a model sees them: arguments as JSON Schema, and hints of what they do."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _plain(part: Any, defs: Mapping[str, Any]) -> Any:
 
 
 def _within(name: str, value: Any, defs: Mapping[str, Any]) -> Any:
-    """What stands under a keyword; the names of properties are no keywords."""
+    """Yield the values of a keyword; the names of properties are no keywords."""
     if name == "properties":
         return {key: _plain(one, defs) for key, one in value.items()}
     return value if name in {"default", "enum", "const", "required"} else _plain(value, defs)

@@ -1,4 +1,4 @@
-"""Which tools there are: one table, from the name that a model calls to the endpoint that answers."""
+"""The table of tools: from the name that a model calls to the endpoint that answers."""
 
 from __future__ import annotations
 
@@ -78,32 +78,32 @@ class Tool:
     reaches_out: bool = False
 
 
-def _add(at: Door, who: Caller, asked: Adding) -> Json:
-    return memory_writes.remember(at, who, asked, asked.idempotency_key, "mcp")
+def _add(deps: Door, caller: Caller, asked: Adding) -> Json:
+    return memory_writes.remember(deps, caller, asked, asked.idempotency_key, "mcp")
 
 
-def _update(at: Door, who: Caller, asked: Updating) -> Json:
+def _update(deps: Door, caller: Caller, asked: Updating) -> Json:
     patch = Patch.model_validate(asked.model_dump(exclude={"memory_id"}, exclude_unset=True))
-    return memory_writes.patch_memory(at, who, asked.memory_id, patch, Response())
+    return memory_writes.patch_memory(deps, caller, asked.memory_id, patch, Response())
 
 
-def _forget(at: Door, who: Caller, asked: Forgetting) -> Json:
-    return erasure.delete_memory(at, who, asked.memory_id, asked.evidence)
+def _forget(deps: Door, caller: Caller, asked: Forgetting) -> Json:
+    return erasure.delete_memory(deps, caller, asked.memory_id, asked.evidence)
 
 
-def _why(at: Door, who: Caller, asked: Asking) -> Json:
-    return memories.get_why(at, who, asked.memory_id)
+def _why(deps: Door, caller: Caller, asked: Asking) -> Json:
+    return memories.get_why(deps, caller, asked.memory_id)
 
 
-def _hide(at: Door, who: Caller, asked: Hiding) -> Json:
-    return sessions.post_hide(at, who, asked.session_id, asked.message_id, HideRequest(reason=asked.reason))
+def _hide(deps: Door, caller: Caller, asked: Hiding) -> Json:
+    return sessions.post_hide(deps, caller, asked.session_id, asked.message_id, HideRequest(reason=asked.reason))
 
 
-def _restore(at: Door, who: Caller, asked: Showing) -> Json:
-    return sessions.post_restore(at, who, asked.session_id, asked.message_id)
+def _restore(deps: Door, caller: Caller, asked: Showing) -> Json:
+    return sessions.post_restore(deps, caller, asked.session_id, asked.message_id)
 
 
-def _publish(at: Door, who: Caller, asked: NativeEvent) -> Response:
+def _publish(deps: Door, caller: Caller, asked: NativeEvent) -> Response:
     """One event, as the batch of one that it is to the HTTP door; what is wrong with it is told without its index."""
     fault = unstorable(asked.payload)
     if fault is not None:
@@ -111,7 +111,7 @@ def _publish(at: Door, who: Caller, asked: NativeEvent) -> Response:
     raw = asked.model_dump_json(exclude_unset=True).encode()
     plain = Request({"type": "http", "headers": [(b"content-type", b"application/json")]})
     try:
-        return events.post_events(at, who, plain, raw)
+        return events.post_events(deps, caller, plain, raw)
     except Invalid as error:
         raise Invalid([Problem(p.pointer.removeprefix("/0"), p.detail) for p in error.problems]) from None
 

@@ -37,7 +37,7 @@ COMMANDS_KEY: Final = Path("run") / "api.key"
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a copy holds: bytes of the dump, the migration that the database is at, and the names of the keys."""
+    """Content of a copy: bytes of the dump, the migration that the database is at, and the names of the keys."""
 
     database_bytes: int
     migration: str

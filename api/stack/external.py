@@ -46,7 +46,7 @@ class External:
         return True
 
     def exit(self) -> str:
-        """It is not ours to end."""
+        """Nothing to report: this stack does not end an external server."""
         return "external"
 
     def _try_database(self) -> None:

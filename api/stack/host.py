@@ -1,4 +1,4 @@
-"""What the machine offers: the wheels' programs, memory, shared memory, and a user that PostgreSQL may run as."""
+"""Facts about the machine: the wheels' programs, memory, shared memory, and a user that PostgreSQL may run as."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Process:
         return self._popen.poll() is None
 
     def exit(self) -> str:
-        """How it ended, for people: `exit 3` or `SIGKILL`."""
+        """The exit status for people: `exit 3` or `SIGKILL`."""
         code = self._popen.poll()
         if code is None:
             return "running"
@@ -171,12 +171,12 @@ def kill_group(pid: int) -> None:
 
 
 def pid_file(home: Path, name: str) -> Path:
-    """Where the pid of this name is written."""
+    """Return the pid file of this name."""
     return home / "run" / f"{name}.pid"
 
 
 def log_file(home: Path, name: str) -> Path:
-    """Where this name logs."""
+    """Return the log file of this name."""
     return home / "log" / f"{name}.log"
 
 

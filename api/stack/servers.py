@@ -24,7 +24,7 @@ PORT_TRIES = 3
 
 
 class Server(Protocol):
-    """What the supervisor and the tests ask of a server."""
+    """Protocol of a server, as the supervisor and the tests use it."""
 
     name: str
 
@@ -38,11 +38,11 @@ class Server(Protocol):
         """Return whether it runs."""
 
     def exit(self) -> str:
-        """How it ended, for people."""
+        """The exit status for people."""
 
     @property
     def url(self) -> str:
-        """What `start` returned."""
+        """The URL that `start` returned."""
 
     @property
     def pid(self) -> int | None:
@@ -83,7 +83,7 @@ class LocalServer:
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:
-        """How it ended."""
+        """The exit status."""
         return self._process.exit() if self._process else "stopped"
 
     def _listen(self) -> None:

@@ -13,7 +13,7 @@ from api.terminal import SafeConsole, escape
 
 
 class Screen:
-    """What the user sees: the table when ready, a line for each change; with `quiet` nothing but errors."""
+    """Output of `imprint up`: the table when ready, a line for each change; with `quiet` nothing but errors."""
 
     def __init__(self, *, quiet: bool, out: Console | None = None, err: Console | None = None) -> None:
         self._out = out or SafeConsole(quiet=quiet, highlight=False)

@@ -41,7 +41,7 @@ class Child:
 
 
 class Member(Protocol):
-    """What the supervisor asks of whatever it watches; `servers.Server` fits."""
+    """Protocol of whatever the supervisor watches; `servers.Server` fits."""
 
     name: str
 
@@ -55,7 +55,7 @@ class Member(Protocol):
         """Return whether it runs."""
 
     def exit(self) -> str:
-        """How it ended, for people."""
+        """The exit status for people."""
 
     @property
     def pid(self) -> int | None:
@@ -63,7 +63,7 @@ class Member(Protocol):
 
     @property
     def where(self) -> str:
-        """Where to find it, for people."""
+        """Its address, for people."""
 
 
 class ChildProcess:
@@ -103,7 +103,7 @@ class ChildProcess:
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:
-        """How it ended, with its last words where it had the time for them."""
+        """The exit status, with the last line of its log if there is one."""
         if self._process is None:
             return "stopped"
         how = self._process.exit()
@@ -156,8 +156,8 @@ class Supervisor:
             time.sleep(TICK_S)
         return True
 
-    def failing(self, tries: int) -> Member | None:
-        """The first member that waits to be started again and has failed so many times."""
+    def first_failing(self, tries: int) -> Member | None:
+        """Return the first member that waits for a restart and has failed so many times."""
         waiting = (entry for entry in self.watched if entry.due is not None)
         return next((entry.member for entry in waiting if entry.restarts + 1 >= tries), None)
 

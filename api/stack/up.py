@@ -38,7 +38,7 @@ Prepare = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Where something listens; port 0: nowhere. Unless it is `fixed`, a taken port gives way to a free one."""
+    """Address to listen at; port 0: none. Unless it is `fixed`, a taken port is replaced by a free one."""
 
     host: str
     port: int
@@ -94,7 +94,7 @@ class _Stack:
 
     @property
     def http_url(self) -> str:
-        """Where commands on this machine reach the API."""
+        """The URL of the API for commands on this machine."""
         return _local_url(self._http)
 
     def start(
@@ -120,7 +120,7 @@ class _Stack:
         self._screen.show(self._supervisor.watched, self.http_url, self._home)
 
     def _of_child(self, child: Child, roles: Mapping[str, str]) -> dict[str, str]:
-        """What of the environment is for this child alone. Empty: hides what `.env` or `imprint.toml` may hold."""
+        """Return the environment of this child alone. An empty value hides what `.env` or `imprint.toml` may hold."""
         known = {name: url if name in child.roles else "" for name, url in roles.items()}
         port = self._metrics.port if child.shows_metrics else 0
         return {**known, "IMPRINT_DATABASE_URL": "", "IMPRINT_METRICS_PORT": str(port)}
@@ -167,7 +167,7 @@ class _Stack:
         )
 
     def _end_orphans(self, children: Sequence[Child]) -> None:
-        """What a killed `imprint up` left behind ends before anything starts; the servers look for their own."""
+        """End the processes that a killed `imprint up` left behind; servers look for their own."""
         for child in children:
             if process.reclaim(self._home, child.name):
                 self._screen.complain(f"Ended a {child.name} that an earlier run had left behind.")
@@ -182,7 +182,7 @@ class _Stack:
 
     def _ready(self) -> bool:
         """Return whether `/readyz` answers 200. Misconfigured: a process cannot start."""
-        failing = self._supervisor.failing(START_TRIES)
+        failing = self._supervisor.first_failing(START_TRIES)
         if failing is not None:
             raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); {failing.where} says more.")
         connection = HTTPConnection(*_host_port(self.http_url), timeout=PROBE_LIMIT_S)
@@ -248,7 +248,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _local_url(listener: Listener) -> str:
-    """Where something that listens is reached from this machine."""
+    """Return the URL of a listener from this machine."""
     host = {"0.0.0.0": run_files.LOOPBACK, "::": "::1"}.get(listener.host, listener.host)  # noqa: S104 - compared
     return f"http://{f'[{host}]' if ':' in host else host}:{listener.port}"
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.inference.minilm import DIMENSION, MiniLM
+from core.inference.embedding_model import DIMENSION
+from core.inference.minilm import MiniLM
 
 __all__ = ["DIMENSION", "Vectors"]
 

@@ -1,1 +1,1 @@
-"""From candidates to changes: screen, compare, judge."""
+"""Consolidation of candidates into changes: screening, comparing, judging."""

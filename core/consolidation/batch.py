@@ -23,28 +23,28 @@ from core.statements.comparison import read
 from core.types import Candidate, Relation
 
 RELATED = 0.75
-"""Cosine from which two statements of one subject are about the same thing."""
+"""Cosine from which two statements of one subject count as related."""
 
 NEAREST = 5
-"""Additions of one batch that a candidate is judged against, the nearest: with all of them a batch would cost as the
-square of its length.
+"""Nearest additions of its batch that a candidate is judged against: with all of them the cost would grow with the
+square of the batch.
 """
 
 WITHIN = 60
-"""Additions of one batch, the nearest, among which a candidate may end some."""
+"""Nearest additions of its batch among which a candidate may end some."""
 
 Vectors = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Said = Callable[[Pair], Word | None]
-"""What a model has said of two statements; None: nothing."""
+"""A model's answer about two statements; None: there is none."""
 
 
 def nobody(_pair: Pair) -> None:
-    """Where no model is asked."""
+    """Answer nothing, where no model is asked."""
 
 
 def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """One candidate for each statement, or slot and value, of a batch, with the evidence of all; in the order said."""
+    """Merge the candidates of each statement, or slot and value, with the evidence of all; in the order said."""
     by_key: dict[tuple[str, ...], Candidate] = {}
     for candidate in sorted(candidates, key=lambda c: c.told_at):
         key = _identity(candidate)
@@ -60,7 +60,7 @@ def _identity(candidate: Candidate) -> tuple[str, ...]:
 
 
 def joined(candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: Sequence[Change]) -> list[Joined]:
-    """Verdicts on the wordings of a batch that `merged` took for one with others, and that are stored nowhere."""
+    """Return verdicts on the wordings that `merged` joined to others, and that are stored nowhere."""
     into = {_identity(one): memory_id for change in decided for one, memory_id in _stored(change)}
     worded = {(_identity(c), c.content) for c in kept}
     return [
@@ -87,11 +87,11 @@ def decide(
     *,
     explicit: bool = False,
 ) -> list[Change]:
-    """The changes that a merged batch, in the order said, makes to what is known. `explicit`: someone asked for it."""
+    """Decide what a merged batch, in the order said, changes in what is known. `explicit`: someone asked for it."""
     replaced_at = _replaced_within(candidates)
     batch = _Batch(thresholds, vectors.copy())
     for place, candidate in enumerate(candidates):
-        known = batch.as_it_stands(neighbours[place], vectors[place])
+        known = batch.current(neighbours[place], vectors[place])
         within = [] if candidate.attribute else batch.near(candidate, vectors[place])
         verdict = _verdict(candidate, [*known, *within], thresholds, said)
         ends = batch.ended_by(candidate, known, vectors[place])
@@ -115,14 +115,14 @@ def unclear(
     neighbours: Sequence[Sequence[Known]],
     thresholds: Thresholds = judge.USUAL,
 ) -> list[Pair]:
-    """What `decide` would ask a model, as far as that can be told before its first answer."""
+    """Return the pairs that `decide` would ask a model about, as far as they are known before its first answer."""
     asked: list[Pair] = []
     decide(candidates, vectors, neighbours, thresholds, asked.append)
     return asked
 
 
 def _verdict(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds, said: Said) -> Verdict:
-    """The judge's, or where it finds nothing alike in the words, a model's within the guards."""
+    """Return the judge's verdict or, where it finds nothing alike, the model's within the guards."""
     verdict = judge.judge(candidate, near, thresholds)
     if verdict.kind is not Kind.ADD:
         return verdict
@@ -132,7 +132,7 @@ def _verdict(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds
 
 @dataclass(slots=True)
 class _Batch:
-    """What the candidates judged so far make of the known memories and of each other; additions by their place."""
+    """Changes of the candidates judged so far, to known memories and to each other; additions by their place."""
 
     thresholds: Thresholds
     vectors: Vectors
@@ -141,16 +141,16 @@ class _Batch:
     worded: dict[UUID, tuple[Known, Vector]] = field(default_factory=dict)
     gone: set[UUID] = field(default_factory=set)
 
-    def as_it_stands(self, neighbours: Sequence[Known], vector: Vector) -> list[Known]:
-        """Known memories with the wording that this batch has given them, less those it has superseded."""
-        standing = [n for n in neighbours if n.id not in self.gone]
+    def current(self, neighbours: Sequence[Known], vector: Vector) -> list[Known]:
+        """Return known memories with the wording that this batch has given them, less those it has superseded."""
+        active = [n for n in neighbours if n.id not in self.gone]
         return [
             replace(self.worded[n.id][0], similarity=float(self.worded[n.id][1] @ vector)) if n.id in self.worded else n
-            for n in standing
+            for n in active
         ]
 
     def near(self, candidate: Candidate, vector: Vector) -> list[Known]:
-        """Additions of this batch that a candidate without a slot has to do with: the nearest, and what it may end."""
+        """Return additions of this batch to compare with a candidate without a slot: near ones, or ones it may end."""
         places = [p for p, a in self.adds.items() if not a.past and _may_meet(a.candidate, candidate)]
         if not places:
             return []
@@ -165,7 +165,7 @@ class _Batch:
         ]
 
     def ended_by(self, candidate: Candidate, known: Sequence[Known], vector: Vector) -> list[Revised]:
-        """What a candidate ends of what is known, and of the additions of this batch near it."""
+        """Return the known memories, and near additions of this batch, that a candidate ends."""
         if not endings.may_end(candidate):
             return []
         places = [p for p, a in self.adds.items() if not a.past]
@@ -173,7 +173,7 @@ class _Batch:
         return judge.revised(candidate, [*known, *(_as_known(self.adds[places[at]]) for at in nearest)])
 
     def retire(self, place: int, ends: Sequence[Revised]) -> None:
-        """Let the addition at a place end what else it revises; nothing where it was not added."""
+        """Let the addition at a place end what it revises; nothing if it was not added."""
         add = self.adds.get(place)
         if add is None or add.past:
             return
@@ -187,7 +187,7 @@ class _Batch:
                 self.others.append(Link(add.id, Relation.SUPERSEDES, known.id, self.adds[mine].change_id))
 
     def take(self, place: int, candidate: Candidate, verdict: Verdict) -> None:
-        """Carry a verdict over into changes."""
+        """Record the change that a verdict makes."""
         mine = next((at for at, add in self.adds.items() if verdict.known and add.id == verdict.known.id), None)
         if mine is not None:
             self._take_within(place, candidate, verdict, mine)
@@ -207,7 +207,7 @@ class _Batch:
             self.worded[change.known.id] = (replace(change.known, content=candidate.content), self.vectors[place])
 
     def _take_within(self, place: int, candidate: Candidate, verdict: Verdict, mine: int) -> None:
-        """The same, where it is about an addition of this very batch."""
+        """Record the change of a verdict about an addition of this batch."""
         add = self.adds[mine]
         if verdict.kind is Kind.CONFIRM:
             self.adds[mine] = replace(add, candidate=_with_evidence(add.candidate, candidate))
@@ -233,7 +233,7 @@ class _Batch:
         return self.adds[place]
 
     def changes(self) -> list[Change]:
-        """Everything, additions first; no dispute about what has become history meanwhile."""
+        """Return all changes, additions first, without disputes about what this batch has ended."""
         adds = _each_superseded_once(list(self.adds.values()))
         past = self.gone | {a.id for a in adds if a.past}
         kept = [c for c in self.others if not (isinstance(c, Dispute) and {c.one.id, c.other.id} & past)]
@@ -243,7 +243,7 @@ class _Batch:
 def links(
     decided: Sequence[Change], candidates: Sequence[Candidate], neighbours: Sequence[Sequence[Known]]
 ) -> list[Link]:
-    """What new statements say more closely about something known of the same subject."""
+    """Link new statements to related known ones of the same subject."""
     near = {c.content: known for c, known in zip(candidates, neighbours, strict=True)}
     return [
         Link(add.id, Relation.REFINES, known.id)
@@ -279,7 +279,7 @@ def _ended(reason: str) -> str:
 
 
 def _as_known(add: Add) -> Known:
-    """An addition as it will stand once it is written."""
+    """Return an addition as a known memory."""
     c = add.candidate
     return Known(
         add.id,
@@ -297,7 +297,7 @@ def _as_known(add: Add) -> Known:
 
 
 def _replaced_within(candidates: Sequence[Candidate]) -> dict[int, datetime]:
-    """Places of candidates whose slot gets another value later in the batch, with the time of the next value."""
+    """Return the places of candidates whose slot gets another value later in the batch, with the time of that."""
     slots: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for place, candidate in enumerate(candidates):
         if candidate.attribute is not None and not judge.is_over(candidate):
@@ -306,7 +306,7 @@ def _replaced_within(candidates: Sequence[Candidate]) -> dict[int, datetime]:
 
 
 def _each_superseded_once(adds: Sequence[Add]) -> list[Add]:
-    """Two candidates may want to supersede one memory: the later does, the earlier is history."""
+    """Let only the last of several candidates supersede a memory; the earlier ones are history."""
     latest = {a.supersedes.id: a.id for a in adds if a.supersedes}
     return [
         a

@@ -15,6 +15,7 @@ from core.consolidation import judge
 from core.consolidation.judge import Kind, Thresholds
 from core.errors import Conflict
 from core.events.publishing import Author
+from core.index.vector_notation import vector_of
 from core.memoize import at_work
 from core.memory import memories, nearest_vectors, writer
 from core.memory.changes import Merge, Owner, Vector
@@ -23,19 +24,19 @@ from core.storage.db import Database, Tx, recordset
 from core.types import Candidate, Json
 
 BATCH = 200
-"""New memories that one run compares; the rest follows at once."""
+"""New memories that one run compares; the rest follow at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a sweep has come: memories are in the order in which they were recorded."""
+    """Position of a sweep; memories are in the order in which they were recorded."""
 
     recorded_at: datetime
     memory_id: UUID
 
 
 BEGINNING = Mark(datetime(1900, 1, 1, tzinfo=UTC), UUID(int=0))
-"""Before the first memory of anyone."""
+"""Before any memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one run has found, ready to be written if the user's mark has not moved."""
+    """Merges that one run has found; they may be written if the user's mark has not moved."""
 
     tenant_id: str
     user_id: str
@@ -61,7 +62,7 @@ class Swept:
 
     @property
     def more(self) -> bool:
-        """Whether there may be more that is new."""
+        """True if there may be more new memories."""
         return self.compared == BATCH
 
     def write(self, tx: Tx, author: Author) -> Json:
@@ -74,7 +75,7 @@ class Swept:
 
 
 def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) -> Swept:
-    """Compare what is new of a user, a batch at the most, with the memories near it; nothing is written yet."""
+    """Compare a batch of a user's new memories with the older ones near each; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
         old = _mark(tx, user_id)
         rows = _unseen(tx, user_id, old)
@@ -86,7 +87,7 @@ def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) ->
 
 @at_work()
 def merges(stored: Sequence[Stored], thresholds: Thresholds = judge.USUAL) -> list[Merge]:
-    """Which of the new memories, oldest first, say what an older one says. Each is compared with older ones only."""
+    """Return merges of new memories, oldest first, into older ones that say the same."""
     found: list[Merge] = []
     worded: dict[UUID, tuple[Known, Vector | None]] = {}
     gone: set[UUID] = set()
@@ -104,7 +105,7 @@ def merges(stored: Sequence[Stored], thresholds: Thresholds = judge.USUAL) -> li
 
 
 def _as_worded(known: Known, vector: Vector | None, worded: Mapping[UUID, tuple[Known, Vector | None]]) -> Known:
-    """An older memory with the wording that this run has given it, and the cosine with that."""
+    """Return an older memory with the wording that this run has given it, and the cosine with that."""
     if known.id not in worded:
         return known
     again, other = worded[known.id]
@@ -122,7 +123,7 @@ def _unseen(tx: Tx, user_id: str, mark: Mark) -> list[Any]:
 
 
 def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[Known]]:
-    """For each of the new memories the older ones that it must be compared with."""
+    """Return for each new memory the older ones to compare it with."""
     found: dict[UUID, dict[UUID, Known]] = {row.id: {} for row in rows}
     cosines = {(one, other): cosine for one, near in _nearest(tx, user_id, rows).items() for other, cosine in near}
     pairs = [{"id": one, "other": other} for one, other in cosines]
@@ -134,21 +135,18 @@ def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[Kn
 
 
 def _nearest(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, nearest_vectors.Near]:
-    """The nearest memories of each that has a vector. Each is its own nearest: one more is asked."""
+    """Return the nearest memories of each row with a vector. A row is its own nearest, so one more is asked for."""
     with_vectors = [row for row in rows if row.vector is not None]
     if not with_vectors:
         return {}
-    vectors = np.array([_vector(row) for row in with_vectors])
+    vectors = np.array([vector_of(row.vector) for row in with_vectors])
     near, _ = memories.standing(tx, user_id, vectors, memories.NEIGHBOURS + 1)
     return {row.id: ones for row, ones in zip(with_vectors, near, strict=True)}
 
 
 def _stored(row: Any, near: Sequence[Known]) -> Stored:
-    return Stored(memories.known(row), memories.candidate(row), None if row.vector is None else _vector(row), near)
-
-
-def _vector(row: Any) -> Vector:
-    return np.array(row.vector[1:-1].split(","), dtype=np.float32)
+    vector = None if row.vector is None else vector_of(row.vector)
+    return Stored(memories.known(row), memories.candidate(row), vector, near)
 
 
 def _move(tx: Tx, swept: Swept) -> None:

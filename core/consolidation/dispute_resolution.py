@@ -1,4 +1,4 @@
-"""Resolves one contradiction."""
+"""Resolves a dispute between two memories."""
 
 from __future__ import annotations
 
@@ -21,35 +21,36 @@ from core.storage.db import Tx
 from core.types import Evidence, Json, Relation, Status, Trust
 
 PERSONS: Final = ("key:", "file", "mcp")
-"""How the names of authors begin who are people, and no agents."""
+"""Prefixes of the names of authors that are people."""
 
 SAYING: Final = frozenset({"add", "edit", "replace"})
-"""Changes by which someone says what a memory holds."""
+"""Changes that set the content of a memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A dispute with its ruling. `third`: the memory that holds is denied by another one, too."""
 
+    tenant_id: str
     owner: Owner
     ruling: Ruling
     third: bool = False
 
-    def write(self, tx: Tx, tenant_id: str, author: Author) -> Json:
-        """Carry the ruling out, and say what gave way. Conflict: a side has been changed meanwhile."""
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Apply the ruling, and announce the superseded memory. Conflict: a side was changed meanwhile."""
         winner, loser = self.ruling.winner, self.ruling.loser
         if winner is None or loser is None:
             return self.ruling.as_json()
         change_id = uuid7()
-        counts = writer.apply(tx, tenant_id, self.owner, self._changes(winner, loser, change_id), author)
+        counts = writer.apply(tx, self.tenant_id, self.owner, self._changes(winner, loser, change_id), author)
         rows = memories.of_ids(tx, [winner.id, loser.id])
         payload = announcements.changed(rows[loser.id], self.ruling.reason, old=rows[loser.id], new=rows[winner.id])
         payload["by"] = str(winner.id)
-        publishing.publish(tx, tenant_id, author, [announcements.about(loser.id, "memory.superseded", payload)])
+        publishing.publish(tx, self.tenant_id, author, [announcements.about(loser.id, "memory.superseded", payload)])
         return {**self.ruling.as_json(), "change_id": str(change_id), **counts}
 
     def _changes(self, winner: Side, loser: Side, change_id: UUID) -> list[Change]:
-        # What gives way was true until the other began to be or, said after it, never was.
+        # The loser was true until the winner began to be or, if it was said after that, never.
         gone = {"status": Status.SUPERSEDED.value, "valid_to": max(winner.since, loser.since)}
         lost = f"Gave way to memory {winner.id}. {self.ruling.reason}"
         won = f"Holds against memory {loser.id}. {self.ruling.reason}"
@@ -62,7 +63,7 @@ class Case:
 
 
 def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> Case | None:
-    """The dispute between two memories, ruled for `keep` where that is given; None: they are in none any more."""
+    """Return the dispute between two memories with its ruling, for `keep` if given; None: they are in no dispute."""
     rows = memories.of_ids(tx, [one, other])
     if len(rows) < len({one, other}) or one == other or not all(map(_is_disputed, rows.values())):
         return None
@@ -70,7 +71,7 @@ def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> Case | Non
     mine, theirs = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (one, other))
     ruling = dispute_rules.settle(mine, theirs) if keep is None else dispute_rules.kept(mine, theirs, keep)
     third = ruling.winner is not None and _is_denied_by_another(tx, ruling.winner.id, [one, other])
-    return Case(Owner(rows[one].user_id, rows[one].group_id), ruling, third)
+    return Case(rows[one].tenant_id, Owner(rows[one].user_id, rows[one].group_id), ruling, third)
 
 
 def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[Version]) -> Side:
@@ -87,7 +88,7 @@ def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[Version]) -
 
 
 def _is_persons(version: Version) -> bool:
-    """Whether a person has said this, or has asked to have it remembered: such a request is believed at once."""
+    """Return whether a person wrote this version, or asked to remember it: such a request is confirmed at once."""
     if version.change not in SAYING:
         return False
     asked = version.version == 1 and version.snapshot.get("trust") == Trust.CONFIRMED

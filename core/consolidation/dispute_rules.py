@@ -11,12 +11,12 @@ from uuid import UUID
 from core.types import Json
 
 SURER: Final = 0.05
-"""By how much more confidence counts: less is chance."""
+"""Difference from which confidence decides: less is chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two memories that deny each other. `sources`: conversations and requests that it rests on."""
+    """One of two memories that deny each other. `sources`: number of conversations and requests in its evidence."""
 
     id: UUID
     version: int
@@ -30,7 +30,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """Which side holds, and why; without a winner nothing tells."""
+    """The side that holds, and why; without a winner no rule decides."""
 
     reason: str
     winner: Side | None = None
@@ -43,7 +43,7 @@ class Ruling:
 
 
 def settle(one: Side, other: Side) -> Ruling:
-    """The first rule that tells the sides apart decides: a person's word, evidence, time, confidence."""
+    """Apply the first rule that distinguishes the sides: a person's word, evidence, time, confidence."""
     for name, preferred, words in _RULES:
         mine, theirs = preferred(one), preferred(other)
         if mine - theirs >= _LEAST.get(name, 0) and mine > theirs:
@@ -54,7 +54,7 @@ def settle(one: Side, other: Side) -> Ruling:
 
 
 def kept(one: Side, other: Side, keep: UUID) -> Ruling:
-    """The ruling of someone who has said which side to keep."""
+    """Return the ruling of a person who named the side to keep."""
     winner, loser = (one, other) if keep == one.id else (other, one)
     return Ruling("Someone has decided to keep it.", winner, loser)
 
@@ -81,4 +81,4 @@ _RULES: Final[tuple[_Rule, ...]] = (
         lambda w, o: f"It is surer: {w.confidence:.2f} against {o.confidence:.2f}.",
     ),
 )
-"""What is preferred, in this order, and in which words that is said."""
+"""Rules in their order, with the words of their reasons."""

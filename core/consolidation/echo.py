@@ -1,6 +1,6 @@
 """Suppresses recall echoes.
 
-Only hashes are kept, in `servings`: of a text, and of each of its sentences that says enough to be known by it.
+Only hashes are stored, in `servings`: of a text, and of each of its sentences that is long enough to identify it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from core.storage.db import Tx, recordset
 from core.types import Candidate
 
 WORTH = 3
-"""Words that mean something from which a sentence is known again: "Sounds good." is said by everyone."""
+"""Content words from which a sentence identifies a text: everyone says "Sounds good."."""
 
 HAN_WORTH = 6
 """The same in Chinese characters."""
 
 AGAIN_SECONDS = 10
-"""A text handed out twice within this time is written down once."""
+"""A text that is handed out twice within this time is recorded once."""
 
 FORGET_PAGE = 5000
 """Rows removed in one transaction."""
 
 
 class Served(NamedTuple):
-    """A text that was handed out, and the memory that it is, if it is one."""
+    """A text that was handed out, and its memory, if it has one."""
 
     text: str
     memory_id: UUID | None = None
@@ -46,7 +46,7 @@ class Served(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a candidate would be known again by: its statement, each of its quotes in sentences, its memories."""
+    """Hashes by which a candidate is recognised: of its statement and of its quotes' sentences; and equal memories."""
 
     statement: str
     quotes: Sequence[frozenset[str]]
@@ -59,12 +59,12 @@ class _Asked:
 
 @at_work()
 def note(tx: Tx, tenant_id: str, user_id: str, served: Sequence[Served], now: datetime | None = None) -> None:
-    """Write down what was handed out to a user."""
+    """Record what was handed out to a user."""
     found: dict[str, UUID | None] = {hashed: None for one in served for hashed in _texts(one.text)}
     found |= {digest(one.text): one.memory_id for one in served if one.memory_id is not None}
     if not found:
         return
-    # Sorted: two processes that write down the same texts wait for each other, and do not deadlock.
+    # Sorted, so that two processes that record the same texts do not deadlock.
     rows = [{"hash": hashed, "memory_id": found[hashed]} for hashed in sorted(found)]
     values = {"tenant": tenant_id, "user": user_id, "at": now or memory_memories.now(), "rows": recordset(rows)}
     tx.execute(_NOTE, values | {"again": timedelta(seconds=AGAIN_SECONDS)})
@@ -79,9 +79,9 @@ def repeats(
     within_seconds: float,
     now: datetime | None = None,
 ) -> list[str | None]:
-    """For each candidate why it is an echo of what was handed out to its user, or None: it is not.
+    """Return for each candidate why it is an echo of what was handed out to its user; None: it is none.
 
-    `known`: the memories near each. What counts was handed out within that time before now, or before it was said.
+    `known`: memories near each. Only what was handed out within that time before now, or before it was said, counts.
     """
     if not candidates or within_seconds <= 0:
         return [None] * len(candidates)
@@ -98,19 +98,19 @@ def repeats(
 
 
 def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
-    """Remove what was handed out before then, `page` rows at most; how many."""
+    """Delete records of what was handed out before then, at most `page`; return how many."""
     return tx.execute(_FORGET, {"before": older_than, "page": page}).rowcount
 
 
 @once
 def digest(said: str) -> str:
-    """Equal for texts that differ in case, width, spaces, punctuation, or in who speaks: I moved, you moved."""
+    """Hash a text without case, width, spaces, punctuation and person: "I moved" equals "you moved"."""
     spoken = _SHORT.sub(lambda m: _LONG[m[1].lower()], said.replace("\u2019", "'"))
     return identity.statement_key("", _PERSON.sub(lambda m: _ONE_PERSON[m[0].lower()], spoken))
 
 
 def _texts(said: str) -> frozenset[str]:
-    """Hashes of a text and of its sentences, where they say enough."""
+    """Return hashes of a text and of its sentences that are long enough."""
     return _hashes([said, *_ENDS.split(said)])
 
 
@@ -135,7 +135,7 @@ def _asked(candidate: Candidate, near: Sequence[Known]) -> _Asked:
 
 
 def _is_same(candidate: Candidate, known: Known) -> bool:
-    """Whether a memory says what the candidate says, in its words, in others, or as the value of a slot."""
+    """Return whether a memory says the same, in these or other words, or as the value of a slot."""
     if candidate.subject != known.subject:
         return False
     if candidate.attribute is not None and candidate.attribute == known.attribute:
@@ -145,7 +145,7 @@ def _is_same(candidate: Candidate, known: Known) -> bool:
 
 
 def _lately(served_at: datetime, one: _Asked, now: datetime, within: timedelta) -> bool:
-    """An extraction may come long after the message: then the time at which that was said counts."""
+    """Return whether a text was handed out recently: before now, or before the message of a late extraction."""
     return now - within <= served_at or one.said_at - within <= served_at <= one.said_at
 
 
@@ -192,9 +192,9 @@ _NOTE = text("""
     SET at = greatest(servings.at, excluded.at), memory_id = coalesce(excluded.memory_id, servings.memory_id)
     WHERE servings.at < excluded.at - :again OR servings.memory_id IS NULL AND excluded.memory_id IS NOT NULL
 """)
-"""What is handed out again and again is not written again and again.
+"""Skips texts that were recorded recently.
 
-It is left out before the conflict is met: a row that loses one is locked, which is written to disk as well.
+They are filtered before ON CONFLICT: a conflicting row is locked, which is written to disk as well.
 """
 
 _SERVED = text("""

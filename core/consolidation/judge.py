@@ -1,4 +1,4 @@
-"""What a new statement is to known ones, pure."""
+"""Compares a new statement with known ones; pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from core.types import Candidate, Category
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Cosines that statements must reach, where the words allow it.
+    """Minimum cosines of two statements, where their words allow a verdict.
 
-    `merge`: to be one in words that only share their beginning. `near`: to be one in the same words, or with more
-    behind them. `novelty`: to have anything to do with each other; below it nothing is compared but slots. `unclear`:
-    to be worth a question where words decide nothing: of 30 statements that people told twice the farthest stood at
-    0.76, and of any two statements 2 % stand above 0.6.
+    `merge`: the same, in words that only share their stems. `near`: the same, in the same words or with more of them.
+    `novelty`: related at all; below it nothing but slots is compared. `unclear`: worth asking a model if the words
+    decide nothing: of 30 statements that people repeated the lowest cosine was 0.76, and 2 % of arbitrary pairs are
+    above 0.6.
     """
 
     merge: float = 0.95
@@ -36,30 +36,30 @@ class Thresholds:
 USUAL = Thresholds()
 
 FEW_WORDS = 3
-"""Words, of both statements together, that may not be all that a model finds to be the same: what one word apart makes
-two statements of lies below (the near-misses of `bench/judge.py`), and what people retell lies above.
+"""Differing words, of both statements together, up to which a model's `same` is not believed: statements that differ by
+one decisive word are below (the near-misses of `bench/judge.py`), and paraphrases above.
 """
 
 DATED = frozenset(
     "day days weekend week weeks month months year years today yesterday tomorrow tonight last next first second third "
     "fourth fifth sixth seventh eighth ninth tenth".split()
 )
-"""Words that give a time or a place in a row. One may be left out, but none stands for another."""
+"""Words that name a time or a rank. One may be missing, but none may replace another."""
 
 QUESTIONS = 3
-"""Known memories that a model is asked about for one statement, the nearest."""
+"""Known memories, the nearest, that a model is asked about for one statement."""
 
 
 _LATER: Final = "Something later is likely to end it ({likely:.0%})."
 STANDING_FOR_ONE = frozenset({Category.EPISODE, Category.SKILL})
-"""Memories whose slot names the conversation or the skill that they stand for."""
+"""Categories whose slot is the id of a conversation or the name of a skill."""
 
 
 class Kind(StrEnum):
-    """Verdicts.
+    """Kind of a verdict.
 
-    `merge`: the same with more to it. `replace`: the same put right. `predates`: true once, but something later is
-    known already. `contradict`: one denies the other, and nothing tells which holds.
+    `merge`: the same, with more detail. `replace`: a correction. `predates`: true once, but something later is known.
+    `contradict`: one denies the other, and nothing tells which holds.
     """
 
     ADD = "add"
@@ -73,7 +73,7 @@ class Kind(StrEnum):
 
 
 class Word(StrEnum):
-    """What a model may say of a new statement beside a known one."""
+    """Answers that a model may give about a new statement and a known one."""
 
     SAME = "same"
     MORE = "more"
@@ -83,20 +83,20 @@ class Word(StrEnum):
 
 
 class Pair(NamedTuple):
-    """A new statement and a known one of which words do not tell what they are to each other."""
+    """A new statement and a known one whose relation the words do not decide."""
 
     candidate: Candidate
     known: Known
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """What a pair is known by within one batch."""
+        """Key of the pair within one batch."""
         return self.known.subject, self.candidate.content, self.known.content
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What to do with a candidate, with which memory, and why in words a person can read."""
+    """Verdict on a candidate: its kind, the memory concerned, and the reason in words."""
 
     kind: Kind
     known: Known | None
@@ -105,9 +105,9 @@ class Verdict:
 
 @at_work()
 def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresholds = USUAL) -> Verdict:
-    """The first of: said before, says nothing, same slot, same meaning, put right, taken back or denied; else new.
+    """Return the first that applies: known, empty, same slot, same meaning, corrected, taken back, denied …; else new.
 
-    Of two statements of one thing the one that was said later holds, whatever time they speak of.
+    Of two statements about one thing the one that was said later holds, whatever time they refer to.
     """
     mine = [n for n in neighbours if same_subject(n.subject, candidate.subject)]
     near = sorted(
@@ -129,7 +129,7 @@ def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresho
 
 @at_work()
 def revised(candidate: Candidate, neighbours: Sequence[Known]) -> list[Revised]:
-    """All earlier memories that a new statement ends though they share no slot, the likeliest first."""
+    """Return all earlier memories that a new statement ends without sharing a slot, the likeliest first."""
     earlier = [known for known in neighbours if candidate.told_at >= known.told_at]
     return [
         Revised(known, f"Said later of the same: {why}." if why else _LATER.format(likely=likely))
@@ -138,9 +138,9 @@ def revised(candidate: Candidate, neighbours: Sequence[Known]) -> list[Revised]:
 
 
 def unclear(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds = USUAL) -> list[Known]:
-    """What a statement that `judge` finds to be new may yet repeat, replace or deny: the nearest, `QUESTIONS` at most.
+    """Return what a statement that `judge` finds new may yet repeat, replace or deny: the nearest, at most `QUESTIONS`.
 
-    A statement with a slot is never asked about: there the slot decides, and taken for another it would lose it.
+    A model is never asked about a statement with a slot: the slot decides, and would be lost in a merge.
     """
     if candidate.attribute is not None:
         return []
@@ -156,21 +156,21 @@ def unclear(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds 
 
 @at_work()
 def opined(candidate: Candidate, said: Sequence[tuple[Known, Word | None]]) -> Verdict | None:
-    """What the words of a model come to where the guards let them: the strongest, of the nearest; None: nothing."""
+    """Return the strongest verdict that a model's answers give and the guards allow; None: there is none."""
     verdicts = [verdict for known, word in said if word and (verdict := _allowed(candidate, known, word))]
     return min(verdicts, key=lambda v: STRONGEST.index(v.kind), default=None)
 
 
 @once
 def same_subject(one: str, other: str) -> bool:
-    """Whether two names are one, as `statement_key` reads them: a user `ada` may speak as "Ada" elsewhere."""
+    """Return whether two names are one, as `statement_key` reads them: a user `ada` may be "Ada" elsewhere."""
     return (
         one == other or unicodedata.normalize("NFKC", one).casefold() == unicodedata.normalize("NFKC", other).casefold()
     )
 
 
 def conflicting(one: str, other: str) -> str | None:
-    """What forbids taking two statements for one, however close their vectors; None: nothing does."""
+    """Return what forbids treating two statements as one, however close their vectors; None: nothing does."""
     if one == other:
         return None
     mine, theirs = read(one), read(other)
@@ -178,23 +178,23 @@ def conflicting(one: str, other: str) -> str | None:
 
 
 def sameness(candidate: Candidate, known: Known, thresholds: Thresholds = USUAL) -> Verdict | None:
-    """Whether two statements are one: CONFIRM where the known one says it all, MERGE where the new one says more."""
+    """Return CONFIRM if the known statement says all of the new one, MERGE if the new one says more; None: neither."""
     similarity = known.similarity or 0
     if similarity < thresholds.novelty or _apart(candidate, known):
         return None
     one, other = read(candidate.content), read(known.content)
     verdict = _alike(one, other, known, thresholds)
-    # Asked last: what is alike is rare, and the guards cost most.
+    # Last, because alike statements are rare and the guards cost most.
     return None if verdict is None or comparison.denial(one, other) or comparison.difference(one, other) else verdict
 
 
 def is_over(candidate: Candidate) -> bool:
-    """Whether it had ended already when it was said."""
+    """Return whether what it says had ended when it was said."""
     return candidate.valid_to is not None and candidate.valid_to <= candidate.told_at
 
 
 def as_held(candidate: Candidate) -> Candidate:
-    """A candidate with its slot in one spelling; without it, where it says that the value held once and not now."""
+    """Normalise the name of the slot; drop a slot whose value held once and does not now."""
     if candidate.attribute is None or candidate.category in STANDING_FOR_ONE:
         return candidate
     if candidate.valid_to is None and succession.is_past(candidate):
@@ -252,7 +252,7 @@ def _same_meaning(candidate: Candidate, near: Sequence[Known], thresholds: Thres
 
 
 def _put_right(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds) -> Verdict | None:
-    """A correction of one place of a statement: the wording changes where it stands, its history keeps the old one."""
+    """Detect a correction of one word: the memory gets the new wording, and its history keeps the old one."""
     if not candidate.corrects or candidate.attribute is not None:
         return None
     one = read(candidate.content)
@@ -281,7 +281,7 @@ def _denied(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
 
 
 def _taken_back(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
-    """What a statement says is over, or denies, of a slot or of a list."""
+    """Detect a statement that ends or denies a value of a slot or a list."""
     mine = gathered(candidate.structured)
     for known in neighbours:
         if why := succession.ends(candidate, mine, known, known.gathered):
@@ -292,7 +292,7 @@ def _taken_back(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | 
 
 
 def _renumbered(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
-    """A thing that has one number ("my room is 204") has another one by now."""
+    """Detect a new number of a thing that has one ("my room is 204")."""
     for known in near:
         if not _apart(candidate, known) and (why := succession.renumbered(candidate.content, known.content)):
             return _in_order(candidate, known, why)
@@ -300,7 +300,7 @@ def _renumbered(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
 
 
 def _revised(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
-    """The first memory that a new statement ends, or that ends it where it was said later."""
+    """Detect a memory that the statement ends, or one said later that ends the statement."""
     if found := revised(candidate, neighbours):
         return Verdict(Kind.SUPERSEDE, *found[0])
     for known in neighbours:
@@ -312,14 +312,14 @@ def _revised(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | Non
 
 
 def _in_order(candidate: Candidate, known: Known, why: str) -> Verdict:
-    """Of two statements that cannot both hold now the one that was said later does."""
+    """Decide between two statements that cannot both hold: the later one does."""
     if candidate.told_at >= known.told_at:
         return Verdict(Kind.SUPERSEDE, known, f"Said later of the same: {why}.")
     return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
 
 
 def _alike(one: Wording, other: Wording, known: Known, thresholds: Thresholds) -> Verdict | None:
-    """Whether two statements are one by their words, before anything forbids it."""
+    """Compare the words of two statements, before the guards."""
     similarity = known.similarity or 0
     near, cosine = similarity >= thresholds.near, f"(cosine {similarity:.2f})"
     if comparison.begins_with(one, other) or (near and comparison.says_more(one, other)):
@@ -334,7 +334,7 @@ def _alike(one: Wording, other: Wording, known: Known, thresholds: Thresholds) -
 
 
 def _allowed(candidate: Candidate, known: Known, word: Word) -> Verdict | None:
-    """A model's word as a verdict, unless a guard forbids it."""
+    """Turn a model's answer into a verdict, unless a guard forbids it."""
     if (
         word is Word.DIFFERENT
         or not same_subject(candidate.subject, known.subject)
@@ -343,7 +343,7 @@ def _allowed(candidate: Candidate, known: Known, word: Word) -> Verdict | None:
     ):
         return None
     one, other = read(candidate.content), read(known.content)
-    # A wish ends nothing, and what holds of a sister denies nothing that was said of someone else.
+    # A wish ends nothing, and a statement about a sister denies none about someone else.
     turned = bool(one.bound - other.bound)
     match word:
         case Word.SUPERSEDES:
@@ -358,21 +358,21 @@ def _allowed(candidate: Candidate, known: Known, word: Word) -> Verdict | None:
 
 
 def _retold(one: Wording, other: Wording) -> bool:
-    """Whether a statement is told in words so much its own that only who reads it can tell what it is to the other.
+    """Return whether one statement paraphrases the other, so that a model's answer may be believed.
 
-    Where they are nearly word for word the same, the words that are not make the difference: `first` and `second`.
+    Where nearly all words are the same, those that differ are decisive: `first` and `second`.
     """
     mine, theirs = Counter(one.spoken), Counter(other.spoken)
     if (mine - theirs).total() + (theirs - mine).total() <= FEW_WORDS:
         return False
     names, dates, others = one.names | other.names, DATED.intersection(mine), DATED.intersection(theirs)
-    # Another order of names may be another order of who did it to whom.
+    # Another order of names may exchange who did it to whom.
     in_order = [list(dict.fromkeys(w for w in said.spoken if w in names)) for said in (one, other)]
     return in_order[0] == in_order[1] and not (dates - others and others - dates)
 
 
 def _by_signs(word: Word, mine: frozenset[str], theirs: frozenset[str]) -> Word:
-    """Where one says all Chinese characters of the other and more, that shows which of them says more."""
+    """Correct the answer if one statement has all Chinese characters of the other and more."""
     if mine == theirs:
         return word
     return Word.MORE if mine > theirs else Word.SAME
@@ -380,14 +380,14 @@ def _by_signs(word: Word, mine: frozenset[str], theirs: frozenset[str]) -> Word:
 
 def _new(near: Sequence[Known]) -> Verdict:
     if not near:
-        return Verdict(Kind.ADD, None, "New: nothing known has to do with it.")
+        return Verdict(Kind.ADD, None, "New: nothing known is related.")
     return Verdict(
-        Kind.ADD, None, f"New: the nearest that is known says something else (cosine {near[0].similarity:.2f})."
+        Kind.ADD, None, f"New: the nearest known statement says something else (cosine {near[0].similarity:.2f})."
     )
 
 
 def _apart(candidate: Candidate, known: Known) -> bool:
-    """Two slots, or two events of different days, however alike their words."""
+    """Return whether both have slots that differ, or they are events of different days."""
     if (candidate.attribute, folded(candidate.value)) != (known.attribute, folded(known.value)):
         return candidate.attribute is not None and known.attribute is not None
     dated = Category.EVENT in {candidate.category, known.category}
@@ -395,7 +395,7 @@ def _apart(candidate: Candidate, known: Known) -> bool:
 
 
 def _one_place(one: Wording, other: Wording) -> bool:
-    """Whether exactly one word stands in another's place."""
+    """Return whether the statements differ in exactly one word."""
     if len(one.words) != len(other.words):
         return False
     return sum(a != b for a, b in zip(one.words, other.words, strict=True)) == 1
@@ -409,4 +409,4 @@ FINDINGS = {
 }
 
 STRONGEST = (Kind.CONFIRM, Kind.MERGE, Kind.SUPERSEDE, Kind.CONTRADICT)
-"""What is known already needs no other verdict."""
+"""Order of preference of verdicts: a statement that is known needs no other."""

@@ -1,33 +1,28 @@
-"""Asks a model about undecided pairs."""
+"""Asks a model about pairs of statements that the words leave undecided."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
-import structlog
 from pydantic import BaseModel, ConfigDict
 
-from core import logs
 from core.consolidation.judge import Pair, Word
-from core.errors import Later, Never
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 
-log = structlog.get_logger()
-
-PROMPT = "judge.v1"
-
 PAIRS = 40
-"""Pairs put before the model at once, the nearest of a batch: a page, and few enough to be answered one by one."""
+"""Pairs in one call, the nearest of a batch: a page, and few enough to be answered one by one."""
 
 Opinion = Callable[[Sequence[Pair]], Sequence[Word | None]]
-"""What is said of each of some pairs; None: nothing. Never fails: judgement stands without it."""
+"""Answers to some pairs; None: no answer. Never fails, because judging works without it."""
 
 
 class Compared(BaseModel):
-    """One pair, by its number, as the model sees it."""
+    """The model's answer to the pair with this number."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,26 +31,27 @@ class Compared(BaseModel):
 
 
 class Opinions(BaseModel):
-    """What the model says of all pairs."""
+    """The model's answers."""
 
     model_config = ConfigDict(extra="forbid")
 
     opinions: list[Compared]
 
 
+PROMPT: Final = Prompt("judge.v1", Opinions)
+
+
 def of(client: Client, on_call: OnCall) -> Opinion:
-    """The opinion of a model; each call is handed to `on_call`."""
+    """Return the opinion of a model; each call is passed to `on_call`."""
     return partial(_asked, client, on_call)
 
 
 def _asked(client: Client, on_call: OnCall, pairs: Sequence[Pair]) -> list[Word | None]:
-    """One question. A model that refuses, for now or for good, has no opinion: a write does not wait for one."""
+    """Ask once. A model that fails, for now or for good, gives no answers: a write does not wait for one."""
     shown = sorted(range(len(pairs)), key=lambda at: -(pairs[at].known.similarity or 0))[:PAIRS]
     table = "\n".join(_line(number, pairs[at]) for number, at in enumerate(shown, start=1))
-    try:
-        answer = client.ask(PROMPT, prompts.load(PROMPT), table, Opinions, on_call)
-    except (Later, Never) as refusal:
-        log.warning("opinion.none", pairs=len(pairs), **logs.fault(refusal))
+    answer = ask.ask(client, on_call, PROMPT, table)
+    if isinstance(answer, Refused):
         return [None] * len(pairs)
     said = {one.pair: one.verdict for one in answer.opinions}
     words = {at: said.get(number) for number, at in enumerate(shown, start=1)}

@@ -21,12 +21,12 @@ from core.storage.db import Database, Tx
 from core.types import Status, Trust
 
 MOST = 20
-"""Memories that become one at a time."""
+"""Memories merged by one request, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Which memory stands for all now, by which change, and what the judge would have said against it."""
+    """The memory that remains, the change, and the judge's objections."""
 
     memory_id: UUID
     absorbed: Sequence[UUID]
@@ -45,7 +45,7 @@ def join(
     reason: str = "Merged by hand.",
     secrets: Literal["redact", "refuse"] = "redact",
 ) -> Joined:
-    """Let the first of these memories stand for all: with its id, its words or `content`, and what all rest on.
+    """Merge memories into the first: it keeps its id and its words, or gets `content`, and the evidence of all.
 
     One change, so that one undo brings all of them back. `secrets`: what becomes of those in `content`.
     Invalid: they are not one user's, one cannot be merged, or `content` may not be kept. Conflict: one has been
@@ -66,7 +66,7 @@ def join(
 
 
 def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
-    """Why the judge would not have merged these memories with the first, one sentence each."""
+    """Return why the judge would not have merged these memories into the first, one sentence each."""
     found = []
     for row in others:
         why = judge.conflicting(row.content, keeper.content)
@@ -80,7 +80,7 @@ def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
 
 
 def _screened(content: str, secrets: str) -> str:
-    """The words without their secrets. Invalid: they are refused for them, or would command their reader."""
+    """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
     found = screen.screen(content)
     if found.hostile or (found.secret and secrets == "refuse"):
         why = "; ".join(finding.detail for finding in found.findings)
@@ -93,7 +93,7 @@ def _slot(row: Any) -> tuple[str, str | None, str]:
 
 
 def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
-    """The memories in the order given, each fit to be merged."""
+    """Return the memories in the order given, after checking each."""
     problems = [
         Problem(f"/ids/{place}", "Stands in the list before.") for place, one in enumerate(ids) if one in ids[:place]
     ]
@@ -117,6 +117,6 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
 
 
 def _merge(keeper: Any, row: Any, reason: str, change_id: UUID) -> Merge:
-    """One memory into the keeper, which keeps its wording."""
+    """Merge one memory into the keeper, which keeps its wording."""
     candidate = replace(memories.candidate(row), subject=keeper.subject)
     return Merge(memories.known(keeper), candidate, reason, absorbs=memories.known(row), change_id=change_id)

@@ -1,12 +1,12 @@
-"""From candidates to changes: screen, drop erased, drop echoes, judge.
+"""Consolidates candidates into changes: screens, drops erased statements and echoes, judges.
 
-`core.memory.writer` carries out what it decides, where nothing has come between.
+`core.memory.writer` applies the changes, unless another writer came between.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -30,15 +30,15 @@ from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Trust
 
 MOST_OF_QUARANTINED = 0.3
-"""Importance above which nothing counts that nobody has looked at: what tries to steer an agent calls itself urgent."""
+"""Upper bound of the importance of a quarantined statement: one that tries to steer an agent calls itself urgent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """What judging takes.
+    """Dependencies and settings of consolidation.
 
-    `secrets`: what becomes of texts with secrets. `echo_seconds`: how long what was handed out may come back as an
-    echo. `opinion`: who is asked where words leave open what a statement is to a known one; None: nobody.
+    `secrets`: whether texts with secrets are redacted or refused. `echo_seconds`: how long a text that was handed out
+    may return as an echo. `opinion`: the model that judges pairs which words leave undecided; None: none.
     """
 
     db: Database
@@ -50,7 +50,7 @@ class Gateway:
 
 
 def usual(db: Database, embedder: Embedder, settings: Settings, ask: Opinion | None = None) -> Gateway:
-    """The gateway as it is set; `ask`: a model's opinion, where the settings want one."""
+    """Return the consolidation of the settings; `ask`: a model's opinion, used if the settings want one."""
     thresholds = Thresholds(settings.merge_similarity, settings.near_similarity, settings.novel_similarity)
     opinion = ask if settings.judge_with_model else None
     return Gateway(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion)
@@ -67,12 +67,12 @@ def judged(
     assistant: Collection[str] = (),
     link: bool = False,
 ) -> Sequence[Change]:
-    """What candidates of one owner change. No transaction is open while anything thinks.
+    """Decide what candidates of one owner change. No transaction is open while embedder or model run.
 
-    Screened first: what tries to instruct the agent is set apart and compared with nothing. What was erased, and what
-    only repeats what was handed out, is ignored. The rest is judged against what is known.
-    `explicit`: someone asked for these to be kept. `assistant`: ids of the messages that no person wrote; what they
-    repeat of what was handed out is an echo. `link`: relate what is new to what it refines.
+    Candidates that try to instruct the agent are quarantined and compared with nothing. Erased statements, and those
+    that repeat what was handed out, are ignored. The rest is judged against known memories.
+    `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
+    an echo. `link`: relate new statements to those they refine.
     """
     plain, hostile, refused = _sorted([_screened(candidate) for candidate in candidates], gate.secrets)
     contents = list(dict.fromkeys(c.content for c in plain))
@@ -95,7 +95,7 @@ def judged(
 
 @dataclass(frozen=True, slots=True)
 class _Screened:
-    """A candidate without its secrets, and in words what speaks against it, if anything does."""
+    """A candidate without its secrets, and the findings against it in words."""
 
     candidate: Candidate
     secret: str
@@ -103,11 +103,11 @@ class _Screened:
 
 
 def _screened(candidate: Candidate) -> _Screened:
-    """A statement and what it rests on are looked through alike: a hostile message makes no harmless memory."""
+    """Screen a statement and its evidence alike: a hostile message makes no harmless memory."""
     stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
     slot = {candidate.attribute or "": candidate.value}
     quotes = [evidence.quote for evidence in candidate.evidence]
-    hostile = _hostile({*_strings([*stated, candidate.value]), *quotes}) or _risky(candidate)
+    hostile = _hostile({*(one for _, one in masking.texts([*stated, candidate.value])), *quotes}) or _risky(candidate)
     secrets = masking.secrets_in([*stated, slot])
     removed = secrets | masking.secrets_in(quotes)
     if not removed:
@@ -116,7 +116,7 @@ def _screened(candidate: Candidate) -> _Screened:
 
 
 def _risky(candidate: Candidate) -> str:
-    """What makes a standing instruction one that a person has to release; nothing of other statements."""
+    """Return why a person has to release a standing instruction; empty for other statements."""
     if candidate.category is not Category.INSTRUCTION:
         return ""
     risks = (risky_instructions.risk(text) for text in (candidate.content, *(e.quote for e in candidate.evidence)))
@@ -124,24 +124,13 @@ def _risky(candidate: Candidate) -> str:
 
 
 def _hostile(texts: Iterable[str]) -> str:
-    """What makes the texts hostile, without a quote: reasons are passed on to where the text itself is not."""
+    """Return why the texts are hostile, without quoting them: reasons are shown where the text is not."""
     found = [finding for text in texts for finding in screen.screen(text).findings if finding.kind in screen.HOSTILE]
     return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in found))
 
 
-def _strings(value: object) -> Iterator[str]:
-    """Every text in a value as JSON knows it, names too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _strings([*value, *value.values()])
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _strings(one)
-
-
 def _redacted(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
-    """Return the candidate without these secrets in any field. A slot without its value is none."""
+    """Return the candidate without these secrets in any field. A slot without its value is dropped."""
     clean = partial(masking.without, secrets=secrets)
     slotted = candidate.value is not None and clean(candidate.value) == candidate.value
     return replace(
@@ -157,7 +146,7 @@ def _redacted(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
 
 
 def _sorted(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
-    """What may be judged, what is set apart, and what is refused."""
+    """Divide candidates into those to judge, those to quarantine, and those refused."""
     plain: list[Candidate] = []
     hostile: list[Add] = []
     refused: list[Ignore] = []
@@ -166,7 +155,7 @@ def _sorted(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate
             refused.append(Ignore(one.candidate, f"Refused, for it holds a secret: {one.secret}."))
         elif one.hostile or one.candidate.trust is Trust.QUARANTINED:
             why = one.hostile or "whoever read it did not trust it"
-            # Without a vector: near copies of one text would push what is known out of the nearest of a candidate.
+            # Without a vector: copies of one text would displace known memories among the nearest of a candidate.
             hostile.append(Add(_quarantined(one.candidate), f"Set apart until someone has looked at it: {why}."))
         else:
             plain.append(one.candidate)
@@ -179,7 +168,7 @@ def _quarantined(candidate: Candidate) -> Candidate:
 
 
 def _set_apart(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:
-    """Each hostile statement once: where the same stands already, believed or not, it is ignored."""
+    """Quarantine each hostile statement once: one that is stored already, whatever its trust, is ignored."""
     if not hostile:
         return []
     keys = [identity.statement_key(a.candidate.subject, a.candidate.content) for a in hostile]
@@ -195,7 +184,7 @@ def _set_apart(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:
 def _unburied(
     tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate], *, explicit: bool
 ) -> tuple[list[Candidate], list[Ignore]]:
-    """What was neither erased nor rejected; who asks for it again, may have it again."""
+    """Return candidates that were neither erased nor rejected, and the others as ignored; all if `explicit`."""
     if explicit or not candidates:
         return list(candidates), []
     buried = tombstones.buried(tx, tenant_id, user_id, candidates)
@@ -214,7 +203,7 @@ def _unburied(
 
 
 def _blank(candidate: Candidate) -> Candidate:
-    """What was erased is not kept as a verdict either; where it was said again can still be told."""
+    """Return the candidate without its words: an erased statement is not stored in a verdict, but its place is."""
     evidence = tuple(replace(e, quote="") for e in candidate.evidence)
     return replace(candidate, content="", attribute=None, value=None, tags=(), structured={}, evidence=evidence)
 
@@ -227,7 +216,7 @@ def _unrepeated(
     assistant: frozenset[str],
     within_seconds: float,
 ) -> tuple[list[Candidate], list[Ignore]]:
-    """What is no echo. Only what rests on nothing but words of no person can be one."""
+    """Return candidates that are no echo, and the others as ignored. A statement with a person's words is none."""
     suspects = [c for c in candidates if c.evidence and {e.message_id for e in c.evidence} <= assistant]
     if not suspects:
         return list(candidates), []
@@ -244,7 +233,7 @@ def _stacked(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dim
 
 
 def _said(gate: Gateway, candidates: Sequence[Candidate], vectors: Vectors, known: Sequence[Sequence[Known]]) -> Said:
-    """What is said of the pairs that words leave open, all asked at once."""
+    """Ask the model about all undecided pairs at once."""
     if gate.opinion is None:
         return batch.nobody
     pairs = batch.unclear(candidates, vectors, known, gate.thresholds)
@@ -255,7 +244,7 @@ def _said(gate: Gateway, candidates: Sequence[Candidate], vectors: Vectors, know
 
 
 def _wished(decided: Sequence[Change]) -> list[Change]:
-    """What someone asked for beside the words is done to what is known already, too: tags, a pin, a time to live."""
+    """Apply the pin, tags and times of an explicit request to known memories, too."""
     changes = [_with_tags(change) for change in decided]
     edits: dict[UUID, Edit] = {}
     for change in changes:
@@ -268,7 +257,7 @@ def _wished(decided: Sequence[Change]) -> list[Change]:
 
 
 def _with_tags(change: Change) -> Change:
-    """A confirmation knows no tags; a merge that leaves the wording does."""
+    """Turn a confirmation with tags into a merge, which can add tags without changing the wording."""
     if isinstance(change, Confirm) and change.candidate.tags:
         return Merge(change.known, change.candidate, change.reason, change_id=change.change_id)
     return change
@@ -284,7 +273,7 @@ def _asked_beside(candidate: Candidate) -> dict[str, object]:
 
 
 def _steps(changes: Sequence[Change]) -> Counter[UUID]:
-    """How many versions each memory goes on by these changes: confirmed and disputed at once, all others one by one."""
+    """Count the versions that these changes add to each memory."""
     steps = Counter({c.known.id for c in changes if isinstance(c, Confirm)})
     steps.update(c.known.id for c in changes if isinstance(c, Merge | Replace))
     steps.update(known.id for c in changes if isinstance(c, Add) for known, _ in c.retired)
@@ -296,10 +285,10 @@ _REJECTED = text(f"""
     SELECT m.statement_key FROM memories m WHERE m.user_id = :user AND m.statement_key = ANY(:keys)
     GROUP BY m.statement_key HAVING bool_or(m.trust = 'rejected') AND NOT bool_or({memories.STANDING})
 """)
-"""Rejected, and not asked for again since: what stands again may be confirmed."""
+"""Rejected, and not active again since: an active statement may be confirmed."""
 
 _THERE = text("""
     SELECT DISTINCT m.statement_key FROM memories m
     WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND m.status <> 'erased'
 """)
-"""Whatever became of it: what was looked at and let pass, or rejected, is not set apart anew."""
+"""Whatever their status: a statement that was released or rejected is not quarantined again."""

@@ -1,4 +1,4 @@
-"""Create or update the memory that stands for one episode or skill."""
+"""Creates or updates the memory of one episode or skill."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from core.storage.db import Tx
 from core.types import Candidate, Json, Status, Trust
 
 FOLLOWING: Final = ("content", "structured", "confidence", "occurred_at")
-"""What of a memory is as the latest word on its thing has it; all else that people have set stays."""
+"""Fields that follow the candidate; others may have been set by people and stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What keeping one thing changes, ready to be written."""
+    """Changes that create or update a memory; not written yet."""
 
     tenant_id: str
     owner: Owner
@@ -31,38 +31,38 @@ class Kept:
     citations: Sequence[Citation] = ()
 
     def write(self, tx: Tx, author: Author) -> dict[str, int]:
-        """Carry it out; how many changes of each kind. Conflict: the memory has been changed meanwhile."""
+        """Apply the changes; return how many of each kind. Conflict: the memory was changed meanwhile."""
         counts = writer.apply(tx, self.tenant_id, self.owner, self.changes, author)
         versions.cite(tx, self.tenant_id, self.citations)
         return counts
 
 
 def find(tx: Tx, owner: Owner, subject: str, attribute: str) -> Any | None:
-    """The memory that stands for a thing, an active one before others; None: there is none."""
+    """Return the memory of an episode or skill, preferably an active one; None: there is none."""
     values = {"user": owner.user_id, "group": owner.group_id, "subject": subject, "attribute": attribute}
     return tx.execute(_FIND, values).first()
 
 
 def is_closed(row: Any) -> bool:
-    """Whether someone has put the memory aside, so that it is not brought up to date again."""
+    """Return whether someone has superseded, rejected or quarantined the memory, so that it is not updated."""
     return row.status == Status.SUPERSEDED or row.trust in {Trust.REJECTED, Trust.QUARANTINED}
 
 
 def keep(
     gate: Gateway, tenant_id: str, owner: Owner, candidate: Candidate, row: Any | None, reason: str, *, used: bool
 ) -> Kept:
-    """What it takes to have the memory say what the candidate says; `row`: as it was found. Nothing is written yet.
+    """Return the changes that make the memory say what the candidate says; `row`: the memory as it was found.
 
-    The text passes the gateway, which withholds secrets and quarantines what tries to instruct. `used`: it was of use.
+    The consolidation removes secrets and quarantines instructions. `used`: count a use.
     """
     change = _screened(gate, tenant_id, owner, candidate)
     if isinstance(change, Ignore):
         return Kept(tenant_id, owner, [change])
     wanted = _distinct(change, row)
     if wanted.attribute is None:
-        return Kept(tenant_id, owner, [Ignore(wanted, "What it is called holds a secret.")])
+        return Kept(tenant_id, owner, [Ignore(wanted, "Its name holds a secret.")])
     hostile = wanted.trust is Trust.QUARANTINED
-    vector = None if hostile else gate.embedder.embed([wanted.content])[0]  # What is set apart is near to nothing.
+    vector = None if hostile else gate.embedder.embed([wanted.content])[0]  # A quarantined memory has no vector.
     if row is None:
         return Kept(tenant_id, owner, [Add(wanted, reason, vector)])
     uses = [Use(row.id)] if used and not hostile else []
@@ -76,13 +76,13 @@ def keep(
 def _screened(
     gate: Gateway, tenant_id: str, owner: Owner, candidate: Candidate
 ) -> Add | Confirm | Merge | Replace | Ignore:
-    """What the gateway makes of the candidate; it may be kept as the change holds it, whatever else is known."""
+    """Return the change that the consolidation makes of the candidate, which holds its screened form."""
     judged = pipeline.judged(gate, tenant_id, owner, [candidate])
     return next(c for c in judged if isinstance(c, Add | Confirm | Merge | Replace | Ignore))
 
 
 def _distinct(change: Add | Confirm | Merge | Replace, row: Any | None) -> Candidate:
-    """The candidate in words that no other memory has: two conversations may have gone alike."""
+    """Return the candidate in words that no other memory has: two conversations may be alike."""
     wanted, known = change.candidate, None if isinstance(change, Add) else change.known
     if known is None or (row is not None and known.id == row.id):
         return wanted
@@ -91,7 +91,7 @@ def _distinct(change: Add | Confirm | Merge | Replace, row: Any | None) -> Candi
 
 
 def _differing(row: Any, wanted: Candidate) -> Json:
-    """The columns of a memory that have to change."""
+    """Return the columns that change, with their values."""
     asked = {name: getattr(wanted, name) for name in FOLLOWING}
     if wanted.valid_from is not None:
         asked["valid_from"] = wanted.valid_from

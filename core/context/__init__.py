@@ -1,1 +1,1 @@
-"""What an agent should see now, within a budget of tokens."""
+"""The context of an agent: what it should see now, within a token budget."""

@@ -1,4 +1,4 @@
-"""How many memories a query deserves. Pure."""
+"""Chooses the number of memories for a query. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 from core.language.terms import has_han
 
 FEWEST: Final = 3
-"""What the plainest question gets: the answer, and a little beside it should the best hit be the wrong one."""
+"""Memories for the plainest question: the answer, and a few more in case the best hit is wrong."""
 
 MOST: Final = 15
-"""Beyond that more memories hide the answer rather than hold it."""
+"""Most memories: more would hide the answer rather than contain it."""
 
 LONG: Final = (60, 150)
-"""Characters from which a question tells a story around what it asks, and from which it tells a long one."""
+"""Characters from which a question counts as a story around what it asks, and as a long one."""
 
 HAN_WEIGHT: Final = 3
 """Characters of English that say as much as one of Chinese."""
@@ -23,7 +23,7 @@ HAN_WEIGHT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How many things to look for (`k`, 3 … 15) and why, in words a person can read."""
+    """Number of results to look for (`k`, 3 … 15), and the reasons in plain words."""
 
     k: int
     reasons: tuple[str, ...]
@@ -31,7 +31,7 @@ class Depth:
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
-    """A sign of how much is asked for. `adds`: memories, once however often it is met."""
+    """A sign of how much is asked for. `adds`: memories, once however often it matches."""
 
     adds: int
     reason: str
@@ -99,7 +99,7 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 
 
 def depth(query: str) -> Depth:
-    """The number of memories that `query` (English, Chinese) asks for by its words."""
+    """Return the number of memories that `query` (English, Chinese) asks for by its words."""
     found = [(cue.adds, cue.reason) for cue in _CUES if cue.pattern.search(query)]
     found += [said for said in (_things(query), _joined(query), _names(query), _length(query)) if said]
     k = min(MOST, FEWEST + sum(adds for adds, _ in found))
@@ -107,7 +107,7 @@ def depth(query: str) -> Depth:
 
 
 def _things(query: str) -> tuple[int, str] | None:
-    """What it asks: every question word beyond the first, and every further question mark."""
+    """Return the question words and question marks beyond the first."""
     asked = max(len(_ASKED.findall(query)), len(re.findall(r"[?？]+", query)))
     return (min(4, 2 * (asked - 1)), f"asks {asked} things") if asked > 1 else None
 

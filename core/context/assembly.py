@@ -1,7 +1,7 @@
-"""Chooses and orders the sections, pure.
+"""Chooses and orders the sections. Pure.
 
-What changes least stands first. Each part fills its own share; what it leaves goes to the next. Of each is said what
-was left out of it, and why.
+What changes least comes first. Each part fills its own share; what it leaves goes to the next. Each section reports
+what was left out of it, and why.
 """
 
 from __future__ import annotations
@@ -21,34 +21,30 @@ from core.context.retrievers import Found as Outside
 from core.context.sections import Part, Piece, Section
 from core.context.stable_selection import Held
 from core.inference.token_counting import Counter, cut
-from core.memoize import remembered
-from core.screening import screen
+from core.screening import output
 from core.search.query import Found as Result
 from core.types import Json
 
 KEPT_HERE: Final = frozenset({"memory", "document"})
-"""What a session's next contexts find again by its id."""
+"""Types that the next contexts of a session find again by id."""
 
 KNOWLEDGE: Final = frozenset({"document", "outside"})
-"""What stands under knowledge, and not under memories."""
+"""Types shown under knowledge, not under memories."""
 
 PAID: Final = 20
-"""Questions after which what was learnt meanwhile, read anew with each, has cost as much as to begin anew."""
+"""Questions after which reading the news section with each has cost as much as laying out everything anew."""
 
 QUOTE_TOKENS: Final = 80
-"""Of a message from another conversation the beginning is quoted."""
-
-QUOTES: Final = 2_048
-"""Quotes of which is kept whether they are hostile: a conversation brings up the same ones again and again."""
+"""Tokens quoted from the beginning of a message of another conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
     """Everything a context could show.
 
-    `held` with `standing` and `passages`: what was chosen before, as it is now. `disputes`: which memories deny each
-    other; `others`: those of them that the question did not bring up; `outside`: what other packages have found;
-    `gone`: memories of the profile that hold no longer.
+    `held` with `standing` and `passages`: the earlier selection, as it is now. `disputes`: contradictions among
+    memories; `others`: those of them that the query did not find; `outside`: results of third-party retrievers;
+    `gone`: memories of the profile that are no longer valid.
     """
 
     query: str
@@ -66,7 +62,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The sections that hold something or could have; `chosen`: what a session's next contexts go on showing."""
+    """Sections with content or omissions; `chosen`: the selection that the next contexts keep showing."""
 
     sections: Sequence[Section]
     chosen: Held | None
@@ -77,7 +73,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What lies ready: how the conversation stands, and what the question brought up."""
+    """Inputs of the layout: the conversation and the results of the query."""
 
     desk: Desk
     read: Read
@@ -88,7 +84,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is shown beside the background; `begun`: not all of it as it was shown before."""
+    """Sections beside the background; `begun`: not all of it is as it was shown before."""
 
     base: Standing
     memories: Section
@@ -98,14 +94,14 @@ class Choice:
 
     @property
     def lasting(self) -> bool:
-        """Whether it is worth its place: news are not, once something else has broken, or where little would break."""
+        """True if keeping the layout pays: not with news once something else has changed, or little would change."""
         news = self.base.since.tokens
         behind = self.base.profile.tokens + self.memories.tokens + self.knowledge.tokens + self.now.tokens
         return not news or (not self.begun and news * PAID <= behind)
 
 
 def sheet(desk: Desk, read: Read) -> Sheet:
-    """The whole context: what always holds, what is remembered, how the conversation stands, what was asked."""
+    """Assemble the context: instructions, profile, memories, the conversation and what the query found."""
     talk = read.material.talk
     told = background(desk, talk, desk.allowance.short_term if talk else 0)
     table = Table(desk, read, _found(desk, read), Written(desk, talk) if talk else None, told)
@@ -122,7 +118,7 @@ def sheet(desk: Desk, read: Read) -> Sheet:
 
 
 def _choice(table: Table) -> Choice:
-    """As it was shown before; anew, as soon as something of it holds no longer or news are to take their place."""
+    """Keep the earlier layout; make a new one once something of it is invalid or news should move into it."""
     read = table.read
     known = list(profile_lines.lines(read.profile, read.gone))
     fresh = instructions.anew(table.desk, read.material.instructions, known)
@@ -136,7 +132,7 @@ def _choice(table: Table) -> Choice:
 
 
 def _laid(table: Table, base: Standing) -> Choice:
-    """Memories and messages beside what always holds; chosen for this question once the window of messages moves."""
+    """Lay out memories and messages; they are chosen for this query once the window of messages moves."""
     desk, read, talk = table.desk, table.read, table.read.material.talk
     space = room(desk.allowance, base.tokens, session=talk is not None)
     used = sum(one.tokens for one in table.background)
@@ -159,7 +155,7 @@ def _laid(table: Table, base: Standing) -> Choice:
 
 
 def _held(desk: Desk, allowed: int, read: Read, seen: AbstractSet[str]) -> tuple[Section, Section]:
-    """What was chosen before, in the same order, less what does not hold any longer or stands above."""
+    """Return the earlier selection in order, without what is invalid or shown above."""
     ids = read.held.memory_ids if read.held else ()
     refs = read.held.passages if read.held else ()
     rows = [read.standing[one] for one in ids if one in read.standing and f"memory:{one}" not in seen]
@@ -172,7 +168,7 @@ def _held(desk: Desk, allowed: int, read: Read, seen: AbstractSet[str]) -> tuple
 
 
 def _chosen(desk: Desk, allowed: int, found: Sequence[Found]) -> tuple[Section, Section]:
-    """What the question brings up: passages may take what memories leave, half of the room at the least."""
+    """Choose from the results: passages may take what memories leave, at least half of the room."""
     passages = [one for one in found if one.piece.source["type"] in KNOWLEDGE]
     others = [one for one in found if one.piece.source["type"] not in KNOWLEDGE]
     half = desk.best(Part.KNOWLEDGE, allowed // 2, passages) if passages else None
@@ -181,7 +177,7 @@ def _chosen(desk: Desk, allowed: int, found: Sequence[Found]) -> tuple[Section, 
 
 
 def _as_held(choice: Choice, talk: Talk) -> Held:
-    """By id alone: the words are read anew each time."""
+    """Return the selection by id alone: texts are read again each time."""
     ids = [UUID(piece.source["id"]) for piece in choice.memories.pieces]
     kept = [_reference(piece) for piece in choice.knowledge.pieces if piece.source["type"] == "document"]
     return Held(_start(choice.now, talk), ids, kept, choice.base.instructions, choice.base.order)
@@ -192,7 +188,7 @@ def _reference(passage: Piece) -> str:
 
 
 def _start(now: Section, talk: Talk | None) -> int:
-    """The first message that is shown as it was said; behind the last, where none is."""
+    """Return the position of the first message shown in full; one past the last if there is none."""
     if now.pieces:
         return int(now.pieces[0].source["position"])
     return talk.messages[-1].position + 1 if talk and talk.messages else 0
@@ -203,12 +199,12 @@ def _keys(section: Section) -> set[str]:
 
 
 def _beside(found: Sequence[Found], seen: AbstractSet[str]) -> list[Found]:
-    """What does not stand elsewhere in the context."""
+    """Return the results not shown elsewhere in the context."""
     return [one for one in found if one.piece.key not in seen]
 
 
 def _found(desk: Desk, read: Read) -> list[Found]:
-    """What the question brought up; with a disputed memory comes what denies it."""
+    """Return the results of the query; with a disputed memory those that contradict it."""
     found = {one.piece.key: one for result in read.results if (one := _as_found(desk, read, result)) is not None}
     for row in read.others.values():
         key = f"memory:{row.id}"
@@ -238,14 +234,9 @@ def _as_found(desk: Desk, read: Read, result: Result) -> Found | None:
 
 
 def _quotable(said: str, counter: Counter) -> str:
-    """The beginning that is quoted; nothing of what would command, for it would stand where the system speaks."""
+    """Return the beginning to quote; empty for hostile text, which would speak with the voice of the system."""
     short = cut(said, QUOTE_TOKENS, counter)
-    return "" if _is_hostile(short) else short
-
-
-@remembered(QUOTES)
-def _is_hostile(said: str) -> bool:
-    return screen.screen(said).hostile
+    return "" if output.shown(short).hostile else short
 
 
 def _denied(read: Read, memory_id: UUID) -> frozenset[str]:

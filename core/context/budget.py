@@ -8,14 +8,14 @@ from typing import Final
 from core.errors import Invalid, Problem
 
 EXACT: Final = 1e-9
-"""By how much shares may add up to more than one: what adding fractions in binary costs."""
+"""Tolerance by which shares may exceed one: the rounding of binary fractions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Shares of a limit. `system`: pinned and standing instructions, profile. `long_term`: memories, passages.
+    """Shares of the limit. `system`: pinned and standing instructions, profile. `long_term`: memories, passages.
 
-    `short_term`: summary, plan, recent messages. `reserve`: what stays free for the answer and is never handed on.
+    `short_term`: summary, plan, recent messages. `reserve`: left free for the answer, never reassigned.
 
     Raises:
         Invalid: at `/budget/…`, for a share outside 0 … 1 or a sum above 1.
@@ -44,7 +44,7 @@ USUAL: Final = Budget()
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Whole tokens for each part; together with `reserve` never more than the limit they were made of."""
+    """Tokens for each part; with `reserve` never more than the limit."""
 
     system: int
     long_term: int
@@ -53,12 +53,12 @@ class Allowance:
 
     @property
     def spendable(self) -> int:
-        """Tokens that may be filled: all but the reserve."""
+        """All tokens but the reserve."""
         return self.system + self.long_term + self.short_term
 
 
 def allowed(limit: int, budget: Budget = USUAL) -> Allowance:
-    """What each part may fill of `limit` tokens, rounded down; what rounding leaves goes to the reserve."""
+    """Split `limit` tokens among the parts, rounded down; the rest goes to the reserve."""
     system, long_term, short_term = (
         int(limit * share + EXACT) for share in (budget.system, budget.long_term, budget.short_term)
     )

@@ -1,4 +1,4 @@
-"""build(): the context end to end."""
+"""Builds a context end to end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from core.context.packing import Desk
 from core.context.reader import Reader
 from core.context.retrievers import Retriever
 from core.context.token_cache import counted
-from core.events.publishing import Author
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
 from core.memory import memories
@@ -38,27 +37,27 @@ from core.storage.db import Database, Tx
 from core.types import Json, Trust
 
 Audience = Literal["group", "private"]
-"""Who reads what is answered with a context: everybody in a group, or the user alone."""
+"""Readers of a context: everybody in a group, or the user alone."""
 
 READ: Final = 3
-"""Times as many results are looked at as may be shown: some say the same, or stand elsewhere already."""
+"""Factor of results read over results shown: some repeat each other, or are shown elsewhere already."""
 
 USUAL_K: Final = 10
-"""Memories at the most, and as many passages, unless the question decides."""
+"""Memories at most, and as many passages, unless the query decides."""
 
 LONGEST_QUESTION: Final = 10_000
-"""Characters of the last message by which is searched, where it is the question: its end, which asks."""
+"""Characters from the end of the last message that serve as the query."""
 
 SHRINK: Final = 0.95
-"""How much less than in proportion is allowed after a context came out too long: the window moves in blocks."""
+"""Factor below proportion that is allowed after a context came out too long: the window moves in blocks."""
 
 ATTEMPTS: Final = 6
-"""How often a context that came out too long is assembled within less; then only what must be is left."""
+"""Attempts to assemble a context that came out too long; the last one has only what is mandatory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose context, for which question, within how many tokens; `adaptive`: the question decides how much to show.
+    """Request: owner, query and token limit; `adaptive`: the query decides how much to show.
 
     `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
     session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
@@ -80,12 +79,12 @@ class Asked:
 
     @property
     def owner(self) -> Owner:
-        """Whose profile is shown: the user's, if one is named."""
+        """Owner of the profile shown: the user, if one is named."""
         return Owner(user_id=self.user_id) if self.user_id is not None else Owner(group_id=self.group_id)
 
     @property
     def reader(self) -> str:
-        """Who sees the context under which limit: what is held for one is not for another."""
+        """Key of the stable selection: reader and limit."""
         # As JSON: a user who is called "None" is not nobody.
         told = json.dumps([self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)])
         return hashlib.sha256(told.encode()).hexdigest()[:32]
@@ -104,7 +103,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is shown, as it is handed over; how it was measured, and how deep the search went."""
+    """The rendered context, its measurements, and the depth of the search."""
 
     sheet: Sheet
     rendered: Json
@@ -116,13 +115,13 @@ class Context:
 
     @property
     def prefix_hash(self) -> str:
-        """Of the sections before the conversation: the same while what they rest on is."""
+        """Hash of the sections before the conversation; equal while their content is."""
         return hashlib.sha256(formats.joined(self.sheet, STABLE).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a context is read with."""
+    """Dependencies of reading a context."""
 
     db: Database
     embedder: Embedder
@@ -131,9 +130,9 @@ class Reads:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
-def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context:
-    """The context, within its limit, whatever there is to show."""
-    asked, read, results, wanted = _read(reads, tenant_id, asked, author)
+def build(reads: Reads, tenant_id: str, asked: Asked) -> Context:
+    """Build the context within its limit."""
+    asked, read, results, wanted = _read(reads, tenant_id, asked)
     heard = reads.settings.instructions == "heard"
     desk = Desk(counted(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k, heard)
     sheet, rendered, tokens = _fitting(desk, read, asked)
@@ -143,10 +142,8 @@ def build(reads: Reads, tenant_id: str, asked: Asked, author: Author) -> Context
     return Context(sheet, rendered, tokens, asked.limit, desk.counter, wanted, results)
 
 
-def _read(
-    reads: Reads, tenant_id: str, asked: Asked, author: Author
-) -> tuple[Asked, Read, Sequence[query.Found], Depth]:
-    """Everything that the context could show to its audience, and how many things the question deserves."""
+def _read(reads: Reads, tenant_id: str, asked: Asked) -> tuple[Asked, Read, Sequence[query.Found], Depth]:
+    """Read everything that the context could show to its audience, and the depth of the query."""
     at_hand = _at_hand(reads, tenant_id, asked)
     with reads.db.tenant(tenant_id) as tx:
         newest = (
@@ -160,9 +157,9 @@ def _read(
         read = _standing(tx, asked, kept.attributes if kept else {}, window, reads.settings)
     if reads.recent is not None and asked.session_id is not None:
         reads.recent.renew(reads.db, tenant_id, asked.session_id, at_hand, newest)
-    if kept is None or kept.lapsed(memories.now()):
-        kept = profile.current(reads.db, tenant_id, asked.owner, author)
-        read = replace(read, profile=kept.attributes if kept else {}, gone=frozenset())
+    if kept is None:
+        # Not stored: `profile_builder` does that, and a context must not fail because memories change meanwhile.
+        read = replace(read, profile=profile.build(reads.db, tenant_id, asked.owner).attributes)
     question = asked.query if asked.query is not None else _last_words(read.material.talk)
     wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
     results = _searched(reads, tenant_id, asked, question, wanted.k * READ)
@@ -174,7 +171,7 @@ def _read(
 
 
 def _screened(results: Sequence[query.Found]) -> list[query.Found]:
-    """What was found without secrets in messages, and without messages that are hostile."""
+    """Mask secrets in messages, and drop hostile messages."""
     shown: list[query.Found] = []
     for one in results:
         said = output.messages([one.message] if one.message is not None else [])
@@ -188,7 +185,7 @@ def _outside(found: Sequence[tuple[str, context_retrievers.Found]]) -> list[tupl
 
 
 def _standing(tx: Tx, asked: Asked, attributes: Json, window: Window, settings: Settings) -> Read:
-    """What stands, whatever is asked; of what was shown before and of the profile, what holds still."""
+    """Read what is independent of the query, and what is still valid of the earlier selection and the profile."""
     reader = Reader(asked.user_id, asked.group_id, asked.listener)
     wishes = settings.instructions != "none"
     material = context_reader.material(tx, reader, asked.session_id, window, instructions=wishes)
@@ -210,7 +207,7 @@ def _standing(tx: Tx, asked: Asked, attributes: Json, window: Window, settings: 
 
 
 def _judged(db: Database, tenant_id: str, asked: Asked, read: Read) -> Read:
-    """Of what was found what may be shown; which memories deny each other, and those of them that were not found."""
+    """Filter the results, and read contradictions among memories, with those that were not found."""
     talk, results = read.material.talk, read.results
     mine = talk.session_id if talk else None  # What is hidden there is known already.
     places = [(m.session_id, m.id) for one in results if (m := one.message) and m.session_id != mine]
@@ -233,7 +230,7 @@ def _at_hand(reads: Reads, tenant_id: str, asked: Asked) -> Window:
 
 
 def _in_steps(newest: Window, most: int) -> Window:
-    """From a message on that moves by half of `most` at once, and not with each message that is added."""
+    """Return a window whose start moves by half of `most` at once, not with each message."""
     step = max(1, most // 2)
     last = newest.messages[-1].position if newest.messages else 0
     behind = max(0, -(-(last - most) // step) * step)
@@ -249,13 +246,13 @@ def _searched(reads: Reads, tenant_id: str, asked: Asked, question: str, limit: 
 
 
 def _last_words(talk: context_reader.Talk | None) -> str:
-    """What the user said last: the question, where none is given."""
+    """Return the last words of the user, which serve as the query if none is given."""
     said = [m.content for m in talk.messages if m.role == "user" and m.id not in talk.hidden] if talk else []
     return said[-1][-LONGEST_QUESTION:] if said else ""
 
 
 def _to_show(results: Sequence[query.Found], hidden: AbstractSet[tuple[str, str]]) -> list[query.Found]:
-    """Without what is hidden, and what is true no longer or not yet."""
+    """Drop what is hidden or not valid now."""
     now = memories.now()
     return [
         one
@@ -270,7 +267,7 @@ def _holds(row: Any, now: datetime) -> bool:
 
 
 def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
-    """The sheet, rendered, within the limit. What the joints cost is known only then; so much less is allowed anew."""
+    """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly."""
     room = float(asked.limit - formats.OVERHEAD)
     for left in reversed(range(ATTEMPTS)):
         within = replace(desk, allowance=allowed(max(0, int(room)), asked.budget))

@@ -19,20 +19,20 @@ from core.screening import output
 from core.types import Message
 
 MESSAGE_TOKENS: Final = 4
-"""What a message costs beside its words: its role and its marks."""
+"""Tokens of a message beside its content: role and markers."""
 
 TOOL_SHARE: Final = 8
-"""A tool's result takes an eighth of the recent messages' allowance at the most; the rest of it is one call away."""
+"""Divisor: a tool result takes at most an eighth of recent messages' allowance; its full text is one call away."""
 
 MARK_TOKENS: Final = 16
-"""What it costs to say that a message is a tool's result."""
+"""Tokens that mark a message as a tool result."""
 
 WORD_TOKENS: Final = 8
-"""Fewer are not worth the beginning of a message."""
+"""Least tokens worth showing of a message."""
 
 
 def background(desk: Desk, talk: Talk | None, allowed: int) -> tuple[Section, Section]:
-    """The summary of what is no longer shown, and the plan: half of the allowance at the most."""
+    """Return the summary of what is no longer shown, and the plan: half of the allowance at most."""
     summary = list(_summary(talk)) if talk else []
     told = desk.first(Part.SUMMARY, allowed // 3, summary)
     steps = [] if talk is None else [_plan(plan, allowed // 6, desk.counter) for plan in talk.plans]
@@ -40,7 +40,7 @@ def background(desk: Desk, talk: Talk | None, allowed: int) -> tuple[Section, Se
 
 
 def recent(written: Written | None, allowed: int, since: int = 0) -> Section:
-    """The newest messages, from a place that moves seldom and is not before `since`; hidden ones are left out."""
+    """Return the newest messages from a start that moves seldom and is not before `since`, without hidden ones."""
     if written is None:
         return Section(Part.RECENT, "", 0, allowed)
     desk, talk = written.desk, written.talk
@@ -61,7 +61,7 @@ def recent(written: Written | None, allowed: int, since: int = 0) -> Section:
 
 
 class Written:
-    """How messages are shown: as said, of a tool's result what matters, in a group with the speaker. Each made once."""
+    """Rendered messages, each made once: tool results shortened, in a group with the speaker."""
 
     def __init__(self, desk: Desk, talk: Talk) -> None:
         self.desk, self.talk = desk, talk
@@ -79,7 +79,7 @@ class Written:
         return self.desk.cost(self(message)) + MESSAGE_TOKENS + _mark(message.role)
 
     def ends(self) -> dict[str, int]:
-        """Tokens of the talk up to and with each message, a tool's result with what is shown of it at the most."""
+        """Tokens up to and with each message; tool results with their rendered size at most."""
         ends, total, before = {}, 0, None
         for message, end in zip(self.talk.messages, self.talk.ends, strict=True):
             size = end - before if before is not None else 0
@@ -99,25 +99,25 @@ class Written:
         return message.content
 
     def _asked_before(self, message: Message) -> str:
-        """What the user had asked when a tool answered: the same in every context."""
+        """Return the user's question before a tool result: the same in every context."""
         said = [m.content for m in self.talk.messages if m.role == "user" and m.position < message.position]
         return said[-1] if said else ""
 
 
 def _mark(role: str) -> int:
-    """Tokens of the words that mark a tool's result as one."""
+    """Tokens of the words that mark a tool result."""
     return MARK_TOKENS if role == "tool" else 0
 
 
 def _beginning(desk: Desk, message: Message, said: str, allowed: int) -> list[Piece]:
-    """Of a last message that is longer than all there is: its beginning."""
+    """Return the beginning of a last message that exceeds the whole room."""
     room = allowed - MESSAGE_TOKENS - _mark(message.role)
     text = cut(said, room, desk.counter) if room >= WORD_TOKENS else ""
     return [rendering.of_message(message, text)] if text else []
 
 
 def _summary(talk: Talk) -> Iterable[Piece]:
-    """The key messages first, for they are the last to be dropped; then what the rest came to."""
+    """Put the key messages first, which are dropped last; then the summary of the rest."""
     if talk.summary is None:
         return
     for one in talk.summary.key_messages:

@@ -15,33 +15,33 @@ from core.types import Json
 Format = Literal["messages", "anthropic", "text"]
 
 OVERHEAD: Final = 24
-"""Tokens set aside for what joins the sections and frames the messages."""
+"""Tokens reserved for separators and message frames."""
 
 REPLY_TOKENS: Final = 3
-"""What the beginning of the answer costs."""
+"""Tokens of the beginning of the answer."""
 
 SPOKEN: Final = {"user": "user", "assistant": "assistant", "system": "system", "tool": "user"}
-"""As whom a message is shown. A tool's result without its call would be refused, so it is told to the assistant."""
+"""Role of a message as shown. A tool result without its call would be refused, so it is shown as the user's."""
 
 STABLE: Final = (Part.INSTRUCTIONS, Part.PROFILE, Part.MEMORIES, Part.KNOWLEDGE, Part.SUMMARY, Part.PLAN)
-"""The sections before the conversation."""
+"""Sections before the conversation."""
 
 LAST: Final = (Part.SINCE, Part.FOCUS)
-"""The sections before the last question: what was learnt meanwhile, and what is remembered for it."""
+"""Sections before the last question: news, and memories for it."""
 
 EARLIER: Final = "(The conversation goes on.)"
-"""Anthropic's models want the first word to be the user's."""
+"""Content of the first turn: Anthropic requires it to be the user's."""
 
 
 def rendered(sheet: Sheet, form: Format) -> Json:
-    """The context as `{"messages": …}`, as `{"system": …, "messages": …}`, or as `{"text": …}`."""
+    """Render as `{"messages": …}`, as `{"system": …, "messages": …}`, or as `{"text": …}`."""
     if form == "text":
         return {"text": _text(sheet)}
     return _anthropic(sheet) if form == "anthropic" else {"messages": _openai(sheet)}
 
 
 def tokens(shown: Json, counter: Counter) -> int:
-    """Tokens of a rendered context, with the marks around each message."""
+    """Count the tokens of a rendered context, with the frame of each message."""
     if "text" in shown:
         return counter.count(shown["text"])
     system = [block["text"] for block in shown.get("system", ())]
@@ -51,17 +51,17 @@ def tokens(shown: Json, counter: Counter) -> int:
 
 
 def nothing(form: Format) -> Json:
-    """The context that shows nothing."""
+    """Return the empty context."""
     return {"text": ""} if form == "text" else {"messages": []} | ({"system": []} if form == "anthropic" else {})
 
 
 def joined(sheet: Sheet, parts: Sequence[Part]) -> str:
-    """The texts of some sections, one below the other."""
+    """Join the texts of sections."""
     return "\n\n".join(one.text for one in sheet.sections if one.part in parts and one.text)
 
 
 def _openai(sheet: Sheet) -> list[Json]:
-    """One system message, the conversation, and before its last question what is remembered for it."""
+    """Return one system message, then the conversation, with memories before its last question."""
     stable, focus = joined(sheet, STABLE), joined(sheet, LAST)
     talk = [{"role": SPOKEN[piece.role], "content": _said(piece)} for piece in _spoken(sheet)]
     if focus:
@@ -70,7 +70,7 @@ def _openai(sheet: Sheet) -> list[Json]:
 
 
 def _anthropic(sheet: Sheet) -> Json:
-    """The stable sections as a system prompt that may be cached; turns that alternate, the user's first."""
+    """Return the stable sections as a cacheable system prompt, and alternating turns that begin with the user."""
     stable, focus = joined(sheet, STABLE), joined(sheet, LAST)
     turns: list[Json] = []
     for piece in _spoken(sheet):
@@ -108,7 +108,7 @@ def _said(piece: Piece) -> str:
 
 
 def _last_question(talk: Sequence[Json]) -> int:
-    """Before the last message of the user; at the end, where the user has said nothing."""
+    """Return the index of the last user message; the end if there is none."""
     asked = [at for at, message in enumerate(talk) if message["role"] == "user"]
     return asked[-1] if asked else len(talk)
 

@@ -1,9 +1,9 @@
 """Pinned and standing instructions, profile. Pure.
 
-Both stand before everything else, so whatever changes in them makes all that follows new to a model's cache. What a
-session was shown first therefore keeps its place as long as all of it holds, and what is learnt meanwhile stands in a
-section of its own, just before the last question. As soon as something of it holds no longer, or there is more news
-than that section has room for, all of it is put together anew: one break for everything.
+Both come before everything else, so any change in them invalidates a model's cache of all that follows. What a
+session was shown first therefore keeps its place while all of it is valid, and what is learnt meanwhile goes to a
+section of its own, just before the last question. Once something of it is invalid, or there is more news
+than that section has room for, everything is laid out anew: one cache miss for all changes.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from core.context.sections import Part, Piece, Section
 from core.context.stable_selection import Held
 
 SINCE: Final = 0.25
-"""Share of the system's room for what was learnt meanwhile. It is read anew with each question, so that a larger one
-would soon cost more than to begin anew."""
+"""Share of the system part for news. It is read again with each question, so that a larger one would soon cost more
+than a new layout."""
 
 NO_NEWS: Final = Section(Part.SINCE, "", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The sections, and by what the first two are known again: ids alone."""
+    """The sections, and the memory ids that identify the first two."""
 
     always: Section
     profile: Section
@@ -42,7 +42,7 @@ class Standing:
 
     @property
     def stable(self) -> set[str]:
-        """Keys of what stands before the conversation."""
+        """Keys of the pieces before the conversation."""
         return _keys(self.always) | _keys(self.profile)
 
     @property
@@ -51,7 +51,7 @@ class Standing:
 
 
 def anew(desk: Desk, instructions: Sequence[Any], known: Sequence[Line]) -> Standing:
-    """Instructions, which may take all but what is said now, then the profile, as there is room."""
+    """Lay out instructions, then the profile, as there is room."""
     always = desk.first(Part.INSTRUCTIONS, _most(desk), _written(desk, instructions))
     told = _keys(always)
     untold = [line for line in known if not all(f"memory:{one}" in told for one in line.memories)]
@@ -72,9 +72,9 @@ def as_before(
     rows: Mapping[UUID, Any],
     fresh: Standing,
 ) -> Standing | None:
-    """As it was shown before, with what `fresh` has beside it; None: something holds no longer, or there is no room.
+    """Keep the earlier layout and add the news of `fresh`; None: something is invalid, or there is no room.
 
-    `rows`: memories that still hold, for statements that are no longer among the strongest.
+    `rows`: valid memories, for statements that are no longer among the strongest.
     """
     by_id = {row.id: row for row in instructions}
     here = {one for line in known for one in line.memories}
@@ -95,7 +95,7 @@ def as_before(
 
 
 def _since(desk: Desk, old: Standing, fresh: Standing, new: Sequence[Line], memories: Sequence[UUID]) -> Section:
-    """What would stand above, were it put together now, and does not; no statement that is held as a memory."""
+    """Return the news: what a new layout would add above, without statements shown as memories."""
     above = {piece.key for piece in fresh.profile.pieces}
     held = {f"memory:{one}" for one in memories}
     orders = [
@@ -130,6 +130,6 @@ def _keys(section: Section) -> set[str]:
 
 
 def _stated(pieces: Sequence[Piece]) -> set[str]:
-    """Memories that stand word for word in the profile; what fills a slot of it says more than the slot does."""
+    """Return memories repeated word for word in the profile; one that fills a slot says more than the slot."""
     listed = [one for one in pieces if one.key.startswith(tuple(f"profile:{name}." for name in profile_lines.LISTED))]
     return {f"memory:{one}" for piece in listed for one in piece.source["memories"]}

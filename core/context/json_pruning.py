@@ -9,29 +9,29 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 MARK: Final = "…"
-"""Where something is left out: the key of a note in an object, the beginning of a note in a list."""
+"""Marker of omissions: the key of a note in an object, the beginning of a note in a list."""
 
 _SIZES: Final = (128, 64, 40, 28, 20, 14, 10, 7, 5, 4, 3, 2, 1)
-"""Entries of a list or an object that are kept, from generous to bare."""
+"""Entries kept of a list or an object, from generous to bare."""
 
 _CHARACTERS: Final = 12
-"""Characters of a string that are kept for each of these; never under `_FEWEST`."""
+"""Characters kept of a string at each of these sizes; never under `_FEWEST`."""
 
 _FEWEST: Final = 24
 _DEEPEST: Final = 24
-"""Levels that are looked into at the most; what lies deeper is told by its size."""
+"""Depth limit; deeper values are replaced by their size."""
 
 _TELLING: Final = re.compile(
     r"err(?:or|no)?s?|exception|fail\w*|fault|warning|status|code|message|reason|detail|title|name|(?:\w+_)?id|key|url"
     r"|total|count|错误|异常|失败|警告|状态|原因",
     re.IGNORECASE,
 )
-"""Keys whose values matter first."""
+"""Keys whose values are kept first."""
 
 Matches = Callable[[str], float]
 
 _SAID: Final = 2000
-"""Characters of an entry that are read to see whether it matters."""
+"""Characters of an entry read to score it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _Size:
 
 
 def parsed(text: str) -> Any:
-    """What a text holds as a JSON object or list; None: it is no such thing, or could not be written as JSON again."""
+    """Parse a JSON object or list; None: the text is neither, or could not be written as JSON again."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
@@ -57,7 +57,7 @@ def parsed(text: str) -> Any:
 
 
 def smaller(value: Any, note: str, matches: Matches) -> Iterator[str]:
-    """JSON texts of an object or list, from generous to bare, each with `note` in it, each itself valid.
+    """Yield JSON texts, from generous to bare, each with `note` in it, each valid.
 
     Lists keep their beginning, their end and the entries that `matches` counts most in; objects keep telling keys
     first; strings keep their beginning. Whatever is left out leaves a note with its size.
@@ -78,7 +78,7 @@ def _noted(pruned: Any, note: str) -> Any:
 
 
 class _Pruner:
-    """Makes values smaller; remembers of each how much it matters, as every size asks again."""
+    """Shrinks values; caches their scores, which every size needs again."""
 
     def __init__(self, matches: Matches) -> None:
         self._matches = matches
@@ -101,7 +101,7 @@ class _Pruner:
         )
 
     def _listed(self, values: Sequence[Any], entries: int, below: _Size) -> list[Any]:
-        """Entries of a list in their order, with a note wherever some are left out."""
+        """Return entries of a list in order, with a note for each omission."""
         places = self._places(values, entries)
         listed: list[Any] = []
         for place, following in zip(places, [*places[1:], len(values)], strict=True):
@@ -116,7 +116,7 @@ class _Pruner:
         return {key: self.pruned(value[key], below) for key in kept} | less
 
     def _places(self, values: Sequence[Any], entries: int) -> list[int]:
-        """Of too many: the first, those that matter most (half of the room), the last, the next from the beginning."""
+        """Choose positions: the first, the highest scored (half of the room), the last, then from the beginning."""
         if len(values) <= entries + 1:
             return list(range(len(values)))
         weights = [self._telling(value) for value in values]
@@ -127,7 +127,7 @@ class _Pruner:
         return sorted(list(chosen)[:entries])
 
     def _keys(self, value: dict[str, Any], entries: int) -> list[str]:
-        """Keys in their order: of too many those that say what it is, that match, or whose values are plain."""
+        """Choose keys in order: identifying ones, matching ones, then plain values."""
         if len(value) <= entries + 1:
             return list(value)
         places = {key: place for place, key in enumerate(value)}
@@ -145,7 +145,7 @@ class _Pruner:
 
 
 def _said(value: Any, levels: int) -> Iterator[str]:
-    """What is said in a value; a key whose value is empty, zero or false (`"error": null`) says nothing."""
+    """Return the words of a value, without keys whose value is empty, zero or false (`"error": null`)."""
     if isinstance(value, str):
         yield value[:_SAID]
     elif isinstance(value, list):

@@ -15,15 +15,15 @@ from core.context.selection import Item, LeftOut, choose
 from core.inference.token_counting import Counter
 
 FOCUS: Final = 0.4
-"""Share of long-term memory that waits for what later questions of a session need, at the end of the context."""
+"""Share of long-term memory reserved for later questions of a session, at the end of the context."""
 
 TITLE_TOKENS: Final = 16
-"""Room that a section's title and headings take, set aside before its pieces are chosen."""
+"""Tokens reserved for a section's title and headings before its pieces are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something a question brought up: how it is written, how much it has to do with it, what denies it."""
+    """A result: its text, its relevance, and what contradicts it."""
 
     piece: Piece
     score: float
@@ -33,9 +33,9 @@ class Found:
 
 @dataclass(frozen=True)
 class Desk:
-    """Whoever assembles: with what counter, within which allowance, for which question.
+    """Fills sections: counter, allowance and query.
 
-    `heard`: wishes from conversations speak with the system's voice, though nobody has confirmed them.
+    `heard`: unconfirmed wishes from conversations speak with the voice of the system.
     """
 
     counter: Counter
@@ -49,17 +49,17 @@ class Desk:
         return {}
 
     def cost(self, text: str) -> int:
-        """Tokens of a text, counted once."""
+        """Count the tokens of a text, once."""
         if text not in self._known:
             self._known[text] = self.counter.count(text)
         return self._known[text]
 
     def line(self, piece: Piece) -> int:
-        """Tokens of a piece and of the end of its line."""
+        """Count the tokens of a piece and its line break."""
         return self.cost(piece.text) + 1
 
     def section(self, part: Part, allowed: int, pieces: Sequence[Piece], left: Iterable[LeftOut] = ()) -> Section:
-        """Pieces as a section, the last ones dropped while title and headings leave no room for them."""
+        """Make a section of pieces; the last ones are dropped while title and headings exceed the room."""
         shown, gone = list(pieces), list(left)
         said = rendering.section_text(part, shown)
         while shown and self.cost(said) > allowed:
@@ -68,7 +68,7 @@ class Desk:
         return Section(part, said, self.cost(said) if said else 0, allowed, shown, gone)
 
     def first(self, part: Part, allowed: int, pieces: Iterable[Piece]) -> Section:
-        """As many pieces as there is room for, in their order; a shorter one may still fit behind one that does not."""
+        """Take pieces in order as there is room; a shorter one may fit behind one that does not."""
         shown, gone, left = [], [], allowed - TITLE_TOKENS
         for piece in pieces:
             if (cost := self.line(piece)) <= left:
@@ -79,7 +79,7 @@ class Desk:
         return self.section(part, allowed, shown, gone)
 
     def best(self, part: Part, allowed: int, found: Sequence[Found], left: Iterable[LeftOut] = ()) -> Section:
-        """The cheapest set of what was found that says enough."""
+        """Take the cheapest set of results that says enough."""
         by_key = {one.piece.key: one for one in found}
         items = [
             Item(key, one.piece.text, self.line(one.piece), one.score, one.at, one.conflicts)
@@ -92,9 +92,9 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Tokens of the parts behind the standing ones: what one of them leaves, the next may fill.
+    """Tokens of the parts behind the fixed ones; what one leaves, the next may fill.
 
-    `focus` is handed on to nobody: the window of recent messages would move with every question.
+    `focus` is not passed on: the window of recent messages would move with every question.
     """
 
     memories: int
@@ -102,12 +102,12 @@ class Room:
     short_term: int
 
     def recent(self, used: int) -> int:
-        """What is left for the conversation, once memories and knowledge have taken `used`."""
+        """Return the tokens left for the conversation beside `used`."""
         return max(0, self.short_term + self.memories - used)
 
 
 def room(allowance: Allowance, used: int, *, session: bool) -> Room:
-    """How much there is, with `used` tokens taken by what always stands."""
+    """Return the room beside `used` tokens of the fixed sections."""
     long_term = allowance.long_term + allowance.system - used
     focus = min(int(allowance.long_term * FOCUS), max(0, long_term)) if session else 0
     short_term = allowance.short_term if session else 0

@@ -1,7 +1,7 @@
 """Lines of the profile in stable order. Pure.
 
-A profile names the strongest first, so whatever is learnt may turn its lines round. What was shown keeps its place, by
-the memories it rests on, and never its words: those are read anew each time.
+A profile lists the strongest first, so each new memory may reorder it. Lines that were shown keep their place, by
+the memories they cite, never by their words: those are read again each time.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from core.reflection import profile_attributes
 from core.types import Category, Json, Topic, Trust
 
 LISTED: Final = ("preferences", "habits", "goals")
-"""Parts of a profile that are lists of statements, each of them one memory word for word."""
+"""Parts of a profile that are lists of statements, each of them one memory verbatim."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Value:
-    """One value, or one statement, and the memories that say so."""
+    """A value or a statement, and the memories that say so."""
 
     said: str
     memories: tuple[str, ...]
@@ -51,9 +51,9 @@ class Line:
 
 
 def lines(attributes: Json, gone: Collection[str] = frozenset()) -> Iterator[Line]:
-    """Slots, lists and statements; not people and topics, which a question brings up. Nothing that is disputed.
+    """Return slots, lists and statements, without people and topics, which a query brings up, and disputed ones.
 
-    `gone`: memories that hold no longer, though the profile was not built anew yet.
+    `gone`: memories that are invalid while the profile still has them.
     """
     for name, slot in attributes.get("slots", {}).items():
         yield from _line(f"slots.{name}", [slot], "value", gone)
@@ -65,7 +65,7 @@ def lines(attributes: Json, gone: Collection[str] = frozenset()) -> Iterator[Lin
 
 
 def fallen(row: Any) -> Line | None:
-    """A memory that was a statement of the profile and still could be, had others not become stronger; else None."""
+    """Return the line of a memory that only lost its place in the profile to stronger ones; else None."""
     if row.trust == Trust.DISPUTED or (row.attribute is not None and row.value is not None):
         return None
     if {"attribute", "values"} <= row.structured.keys():
@@ -76,7 +76,7 @@ def fallen(row: Any) -> Line | None:
 
 
 def order(shown: Sequence[Line]) -> list[str]:
-    """Memories by which each value is known again, in the order of the lines."""
+    """Return the memories that identify each value, in the order of the lines."""
     found: dict[str, None] = {}
     for value in (value for line in shown for value in line.values):
         if not any(one in found for one in value.memories):
@@ -85,7 +85,7 @@ def order(shown: Sequence[Line]) -> list[str]:
 
 
 def laid(known: Sequence[Line], before: Sequence[str]) -> tuple[list[Line], list[Line]]:
-    """Lines in the order in which they were shown `before`, and lines of the values that were not."""
+    """Order the lines as they were shown `before`; return also the lines of new values."""
     places = {one: at for at, one in enumerate(before)}
     old: list[tuple[int, Line]] = []
     new: list[Line] = []
@@ -100,7 +100,7 @@ def laid(known: Sequence[Line], before: Sequence[str]) -> tuple[list[Line], list
 
 
 def names(attributes: Json) -> set[UUID]:
-    """The memories on which the lines rest."""
+    """Return the memories that the lines cite."""
     return {UUID(one) for line in lines(attributes) for one in line.memories}
 
 
@@ -115,5 +115,5 @@ def _line(name: str, entries: Sequence[Json], word: str, gone: Collection[str]) 
 
 
 def _place(value: Value, places: Mapping[str, int]) -> int:
-    """Where a value was first shown; -1: nowhere."""
+    """Return the position at which a value was first shown; -1: nowhere."""
     return min((places[one] for one in value.memories if one in places), default=-1)

@@ -1,4 +1,4 @@
-"""Everything a context may show, in one transaction."""
+"""Reads everything a context may show, in one transaction."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from core.summaries.rolling import Summary
 from core.types import Message, Trust
 
 INSTRUCTIONS: Final = 200
-"""Pinned and standing memories that are read, the most important: more than any prompt should hold."""
+"""Pinned and standing memories read, the most important: more than any prompt should hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A session as its context needs it. `ends`: the session's tokens up to and with each message."""
+    """A session as its context needs it. `ends`: cumulative tokens up to and with each message."""
 
     session_id: str
     messages: Sequence[Message]
@@ -36,13 +36,13 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What stands about a user (or a group), and the session, where one is named and known."""
+    """Instructions of a user (or a group), and the session, if one is named and exists."""
 
     instructions: Sequence[Any]
     talk: Talk | None
 
     def bare(self) -> Material:
-        """The newest message alone: what is left where there is room for nothing else."""
+        """Return the newest message alone, for a context without room for more."""
         talk = self.talk
         if talk is None:
             return Material((), None)
@@ -51,7 +51,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Whose memory is read, and who hears the session: in a group, its members hear what its memory does not hold."""
+    """Owner of the memory read, and listener of the session: in a group, members hear what its memory lacks."""
 
     user_id: str | None
     group_id: str | None
@@ -63,7 +63,7 @@ def material(
 ) -> Material:
     """Read standing instructions, and of the session what this user, or all of this group, could hear.
 
-    Without `instructions` only pinned memories stand.
+    Without `instructions` only pinned memories are read.
     """
     hears = {"user": reader.listener, "group": reader.group_id}
     talk = _talk(tx, session_id, window, hears) if session_id is not None and window.messages else None
@@ -72,7 +72,7 @@ def material(
 
 
 def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
-    """Which standing memories deny each of these."""
+    """Return the active memories that contradict each of these."""
     found: dict[UUID, set[UUID]] = {}
     for row in tx.execute(_DISPUTES, {"ids": list(ids)}) if ids else ():
         found.setdefault(row.one, set()).add(row.other)
@@ -80,25 +80,25 @@ def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
 
 
 def standing(tx: Tx, user_id: str | None, group_id: str | None, ids: Sequence[UUID]) -> dict[UUID, Any]:
-    """Those of the memories of a user or a group that still hold, by id."""
+    """Return the still active ones among these memories of a user or a group, by id."""
     values = {"user": user_id, "group": group_id, "ids": list(ids)}
     return {row.id: row for row in tx.execute(_STANDING, values)} if ids else {}
 
 
 def gone(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
-    """Those of these memories that hold no longer, or are denied; a profile follows only with the next event."""
+    """Return those that are inactive or disputed; a profile follows only with the next event."""
     return frozenset(tx.execute(_GONE, {"ids": list(ids)}).scalars()) if ids else frozenset()
 
 
 def hidden(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    """Those of these messages, by session and id, that are hidden."""
+    """Return the hidden ones of these messages, by session and id."""
     values = {"sessions": [session for session, _ in places], "ids": [one for _, one in places]}
     rows = tx.execute(_HIDDEN, values) if places else ()
     return frozenset((row.session_id, row.message_id) for row in rows)
 
 
 def _talk(tx: Tx, session_id: str, window: recent_messages.Window, reader: Mapping[str, object]) -> Talk | None:
-    """What the reader heard of the session; None: nothing, or its first message is on the way."""
+    """Return what the reader heard of the session; None: nothing, or no message has arrived."""
     asked = {**reader, "session": session_id}
     others = [message.position for message in window.messages if not _is_mine(message, reader)]
     missed = set(tx.execute(_UNHEARD, {**asked, "first": others[0], "last": others[-1]}).scalars()) if others else ()
@@ -114,7 +114,7 @@ def _talk(tx: Tx, session_id: str, window: recent_messages.Window, reader: Mappi
 
 
 def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:
-    """Whether the message alone says that its reader could hear it."""
+    """Return whether the message alone shows that its reader could hear it."""
     name = "user" if message.group_id is None else "group"
     return reader[name] == (message.user_id if message.group_id is None else message.group_id)
 
@@ -135,7 +135,7 @@ _UNHEARD = text(f"""
                      AND (g.user_id = :user OR jsonb_exists({_PARTICIPANTS.format("g")}, :user)))
     END) IS NOT TRUE
 """)
-"""Messages that were said to others: a user hears their own, those that name them, and all of a group they are in."""
+"""Messages said to others: a user hears their own, those that name them, and all of a group they are in."""
 
 _HIDDEN = text("""
     SELECT session_id, message_id FROM hidden_messages

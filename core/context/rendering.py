@@ -1,4 +1,4 @@
-"""Text of a memory, passage or message. Pure."""
+"""Renders memories, passages and messages. Pure."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ HEADINGS: Final[Mapping[str, str]] = {
     Category.EPISODE: "What Happened",
     Category.INSTRUCTION: "Standing Instructions",
 }
-"""Under which heading a memory stands, by its category; in this order."""
+"""Headings of memories by category, in this order."""
 
 QUOTED_CHARACTERS: Final = 2_000
-"""Of a message that is quoted: more than any quote has room for."""
+"""Characters read of a quoted message: more than any quote has room for."""
 
 TOOL_MARK: Final = "[tool result"
 TOOL_END: Final = "[end of tool result]"
@@ -40,13 +40,13 @@ ORDERS: Final = HEADINGS[Category.INSTRUCTION]
 ABOUT: Final = TITLES[Part.PROFILE]
 
 WISHES: Final = "Wishes of the User"
-"""Heading of standing instructions that nobody has confirmed: what was said, not what the operator wants."""
+"""Heading of unconfirmed standing instructions: what was said, not what the operator wants."""
 
 ORDER: Final = (*dict.fromkeys(HEADINGS.values()), WISHES, ABOUT, QUOTED, KEYS)
 
 
 def of_memory(row: Any) -> Piece:
-    """A memory with its date; where another denies it, it says so."""
+    """Render a memory with its date; mark it as disputed where another contradicts it."""
     disputed = "disputed: " if row.trust == Trust.DISPUTED else ""
     since = "since " if row.attribute and row.valid_from else ""
     text = f"- {disputed}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
@@ -55,7 +55,7 @@ def of_memory(row: Any) -> Piece:
 
 
 def of_instruction(row: Any, *, heard: bool = False) -> Piece:
-    """Write a standing instruction or a pinned memory: the words alone, for they hold whenever they were said.
+    """Write a standing instruction or a pinned memory: the words alone, which hold whenever they were said.
 
     Wishes that nobody has confirmed are quoted, under a heading of their own, unless those that were merely `heard`
     may speak with the system's voice.
@@ -68,18 +68,18 @@ def of_instruction(row: Any, *, heard: bool = False) -> Piece:
 
 
 SUPERSEDED = " (no longer true)"
-"""Behind the name of who said what something later has superseded."""
+"""Mark behind the speaker of a superseded message."""
 
 
 def of_quote(message: Message, *, superseded: bool = False) -> Piece:
-    """What someone said in another conversation, or long ago in this one; marked where it is `superseded` by now."""
+    """Render a message of another conversation, or from long ago; mark it if `superseded`."""
     who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
     text = f"- {_day(message.occurred_at)}, {who}: {one_line(message.content[:QUOTED_CHARACTERS])}"
     return Piece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
 
 
 def of_passage(row: Any) -> Piece:
-    """A passage of a document, with where it stands; quoted line by line, so that it cannot pass for a section."""
+    """Render a passage with its source, quoted line by line, so that it cannot pass for a section."""
     place = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))
     source = {
         "type": "document",
@@ -93,13 +93,13 @@ def of_passage(row: Any) -> Piece:
 
 
 def of_outside(name: str, place: str, said: str) -> Piece:
-    """What the retriever of another package has found, quoted likewise."""
+    """Render a result of a third-party retriever, quoted likewise."""
     source = {"type": "outside", "retriever": name, "id": place}
     return Piece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{quoted(said)}", source, content=said)
 
 
 def of_message(message: Message, text: str) -> Piece:
-    """A message as it is shown, whole or shortened; of a tool's result the heading is the tool's name."""
+    """Render a message, whole or shortened; a tool result under the name of its tool."""
     name = message.speaker or "" if message.role == "tool" else ""
     return Piece(message_ref(message), text, message_source(message), heading=name, role=message.role)
 
@@ -113,7 +113,7 @@ def message_source(message: Message) -> Json:
 
 
 def section_text(part: Part, pieces: Sequence[Piece]) -> str:
-    """Pieces under the section's title, those with headings under theirs, in a fixed order; nothing of nothing."""
+    """Join pieces under the section's title and their headings, in a fixed order; empty without pieces."""
     if not pieces:
         return ""
     lines = [f"# {TITLES[part]}"]
@@ -128,12 +128,12 @@ def _place(heading: str) -> int:
 
 
 def quoted(said: str) -> str:
-    """Line by line, so that it cannot pass for a section."""
+    """Quote line by line, so that the text cannot pass for a section."""
     return "\n".join(f"> {line}" for line in said.splitlines())
 
 
 def indented(said: str) -> str:
-    """Indent every line but the first, so that the words of one cannot pass for another's, nor for a section."""
+    """Indent every line but the first, so that a text cannot pass for another one or for a section."""
     return "\n  ".join(said.splitlines())
 
 
@@ -149,7 +149,7 @@ def unmarked(said: str) -> str:
 
 
 def one_line(said: str) -> str:
-    """Without line breaks: what somebody said must not look like a section of the context."""
+    """Remove line breaks: what somebody said must not look like a section of the context."""
     return " ".join(said.split())
 
 

@@ -15,12 +15,12 @@ from core.config import Settings
 log = structlog.get_logger()
 
 CHARACTERS: Final = 4000
-"""Of one text: about a thousand tokens, beyond which one finding would crowd out all others."""
+"""Characters of one text: about a thousand tokens, beyond which one result would crowd out all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, for whom, and how many answers are of use."""
+    """A query for third-party retrievers: for whom, and how many results are useful."""
 
     tenant_id: str
     user_id: str | None
@@ -31,7 +31,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A text that answers, where it stands (what is cited for it), and how well it fits, from 0 to 1."""
+    """A result: text, citation, and relevance from 0 to 1."""
 
     text: str
     source: str
@@ -39,23 +39,23 @@ class Found:
 
 
 class Retriever(Protocol):
-    """Looks for answers elsewhere. It keeps its own limit of time: the context waits for it."""
+    """Searches elsewhere. It keeps its own time limit: the context waits for it."""
 
     def retrieve(self, question: Question) -> Sequence[Found]:
-        """What answers, the best first; of no other tenant than the question's."""
+        """Return results, best first; of no other tenant than the query's."""
 
 
 Open = Callable[[Settings], Retriever]
-"""Makes a retriever of the settings; what a package names under the entry points `imprint.retrievers`."""
+"""Factory of a retriever; a package names it under the entry points `imprint.retrievers`."""
 
 
 def opened(settings: Settings) -> Mapping[str, Retriever]:
-    """Every retriever that is installed, by name. Raises Misconfigured."""
+    """Create every installed retriever, by name. Raises Misconfigured."""
     return {name: plugins.named(plugins.RETRIEVERS, name)(settings) for name in plugins.names(plugins.RETRIEVERS)}
 
 
 def ask(retrievers: Mapping[str, Retriever], question: Question) -> Sequence[tuple[str, Found]]:
-    """What they find, each with the name of who found it, the best first; one that fails is left out and logged."""
+    """Return their results with their names, best first; one that fails is skipped and logged."""
     found = [one for name, retriever in retrievers.items() for one in _of_one(name, retriever, question)]
     return sorted(found, key=lambda one: -one[1].score)
 

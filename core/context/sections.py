@@ -1,4 +1,4 @@
-"""Part, Piece, Section."""
+"""Sections of a context and their pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.types import Json
 
 
 class Part(StrEnum):
-    """The sections, in their order: what changes least comes first, so that a model's cache reaches far."""
+    """Parts in order: what changes least comes first, so that a model's cache reaches far."""
 
     INSTRUCTIONS = "instructions"
     PROFILE = "profile"
@@ -26,11 +26,11 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One line, passage or message, and what it rests on.
+    """A line, passage or message, and what it cites.
 
-    `key` tells it from all others: `memory:<id>`, `message:<session>/<id>`, `document:<id>#<passage>`, …
-    `heading`: under which it stands in its section; `role`: of a message. `content`: what it says, where
-    that is written with something around it.
+    `key` is unique: `memory:<id>`, `message:<session>/<id>`, `document:<id>#<passage>`, …
+    `heading`: its heading in the section; `role`: of a message. `content`: its plain words, if
+    `text` has more around them.
     """
 
     key: str
@@ -42,13 +42,13 @@ class Piece:
 
     @property
     def words(self) -> str:
-        """As it was said: without marks and dates."""
+        """The plain words, without marks and dates."""
         return self.content or self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the context as it is shown: its text, what that costs, and what was left out of it."""
+    """A part of the context: its text, its tokens, and what was left out of it."""
 
     part: Part
     text: str
@@ -68,4 +68,4 @@ TITLES = {
     Part.SINCE: "Learnt Since",
     Part.FOCUS: "Remembered for This Question",
 }
-"""How each section is headed; recent messages are messages, and have no heading."""
+"""Title of each section; recent messages are messages, and have none."""

@@ -1,9 +1,9 @@
 """Budgeted maximum coverage without redundancy. Pure.
 
-What a set says is the sum over its terms of the best share that one of its items has in them. An item's score is
-shared out over its terms, the rarer ones taking more, so an item alone says as much as its score, and one whose terms
-are all said by better ones says nothing more. Each term of the question that is met for the first time adds to that.
-The best fitting item that there is room for is taken first, whatever it costs: a context without it would lack the
+The coverage of a set is the sum over its terms of the best share that one of its items has in them. An item's score is
+divided among its terms, the rarer ones taking more, so an item alone covers as much as its score, and one whose terms
+are all covered by better ones adds nothing. Each term of the query that is met for the first time adds to that.
+The best matching item that there is room for is taken first, whatever it costs: a context without it would lack the
 answer. The others are taken by what they add per token, which only ever falls while others are taken.
 """
 
@@ -22,16 +22,16 @@ from core.memoize import at_work, digest, remembered
 from core.statements.comparison import denial, difference, is_same, read
 
 LEAST: Final = 0.15
-"""What an item must add to be shown, as a share of the highest score: below it the rest says (almost) nothing new."""
+"""Least gain of an item, as a share of the highest score: below it the rest adds (almost) nothing."""
 
 ASKED: Final = 0.5
-"""What meeting all terms of the question is worth, in highest scores."""
+"""Gain of covering all terms of the query, in highest scores."""
 
 READ: Final = 4_096
-"""Texts of which is kept what stands for their terms: some 4 MB if all were memories, 40 MB if all were passages."""
+"""Texts whose term codes are cached: some 4 MB if all were memories, 40 MB if all were passages."""
 
 LONGEST: Final = 2_000
-"""Characters of a text of which that is kept: a passage, not a question of pages, which nobody asks twice."""
+"""Characters of a cached text: a passage, not a query of pages, which nobody repeats."""
 
 ALIKE: Final = 0.95
 """Cosine from which two texts are one, if no number, name, date or denial tells them apart."""
@@ -39,10 +39,10 @@ ALIKE: Final = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something that could be shown. `key`: its own among the items. `tokens`: what it costs as shown, date included.
+    """A candidate for the context. `key`: unique among the items. `tokens`: its size as shown, date included.
 
-    `score`: how much it has to do with the question, higher is better, any scale from 0 up. `at`: when it was so.
-    `conflicts`: keys of items that deny it. `vector`: its embedding of length 1, where there is one.
+    `score`: relevance, higher is better, any scale from 0 up. `at`: when it happened.
+    `conflicts`: keys of items that contradict it. `vector`: its embedding of length 1, if there is one.
     """
 
     key: str
@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What is not shown, and why, in words a person can read."""
+    """An item left out, and the reason in plain words."""
 
     key: str
     why: str
@@ -64,9 +64,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """`kept`: in the order in which to show them, best first; items that deny each other stand together, by date.
+    """`kept`: in display order, best first; contradicting items are adjacent, by date.
 
-    `said`: how much the kept ones say together, in the scale of the scores.
+    `said`: coverage of the kept ones, in the scale of the scores.
     """
 
     kept: tuple[Item, ...]
@@ -79,9 +79,9 @@ class Chosen:
 def choose(
     items: Sequence[Item], tokens: int, query: str = "", most: int | None = None, least: float = LEAST
 ) -> Chosen:
-    """The cheapest set of `items` that says enough about `query`, within `tokens` and at most `most` of them.
+    """Choose the cheapest set of `items` that says enough about `query`, within `tokens` and at most `most` of them.
 
-    The order of `items` plays no part. Items that deny each other are kept or left out together.
+    The order of `items` does not matter. Contradicting items are kept or left out together.
     """
     highest = max((max(0.0, item.score) for item in items), default=0.0)
     units = _units(items, _shares(items, query, highest))
@@ -102,15 +102,15 @@ def choose(
 
 
 Term = bytes
-"""What stands for a term in this process: `core.memoize` keeps no words."""
+"""Code of a term in this process: `core.memoize` keeps no words."""
 
 Shares = Sequence[tuple[Term, float]]
-"""What something says: of each term the share that it has in it; of a term of the question one more, behind a mark."""
+"""Coverage: the share in each term; of a term of the query one more, under a marked key."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Items that are shown together or not at all, by date; mostly one. `says`: the best share of each term."""
+    """Items shown together or not at all, by date; mostly one. `says`: the best share of each term."""
 
     items: tuple[Item, ...]
     key: str
@@ -131,7 +131,7 @@ class _Limits:
 
 @dataclass(slots=True)
 class _Choice:
-    """What is taken so far, and what is left out and why."""
+    """Items taken so far, and items left out with reasons."""
 
     limits: _Limits
     kept: list[_Unit] = field(default_factory=list)
@@ -142,12 +142,12 @@ class _Choice:
     count: int = 0
 
     def gain(self, unit: _Unit) -> float:
-        """How much a unit says beyond what is said."""
+        """Return the gain of a unit over what is taken."""
         told = self.told.get
         return math.fsum([share - known for term, share in unit.says if share > (known := told(term, 0.0))])
 
     def consider(self, unit: _Unit, gain: float) -> None:
-        """Take a unit, or leave it out with the reason. What cannot be taken anyway is not compared word by word."""
+        """Take a unit, or leave it out with the reason. Words are compared only if it could be taken."""
         limits = self.limits
         if 0 < gain < limits.least:
             self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
@@ -179,7 +179,7 @@ class _Choice:
 
 
 def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[tuple[_Unit, float]]:
-    """Units by what each adds per token at that moment. What was worked out before can only have been too high."""
+    """Yield units by gain per token at that moment. A gain computed earlier can only be too high."""
     heap = [(-unit.worth / unit.tokens, unit.key, 0, unit.worth, unit) for unit in units]
     heapq.heapify(heap)
     while heap:
@@ -197,7 +197,7 @@ def _best(unit: _Unit) -> tuple[float, float, str]:
 
 
 def _said(text: str) -> tuple[Term, ...]:
-    """What stands for the terms of a text, each once. What is known is asked for again and again."""
+    """Return the codes of the terms of a text, each once, from the cache."""
     return _kept(text) if len(text) <= LONGEST else _kept.work(text)
 
 
@@ -207,7 +207,7 @@ def _kept(text: str) -> tuple[Term, ...]:
 
 
 def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shares]:
-    """What each item says: its score over its terms, the rarer ones taking more, and the terms it was asked for."""
+    """Return the coverage of each item: its score divided among its terms, rarer ones more, and its query terms."""
     said = {item.key: _said(item.text) or (b"#" + item.key.encode(),) for item in items}
     counts = Counter(term for found in said.values() for term in found)
     rarity = {term: math.log1p(len(items) / count) for term, count in counts.items()}
@@ -224,7 +224,7 @@ def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shar
 
 
 def _units(items: Sequence[Item], shares: Mapping[str, Shares]) -> list[_Unit]:
-    """Items that deny each other, directly or through others, in one unit."""
+    """Group items that contradict each other, directly or through others."""
     members = {item.key: {item.key} for item in items}
     for one, other in sorted((item.key, key) for item in items for key in item.conflicts if key in members):
         if members[one] is not members[other]:
@@ -256,14 +256,14 @@ def _date(item: Item) -> tuple[datetime, str]:
 
 
 def _twin(unit: _Unit, kept: _Unit) -> str | None:
-    """The key of a kept item that says the same; items that are denied have none."""
+    """Return the key of a kept item that says the same; None for contradicted items."""
     if len(unit.items) > 1:
         return None
     return next((one.key for one in kept.items if _is_twin(unit.items[0], one)), None)
 
 
 def _is_twin(one: Item, other: Item) -> bool:
-    """Whether two items say the same: nothing in their words forbids it, and words or vectors say so."""
+    """Return whether two items say the same: words or vectors agree, and nothing in their words forbids it."""
     if one.text.strip() == other.text.strip():
         return True
     mine, theirs = read(one.text), read(other.text)

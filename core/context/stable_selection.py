@@ -1,7 +1,7 @@
-"""What a session keeps showing, for prompt caching.
+"""Stable selection of a session, for prompt caching.
 
-A question of each turn finds other memories. Were they shown in the middle of the context, all that stands behind them
-would be new to the model each time; so what was chosen first stays, and what a later question needs comes at the end.
+Each turn finds other memories. Shown in the middle of the context, they would invalidate a model's cache of all that
+follows; so the first selection stays, and what a later question needs comes at the end.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from core.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Memories by id and passages as `<document>#<passage>@<version>`, in the order in which they are shown.
+    """Memories by id and passages as `<document>#<passage>@<version>`, in display order.
 
-    `from_position`: the first message that is shown as it was said; once that is another, they are chosen anew.
-    `instructions`: memories, too, in their order; `profile`: those by which its lines and their values are known again.
+    `from_position`: the first message shown in full; once it changes, everything is selected anew.
+    `instructions`: memory ids in order; `profile`: memory ids that identify its lines and their values.
     """
 
     from_position: int
@@ -31,7 +31,7 @@ class Held:
 
 
 def get(tx: Tx, session_id: str, reader: str) -> Held | None:
-    """What was chosen for a reader of a session; None: nobody has asked yet."""
+    """Return the selection for a reader of a session; None: there is none yet."""
     row = tx.execute(_GET, {"session": session_id, "reader": reader}).one_or_none()
     if row is None:
         return None
@@ -39,7 +39,7 @@ def get(tx: Tx, session_id: str, reader: str) -> Held | None:
 
 
 def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> None:
-    """Remember the choice. Of two at once the later one stays: each is as good as the other."""
+    """Store the selection. Of two at once the later one stays: each is as good as the other."""
     values = {
         "tenant": tenant_id,
         "session": session_id,
@@ -64,4 +64,4 @@ _KEEP = text("""
         from_position = excluded.from_position, memory_ids = excluded.memory_ids, passages = excluded.passages,
         instruction_ids = excluded.instruction_ids, profile = excluded.profile, at = clock_timestamp()
 """)
-"""Only of a session that is there: one that was erased meanwhile leaves nothing behind."""
+"""Only for an existing session: one that was erased meanwhile leaves nothing behind."""

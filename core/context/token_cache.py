@@ -9,14 +9,14 @@ from core.inference.token_counting import Counter, counter
 from core.memoize import Remembered
 
 KEPT: Final = 16_384
-"""Texts of which the count is kept, without them, for each vocabulary: some 4 MB."""
+"""Cached counts for each vocabulary, without the texts: some 4 MB."""
 
 VOCABULARIES: Final = 16
-"""Of which texts are remembered: all that there are."""
+"""Longest text cached: no limit."""
 
 
 class Counted:
-    """A counter that remembers. For many threads."""
+    """Counter with a cache. Thread-safe."""
 
     def __init__(self, inner: Counter) -> None:
         self.name = inner.name
@@ -27,11 +27,11 @@ class Counted:
 
 
 def counted(model: str | None) -> Counted:
-    """Who counts for a model; the same each time, so that what it knows outlives a request."""
+    """Return the counter of a model; the same each time, so that its cache outlives a request."""
     return _remembering(counter(model))  # type: ignore[arg-type]  # every counter is frozen, and so hashable
 
 
 @lru_cache(maxsize=VOCABULARIES)
 def _remembering(inner: Counter) -> Counted:
-    """One for all models that count alike: a name costs nothing, and anyone may send another."""
+    """Return one for all models that count alike: anyone may send another model name."""
     return Counted(inner)

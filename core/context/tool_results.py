@@ -1,7 +1,7 @@
 """Shortens tool results. Pure.
 
-JSON stays JSON (`structure`). Of any other text whole lines are kept: errors and what surrounds them, lines that speak
-of what is asked, definitions, lines with figures, the beginning and the end. Each gap says how much is missing.
+JSON stays JSON (`json_pruning`). Of any other text whole lines are kept: errors and their surroundings, lines about
+the query, definitions, lines with figures, the beginning and the end. Each gap says how much is missing.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from core.inference.token_counting import Counter, cut
 from core.language.terms import terms
 
 WIDTH: Final = 200
-"""Characters of a piece into which a longer line is cut: a screen's line or two."""
+"""Characters of the pieces into which a longer line is cut: a screen line or two."""
 
 ENDS: Final = 3
-"""Lines at the beginning and at the end that count as such: a heading or a command here, a total or a result there."""
+"""Lines at each end that count as such: a heading or a command here, a total or a result there."""
 
 ANSWER: Final = 8.0
-"""What a term of the question weighs that stands in one line alone; as much as an error."""
+"""Weight of a query term that occurs in one line alone; as much as an error."""
 
 _ERROR: Final = re.compile(
     r"(?i:error|exception|traceback|panic|fatal|critical|failed|failure|denied|refused|time[dr]? ?out|not found|cannot"
@@ -49,19 +49,19 @@ _MARKED: Final = 10
 """Tags from which a text counts as markup."""
 
 _SAME: Final = re.compile(r"0x[0-9a-f]+|\d+|\s+", re.IGNORECASE)
-"""In what lines differ that a program prints again and again."""
+"""Differences between lines that a program prints again and again."""
 
 
 LONGEST_TOKEN: Final = 256
-"""Characters that no token has: a run of blanks, at the most. What is longer by that is too long, uncounted."""
+"""Longest token in characters: a run of blanks. A text longer by that factor exceeds the limit uncounted."""
 
 READ: Final = 100_000
-"""Characters of each end that are looked at of a long result: a request waits for it."""
+"""Characters read of each end of a long result: a request waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """A result as it is shown. `left_out`: what is missing, in words; empty where it is shown whole."""
+    """A result as shown. `left_out`: what is missing, in words; empty if it is whole."""
 
     text: str
     tokens: int
@@ -77,9 +77,9 @@ class _Piece:
 
 
 def shorten(result: str, limit: int, counter: Counter, query: str = "", whole: str = "") -> Shortened:
-    """A tool's result within `limit` tokens: structure, errors, numbers, both ends, and what `query` speaks of.
+    """Shorten a tool result to `limit` tokens: structure, errors, numbers, both ends, and what `query` speaks of.
 
-    `whole`: how to get the full text, as the agent is to read it (`GET /v1/…`); it stands in the note about what is
+    `whole`: how the agent gets the full text (`GET /v1/…`), for the note about what is
     left out. The same arguments always give the same text; a result within the limit comes back as it is.
     """
     if len(result) <= limit * LONGEST_TOKEN and (tokens := counter.count(result)) <= limit:
@@ -99,7 +99,7 @@ def shorten(result: str, limit: int, counter: Counter, query: str = "", whole: s
 
 
 def _as_json(result: str, way: str, asked: frozenset[str], limit: int, counter: Counter) -> Iterator[tuple[str, str]]:
-    """The most generous JSON that has room, if the result is JSON."""
+    """Return the largest JSON that has room, if the result is JSON."""
     value = parsed(result)
     if value is None:
         return
@@ -115,7 +115,7 @@ def _as_json(result: str, way: str, asked: frozenset[str], limit: int, counter: 
 
 
 def _as_text(result: str, way: str, asked: frozenset[str], limit: int, counter: Counter) -> Iterator[tuple[str, str]]:
-    """The lines that matter most, fewer and fewer of them; those that surely have no room are not tried."""
+    """Return the highest scored lines, fewer and fewer; sizes that surely have no room are skipped."""
     plain = _readable(result)
     pieces = list(_pieces(plain))
     if plain != result and counter.count(plain) <= limit:
@@ -135,7 +135,7 @@ def _as_text(result: str, way: str, asked: frozenset[str], limit: int, counter: 
 
 
 def _readable(text: str) -> str:
-    """What a page of markup says, without its tags; any other text as it is."""
+    """Return the text of markup without its tags; any other text unchanged."""
     if len(_MARKUP.findall(text)) < _MARKED:
         return text
     said: list[str] = []
@@ -164,7 +164,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 
 def _ranked(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[int]:
-    """Places of pieces, what matters most first; what was printed before in the same words counts less each time."""
+    """Rank the pieces; one printed before in the same words counts less each time."""
     seen: Tally[str] = Tally()
     weights: list[float] = []
     answers = _answers(pieces, asked)
@@ -181,7 +181,7 @@ def _ranked(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[int]:
 
 
 def _answers(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[float]:
-    """How much each piece has to do with the question: a term counts the less, the more pieces it stands in."""
+    """Return the relevance of each piece: a term counts the less, the more pieces it occurs in."""
     met = [asked.intersection(terms(piece.text)) if asked else frozenset[str]() for piece in pieces]
     counts = Tally(term for found in met for term in found)
     return [math.fsum(ANSWER / (1 + math.log2(counts[term])) for term in found) for found in met]
@@ -197,7 +197,7 @@ def _weight(text: str) -> float:
 
 
 def _joined(pieces: Sequence[_Piece], shown: Sequence[int]) -> str:
-    """The shown pieces in their order, with a mark for each gap that says how many lines are missing."""
+    """Join the shown pieces in order, with a mark for each gap that says how many lines are missing."""
     said: list[str] = []
     before = _Piece(-1, "")
     last = -1

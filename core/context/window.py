@@ -1,8 +1,8 @@
 """The message window, moved in blocks. Pure.
 
 A window that moves with every message would change its own beginning each time, and no model's cache could use what it
-has read. So the conversation is thought of as blocks of tokens, and the window begins with one: it grows from half of
-its allowance to all of it, and then lets go of half at once.
+has read. So the conversation is divided into blocks of tokens, and the window begins with one: it grows from half of
+its allowance to all of it, and then drops half at once.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Final
 from core.types import Message
 
 BLOCKS: Final = 2
-"""Blocks in what recent messages may take. More of them would fill it better and move it oftener."""
+"""Blocks in the allowance of recent messages. More of them would fill it better and move it more often."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Tokens that may be shown, and those of a block, which must not change while a session lasts."""
+    """Tokens that may be shown, and those of a block, which must not change during a session."""
 
     allowed: int
     block: int
@@ -28,9 +28,9 @@ class Window:
 def shown(
     messages: Sequence[Message], ends: Sequence[int], size: Window, cost: Callable[[Message], int]
 ) -> Sequence[Message]:
-    """The newest of `messages` that fit; none, where the last one alone does not.
+    """Return the newest messages that fit; none if the last one alone does not.
 
-    `ends`: the tokens of the session up to and with each message, by which its block is told; `cost`: what a message
+    `ends`: cumulative tokens of the session, which define the blocks; `cost`: tokens of a message
     takes as it is shown.
     """
     spent, first = 0, len(messages)

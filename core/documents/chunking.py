@@ -49,7 +49,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What stands from `start` up to the next block, under `path`. `lines`: its lines mean more than its sentences."""
+    """Text from `start` up to the next block, under `path`. `lines`: its lines mean more than its sentences."""
 
     start: int
     path: tuple[str, ...]
@@ -74,7 +74,7 @@ def guessed(content: str) -> MediaType:
 
 
 def titled(content: str, media_type: MediaType) -> str:
-    """What a document calls itself: in its front matter, in its first heading, else in its first words."""
+    """Return the document's title: from its front matter, its first heading, or its first words."""
     front = _FRONT.match(content) if media_type == MARKDOWN else None
     named = _TITLE.search(front[0]) if front else None
     if named:
@@ -145,7 +145,7 @@ def _parser() -> MarkdownIt:
 
 
 def _sections(content: str, blocks: Sequence[_Block]) -> Iterator[tuple[int, int]]:
-    """From each heading of the top level to the next."""
+    """Yield the sections between headings of the top level."""
     starts = [blocks[0].start, *(b.start for b in blocks[1:] if b.heading and len(b.path) == 1), len(content)]
     return pairwise(starts)
 
@@ -231,13 +231,13 @@ class _Cutter:
         return start + bisect_right(range(start + 1, last + 1), self._tokens, key=lambda to: self._estimate(start, to))
 
     def _estimate(self, start: int, end: int) -> int:
-        """As `core.language.terms.token_estimate` does, without reading the text again."""
+        """Estimate tokens like `core.language.terms.token_estimate`, without reading the text again."""
         wide = int(self._wide[end] - self._wide[start])
         return -(-(end - start - wide) // 4) + wide
 
 
 def _joined(before: str, after: str) -> bool:
-    """Whether two characters are seen as one, or as parts of one."""
+    """Return whether two characters form one grapheme."""
     return (
         before + after == "\r\n"
         or _JOINER in (before, after)

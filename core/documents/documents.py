@@ -34,7 +34,7 @@ Fate = Literal["added", "updated", "unchanged"]
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What became of a draft, and how many passages the document has; `apart`: those that nobody is shown."""
+    """Result of storing a draft, and its number of passages; `apart`: quarantined ones, which are never shown."""
 
     document: Any
     fate: Fate
@@ -104,7 +104,8 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
 
 def knowledge(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Answer:
     """The passages that answer a question, and nothing else."""
-    return query.search(db, tenant_id, replace(question, include=frozenset({"documents"})), embedder)
+    filters = replace(question.filters, include=frozenset({"documents"}))
+    return query.search(db, tenant_id, replace(question, filters=filters), embedder)
 
 
 def _same_place(tx: Tx, sent: Sent) -> Any:

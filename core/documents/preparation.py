@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from core.config import Settings
 from core.documents import chunking
@@ -16,7 +16,7 @@ from core.errors import Invalid, Problem
 from core.events import parsing
 from core.index import passages
 from core.index.search_index import Row
-from core.screening import screen, secret_scanner
+from core.screening import masking, screen, secret_scanner
 from core.types import Json
 
 MOST_PASSAGES: Final = 20_000
@@ -99,7 +99,7 @@ def _without_secrets(sent: Sent, *, refuse: bool) -> Sent:
     """The document with each secret replaced by what it is. Invalid: its address holds one, or none may be sent."""
     places: dict[str, str] = {"/content": sent.content, "/title": sent.title or "", "/uri": sent.uri or ""}
     found = {place: secret_scanner.found(said) for place, said in places.items()}
-    found["/metadata"] = [secret for said in _strings(sent.metadata) for secret in secret_scanner.found(said)]
+    found["/metadata"] = [secret for _, said in masking.texts(sent.metadata) for secret in secret_scanner.found(said)]
     problems = [
         Problem(place, f"holds a secret: {', '.join(sorted({one.label for one in secrets}))}. Take it out")
         for place, secrets in found.items()
@@ -109,28 +109,12 @@ def _without_secrets(sent: Sent, *, refuse: bool) -> Sent:
         raise Invalid(problems)
     title = sent.title and secret_scanner.redacted(sent.title, found["/title"])
     content = secret_scanner.redacted(sent.content, found["/content"])
-    return replace(
-        sent, content=content, title=title, metadata=_redacted(sent.metadata) if found["/metadata"] else sent.metadata
-    )
+    metadata = masking.map_texts(sent.metadata, _redacted) if found["/metadata"] else sent.metadata
+    return replace(sent, content=content, title=title, metadata=metadata)
 
 
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from (str(name), *_strings(inner))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
-
-
-def _redacted(value: Any) -> Any:
-    if isinstance(value, str):
-        return secret_scanner.redacted(value, secret_scanner.found(value))
-    if isinstance(value, Mapping):
-        return {_redacted(name): _redacted(inner) for name, inner in value.items()}
-    return [_redacted(inner) for inner in value] if isinstance(value, list) else value
+def _redacted(text: str) -> str:
+    return secret_scanner.redacted(text, secret_scanner.found(text))
 
 
 def _cut(content: str, media_type: MediaType, tokens: int) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""How many documents a tenant may store, and how many bytes of them."""
+"""Limits on the number and the bytes of documents that a tenant may store."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Memories of a user that say what is to be erased: all of it, or beside something else; and what is left of those."""
+"""Finds memories that say the same as an erased one, alone or beside something else; keeps the rest of the latter."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
@@ -13,6 +12,7 @@ from core.errors import Conflict
 from core.events.publishing import Author
 from core.memory import memories, writer
 from core.memory.changes import Add, Owner
+from core.memory.rows import MemoryRow
 from core.statements import redaction
 from core.statements.comparison import read
 from core.statements.redaction import Told
@@ -21,23 +21,23 @@ from core.storage.db import Tx
 from core.types import Candidate, Evidence, Status
 
 PROBE = 5
-"""Letters of a word by which texts are looked for that may hold a statement: inflections share them."""
+"""Leading letters of a word by which texts are searched for a statement: inflected forms share them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partly:
-    """A memory that says something else as well, and what is left of its words."""
+    """A memory that says something else as well, with the text that is left without the erased statement."""
 
-    row: Any
+    row: MemoryRow
     left: str
     evidence: Sequence[Evidence]
 
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Memories that say nothing but what is erased, and those that are replaced by what is left of them.
+    """Memories that say nothing else (`whole`), and those that are replaced by what is left of them (`partly`).
 
-    `statements`: what is erased, as it is looked for in other texts.
+    `statements`: the erased statements, prepared for comparison with other texts.
     """
 
     statements: Sequence[Told]
@@ -45,12 +45,12 @@ class Alike:
     partly: Sequence[Partly]
 
     def says(self, content: str, subject: str) -> bool:
-        """Whether a text says one of the statements, alone or beside something else."""
+        """Return whether a text contains one of the statements, alone or beside something else."""
         return redaction.without(content, self.statements, subject) is not None
 
 
 def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, drawn: Collection[UUID] = ()) -> Alike:
-    """The other memories of a user that say what these say or have said, but for those that were drawn from them."""
+    """Return the user's other memories that say what these say or have said, without those in `drawn`."""
     said = tx.execute(_SAID, {"ids": list(ids)}).all()
     statements = [one for row in said for one in redaction.told(row.content, row.subject, gathered(row.structured))]
     slots = {(row.subject, row.attribute, folded(row.value)) for row in said if row.attribute and row.value}
@@ -73,9 +73,9 @@ def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, drawn: Collection[UUID] =
 def keep_rest(
     tx: Tx, tenant_id: str, alike: Alike, author: Author, *, silenced: Collection[tuple[str, str]] = ()
 ) -> int:
-    """Store what is left of the memories that said something else as well; how many. Under the owner's lock.
+    """Store what is left of partly erased memories, under the owner's lock; return how many.
 
-    `silenced`: messages, by session and id, that have lost their text, so that they are quoted no longer.
+    `silenced`: messages (session, id) that have lost their text and can no longer be quoted.
     """
     kept = 0
     for one in alike.partly:
@@ -84,13 +84,13 @@ def keep_rest(
             with tx.begin_nested():
                 writer.apply(tx, tenant_id, Owner(one.row.user_id, one.row.group_id), [add], author)
         except Conflict:
-            continue  # Another memory says so already.
+            continue  # Another memory says this already.
         kept += 1
     return kept
 
 
 def unquote(tx: Tx, statements: Sequence[Told], places: Collection[tuple[str, str]]) -> int:
-    """Take the statements out of the quotes of these messages that other memories hold; how many."""
+    """Remove the statements from other memories' quotes of these messages; return how many changed."""
     sessions, messages = zip(*places, strict=True) if places else ((), ())
     rows = tx.execute(_QUOTES, {"sessions": list(sessions), "messages": list(messages)}).all()
     cut = [(row, left) for row in rows if (left := redaction.without(row.quote, statements)) is not None]
@@ -119,7 +119,7 @@ def _rest(one: Partly, statements: Sequence[Told], silenced: Collection[tuple[st
 
 
 def _probe(one: Told) -> str:
-    """A part of a word that every text has which says a statement; empty: it has no word."""
+    """Return a LIKE pattern that matches every text with this statement; an empty string if it contains no word."""
     named = read(one.subject).spoken
     spoken = [word for word in read(one.content).spoken if word not in named and read(word).words]
     longest = max(spoken, key=len, default="")

@@ -1,4 +1,4 @@
-"""Derivation closure: what must go together."""
+"""Derivation closure: memories that must be erased together."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from core.storage.db import Tx
 
 ABSORBED = "merge"
 RETIRED = "archive"
-"""By which change a part was put away into what was drawn from it; where by none, it stands beside it."""
+"""Changes that archive a part in favour of what was derived from it; without one of them the part stays active."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """What goes with some memories. `said`: they, and what says the same. `drawn`: what rests on them, or retells them.
+    """Memories erased together.
 
-    `parts`: what else went into the drawn ones and stays. `waiting`: those of the parts that were put away into a
-    drawn one, with the change that did.
+    `said`: the given ones and those that say the same. `drawn`: those derived from them, and episodes that retell them.
+    `parts`: other sources of the derived ones, which remain. `waiting`: those of the parts that were archived into a
+    derived one, with the change that did so.
     """
 
     said: frozenset[UUID]
@@ -35,7 +36,7 @@ class Lineage:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """One memory was drawn from a part; `how` the part was put away, and by which change."""
+    """A derivation: `how` and by which change the part was archived into the whole, if it was."""
 
     whole: UUID
     part: UUID
@@ -44,7 +45,10 @@ class _Edge:
 
 
 def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> Lineage:
-    """What goes when these are erased. `silenced`: with what they cite, so what others tell of it goes, too."""
+    """Return the memories to erase with these.
+
+    `silenced`: the messages that they cite lose their text, so that other users' episodes of them are included.
+    """
     equal = set(tx.execute(_EQUAL, {"ids": list(ids)}).scalars()) | set(ids)
     said = _closure(tx, equal, _says_the_same)
     retold = set(tx.execute(_RETOLD, {"ids": list(said), "others": silenced}).scalars())
@@ -55,7 +59,7 @@ def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> Lineage:
 
 
 def _says_the_same(edge: _Edge, found: set[UUID]) -> UUID | None:
-    """Merged memories say one thing, and a compressed one stands for its parts: who erases it means them."""
+    """Return the other end if the two count as one statement: a merge, or a compression with its parts."""
     if edge.how == ABSORBED and edge.part in found:
         return edge.whole
     return edge.part if edge.how in {ABSORBED, RETIRED} and edge.whole in found else None
@@ -95,7 +99,7 @@ _RETOLD = text("""
     JOIN memories o ON o.id = theirs.memory_id AND (o.user_id = m.user_id OR :others)
     WHERE m.id = ANY(:ids) AND m.category <> 'episode' AND o.category = 'episode'
 """)
-"""Episodes of the conversations in which it was said: they tell of all that was."""
+"""Episodes of the conversations in which it was said: they retell all of it."""
 
 _EDGES = text("""
     SELECT r.from_id, r.to_id, r.change_id, v.change AS how FROM relations r

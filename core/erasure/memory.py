@@ -1,7 +1,7 @@
-"""Erases one memory and its derivatives.
+"""Erases one memory with everything derived from it.
 
-A row is not kept to say so: what was erased is not there. That it was, a receipt says (`core.memory.receipts`), and
-that it must not come back, tombstones.
+No row remains as a marker: the receipt says that a memory was erased (`core.memory.receipts`), and tombstones keep it
+from coming back (`core.memory.tombstones`).
 """
 
 from __future__ import annotations
@@ -14,30 +14,28 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.erasure import equivalents, lineage, log_redaction
+from core.erasure import equivalents, lineage, log_redaction, runner
 from core.erasure.equivalents import Alike
 from core.erasure.lineage import Lineage
+from core.erasure.steps import UNQUOTE_VERDICTS, Part
 from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.index import removal
 from core.memory import memories, writer
 from core.memory import tombstones as memory_tombstones
 from core.memory.changes import Owner, Restore
-from core.plans import tracker
 from core.storage.db import Tx
-from core.summaries import rolling, units
 
 ERASED = "memory.erased"
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What went: whose it was, which memories, rows by table, and how many hashes keep it away.
+    """Result of erasing: owner, memories, rows by table, number of tombstones.
 
-    `rederive`: memories that stay, from which something was drawn that had to go with what was erased. `sessions`:
-    where messages lost their text, which whoever keeps some at hand lets go of.
+    `rederive`: remaining memories that had a part in something derived that was erased. `sessions`: those whose
+    messages lost their text, for caches to drop.
     """
 
     user_id: str
@@ -49,8 +47,8 @@ class Erased:
 
 
 @dataclass(frozen=True, slots=True)
-class _Worded:
-    """A statement in words that a memory has had: for the tombstones."""
+class _Wording:
+    """One wording that a memory has had, for the tombstones."""
 
     content: str
     subject: str
@@ -61,80 +59,40 @@ class _Worded:
 def memory(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: bool = False) -> Erased:
     """Erase a memory in this transaction. `evidence`: the messages that it cites lose their text, too.
 
-    Memories that say the same go with it; those that say something else as well are replaced by what is left of them.
+    Memories that say the same are erased with it; those that say something else as well are replaced by what is left
+    of them.
 
-    NotFound: there is none. Conflict: it has changed hands meanwhile.
+    NotFound: there is none. Conflict: its derivatives have changed since they were locked.
     """
     owner = Owner(memories.get(tx, memory_id).user_id)
-    locked = _lock_owners(tx, tenant_id, _found(tx, owner, memory_id, evidence=evidence)[0])
-    memories.get(tx, memory_id)  # Who waited for the locks may have waited for someone who erased it.
-    found, same = _found(tx, owner, memory_id, evidence=evidence)
-    owned = _owned(tx, found)
+    found, _ = _extent(tx, owner, memory_id, evidence=evidence)
+    locked = runner.lock_owners(tx, tenant_id, _by_owner(tx, found))
+    memories.get(tx, memory_id)  # Another transaction may have erased it while this one waited for the locks.
+    found, same = _extent(tx, owner, memory_id, evidence=evidence)
+    owned = _by_owner(tx, found)
     if not locked.issuperset(owned):
-        raise Conflict("Someone has learnt from this meanwhile. Erase it again.")
-    laid = memory_tombstones.lay(tx, tenant_id, owner.user_id, _buried(tx, memory_id, found, same))
+        raise Conflict("Another user's memory was derived from this in the meantime. Erase it again.")
+    laid = memory_tombstones.lay(tx, tenant_id, owner.user_id, _wordings_to_bury(tx, memory_id, found, same))
     cited = tx.execute(_CITED, {"ids": sorted(found.said)}).all()
     counts: Counter[str] = Counter()
     for user_id, ids in owned.items():
         silenced = sorted(found.said) if evidence and user_id == owner.user_id else []
-        counts += remove(tx, tenant_id, user_id, ids, silenced=silenced)
+        counts += delete_memories(tx, tenant_id, user_id, ids, silenced=silenced)
         if user_id != owner.user_id:
-            told(tx, tenant_id, ids[0], Erased(user_id, ids), author)
-    _restore(tx, tenant_id, owner, found, author)
+            publish_erased(tx, tenant_id, ids[0], Erased(user_id, ids), author)
+    _reactivate_sources(tx, tenant_id, owner, found, author)
     spoken = {(row.session_id, row.message_id) for row in cited}
     counts["rewritten"] += equivalents.keep_rest(tx, tenant_id, same, author, silenced=spoken if evidence else ())
     if spoken and not evidence:
         counts += _unquote(tx, owner, same, spoken)
     places = sorted({session for session, _ in spoken}) if evidence else []
     done = Erased(owner.user_id, owned[owner.user_id], sorted(found.parts), counts, laid, places)
-    told(tx, tenant_id, memory_id, done, author)
+    publish_erased(tx, tenant_id, memory_id, done, author)
     return done
 
 
-def _found(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Alike]:
-    """All that goes, and what of it says the same."""
-    mine = lineage.of(tx, [memory_id])
-    same = equivalents.find(tx, owner.user_id, sorted(mine.said), drawn=mine.drawn)
-    ids = [memory_id, *sorted(same.whole), *(one.row.id for one in same.partly)]
-    return lineage.of(tx, ids, silenced=evidence), same
-
-
-def _buried(tx: Tx, memory_id: UUID, found: Lineage, same: Alike) -> list[_Worded]:
-    """What must not come back: of memories that say something else as well the words that say this, and no slot."""
-    gone = lineage.of(tx, [memory_id, *sorted(same.whole)]).said
-    beside = _statements(tx, sorted(found.said - gone))
-    worded = [_Worded(one.content, one.subject, None, None) for one in beside if same.says(one.content, one.subject)]
-    return [*_statements(tx, sorted(gone)), *worded]
-
-
-def _unquote(tx: Tx, owner: Owner, same: Alike, places: Collection[tuple[str, str]]) -> Counter[str]:
-    """Take what is erased out of the quotes that others hold of the messages in which it was said."""
-    values = {"user": owner.user_id, "sessions": [s for s, _ in places], "messages": [m for _, m in places]}
-    return Counter(
-        {
-            "evidence": equivalents.unquote(tx, same.statements, sorted(places)),
-            "verdicts": tx.execute(_UNQUOTE_VERDICTS, values).rowcount,
-        }
-    )
-
-
-def _lock_owners(tx: Tx, tenant_id: str, found: Lineage) -> frozenset[str]:
-    """Everyone whose memories go; in one order, as whoever writes for several locks them."""
-    owners = sorted(_owned(tx, found))
-    for user_id in owners:
-        writer.lock(tx, tenant_id, user_id)
-    return frozenset(owners)
-
-
-def _owned(tx: Tx, found: Lineage) -> dict[str, list[UUID]]:
-    owned: defaultdict[str, list[UUID]] = defaultdict(list)
-    for memory_id, row in sorted(memories.of_ids(tx, found.gone).items()):
-        owned[row.user_id].append(memory_id)
-    return dict(owned)
-
-
-def told(tx: Tx, tenant_id: str, memory_id: UUID, done: Erased, author: Author) -> None:
-    """Say which memories are no more, and what is to be drawn together anew: ids alone."""
+def publish_erased(tx: Tx, tenant_id: str, memory_id: UUID, done: Erased, author: Author) -> None:
+    """Publish the ids of the erased memories, and of those from which something should be derived again."""
     payload = {
         "user_id": done.user_id,
         "memory_id": str(memory_id),
@@ -144,66 +102,92 @@ def told(tx: Tx, tenant_id: str, memory_id: UUID, done: Erased, author: Author) 
     publishing.publish(tx, tenant_id, author, [Emission(ERASED, payload, subject=f"memory:{memory_id}")])
 
 
-def remove(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], *, silenced: Sequence[UUID] = ()) -> Counter[str]:
-    """Take a user's memories and every trace of them out of all tables; rows by table. Under the owner's lock.
+def delete_memories(
+    tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], *, silenced: Sequence[UUID] = ()
+) -> Counter[str]:
+    """Delete a user's memories with every trace of them, under the owner's lock; return the number of rows by table.
 
-    `silenced`: those of them whose messages lose their text, too. Where a memory was asked for by an event that nothing
-    else rests on, its words go from the log as well.
+    `silenced`: those of them whose messages lose their text, too. The event that asked for a memory loses its words
+    unless another memory rests on it.
     """
     if not ids:
         return Counter()
-    values = {"ids": list(ids), "refs": [str(one) for one in ids], "user": user_id, "gone": log_redaction.GONE}
+    values: dict[str, Any] = {"ids": list(ids), "refs": [str(one) for one in ids], "user": user_id, "owners": [user_id]}
     values["changes"] = list(tx.execute(_CHANGES, values).scalars())
-    values["ignored"] = _ignored(tx, tenant_id, user_id, values)
+    values["ignored"] = _verdicts_with_same_words(tx, tenant_id, user_id, ids)
     asked = list(tx.execute(_ASKED, values).scalars())
     since = tx.execute(_SINCE, values).scalar_one()
     counts: Counter[str] = Counter()
     if silenced:
-        log_redaction.call_back(tx)
-        counts += _silence(tx, tenant_id, user_id, silenced, asked)
-    for table, statement in _STEPS:
-        counts[table] += tx.execute(statement, values).rowcount
-    for shadow_id in tx.execute(_SHADOWS, values).scalars():
-        log_redaction.drop_shadow(tx, tenant_id, shadow_id)
-        counts["rebuilds"] += 1
-    dropped = log_redaction.dropped_parts(tx, ids, since)
-    since = min([since, *dropped.values()])
-    return +(counts + log_redaction.wipe(tx, [*ids, *dropped], since=since, also=asked))
+        runner.restart_running(tx)
+        messages = _cited_messages(tx, user_id, silenced)
+        asked.extend(messages["events"])
+        counts += runner.run(tx, tenant_id, Part.MESSAGES, messages)
+    counts += runner.run(tx, tenant_id, Part.MEMORIES, values)
+    parts = log_redaction.deleted_parts(tx, ids, since)
+    since = min([since, *parts.values()])
+    return +(counts + log_redaction.redact(tx, tenant_id, [*ids, *parts], since=since, also=asked))
 
 
-def _statements(tx: Tx, ids: Sequence[UUID]) -> list[_Worded]:
-    """All that memories have said: as they stand, in earlier versions, in what was found to say the same."""
-    return [_Worded(*row) for row in tx.execute(_WORDS, {"ids": list(ids)})]
+def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Alike]:
+    """All memories to erase, and those among them that say the same."""
+    mine = lineage.of(tx, [memory_id])
+    same = equivalents.find(tx, owner.user_id, sorted(mine.said), drawn=mine.drawn)
+    ids = [memory_id, *sorted(same.whole), *(one.row.id for one in same.partly)]
+    return lineage.of(tx, ids, silenced=evidence), same
 
 
-def _ignored(tx: Tx, tenant_id: str, user_id: str, values: dict[str, Any]) -> list[UUID]:
-    """Verdicts that kept nothing of a statement that is erased now; they hold its words all the same."""
+def _by_owner(tx: Tx, found: Lineage) -> dict[str, list[UUID]]:
+    owned: defaultdict[str, list[UUID]] = defaultdict(list)
+    for memory_id, row in sorted(memories.of_ids(tx, found.gone).items()):
+        owned[row.user_id].append(memory_id)
+    return dict(owned)
+
+
+def _wordings_to_bury(tx: Tx, memory_id: UUID, found: Lineage, same: Alike) -> list[_Wording]:
+    """Wordings that must not come back; of memories that say something else as well only these words, and no slot."""
+    gone = lineage.of(tx, [memory_id, *sorted(same.whole)]).said
+    beside = _wordings(tx, sorted(found.said - gone))
+    partial = [_Wording(one.content, one.subject, None, None) for one in beside if same.says(one.content, one.subject)]
+    return [*_wordings(tx, sorted(gone)), *partial]
+
+
+def _wordings(tx: Tx, ids: Sequence[UUID]) -> list[_Wording]:
+    """All wordings of memories: current, in earlier versions, and in candidates found to say the same."""
+    return [_Wording(*row) for row in tx.execute(_WORDS, {"ids": list(ids)})]
+
+
+def _verdicts_with_same_words(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID]) -> list[UUID]:
+    """Verdicts that stored nothing but hold the words of one of these memories."""
     rows = tx.execute(_IGNORED, {"user": user_id}).all()
-    candidates = [_Worded(row.content, row.subject or "", row.attribute, row.value) for row in rows]
-    same = memory_tombstones.matching(tx, tenant_id, user_id, candidates, _statements(tx, values["ids"]))
+    candidates = [_Wording(row.content, row.subject or "", row.attribute, row.value) for row in rows]
+    same = memory_tombstones.matching(tx, tenant_id, user_id, candidates, _wordings(tx, ids))
     return [row.id for row, is_same in zip(rows, same, strict=True) if is_same]
 
 
-def _silence(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], asked: list[str]) -> Counter[str]:
-    """Take the text out of the messages that are cited, and the quotes of them that others hold."""
+def _cited_messages(tx: Tx, user_id: str, ids: Sequence[UUID]) -> dict[str, Any]:
+    """Values for the steps of the messages that these memories cite, and the messages' `events`."""
     cited = [(row.session_id, row.message_id) for row in tx.execute(_CITED, {"ids": list(ids)})]
-    places = {"user": user_id, "sessions": [s for s, _ in cited], "messages": [m for _, m in cited]}
-    silenced = tx.execute(_SILENCE, places).all()
-    asked.extend(row.event_id for row in silenced)
-    counts = Counter({"messages": len(silenced), "evidence": tx.execute(_UNQUOTE, places).rowcount})
-    counts["verdicts"] = tx.execute(_UNQUOTE_VERDICTS, places).rowcount
-    counts["memory_versions"] = tx.execute(_UNGROUND, places).rowcount
-    counts["search_index"] = removal.forget(tx, [(row.session_id, row.id, row.position) for row in silenced])
-    counts["model_calls"] = tx.execute(_UNANSWER, places).rowcount
-    counts["hidden_messages"] = tx.execute(_UNREASON, places).rowcount + tx.execute(_UNREASON_EVENTS, places).rowcount
-    counts["units"] = units.forget_messages(tx, cited)
-    counts["summaries"] = rolling.forget_messages(tx, tenant_id, cited)
-    counts["plans"] = tracker.forget_messages(tx, sorted({row.session_id for row in silenced}))
-    return counts
+    values = {
+        "user": user_id,
+        "owners": [user_id],
+        "sessions": [session for session, _ in cited],
+        "messages": [message for _, message in cited],
+    }
+    rows = tx.execute(_MESSAGES, values).all()
+    places = [(row.session_id, row.id, row.position) for row in rows]
+    return values | {"places": places, "events": [row.event_id for row in rows]}
 
 
-def _restore(tx: Tx, tenant_id: str, owner: Owner, found: Lineage, author: Author) -> None:
-    """What was put away for something drawn from it stands for itself again, now that this is gone."""
+def _unquote(tx: Tx, owner: Owner, same: Alike, places: Collection[tuple[str, str]]) -> Counter[str]:
+    """Remove the erased statements from quotes that other memories and verdicts hold of the cited messages."""
+    values = {"user": owner.user_id, "sessions": [s for s, _ in places], "messages": [m for _, m in places]}
+    evidence = equivalents.unquote(tx, same.statements, sorted(places))
+    return Counter({"evidence": evidence, "verdicts": tx.execute(UNQUOTE_VERDICTS, values).rowcount})
+
+
+def _reactivate_sources(tx: Tx, tenant_id: str, owner: Owner, found: Lineage, author: Author) -> None:
+    """Reactivate sources whose derivative has been erased."""
     put_away = {"ids": [one for one, _ in found.waiting], "changes": [change for _, change in found.waiting]}
     for row in tx.execute(_PUT_AWAY, put_away).all():
         restore = Restore(row.id, row.version, "What it had been drawn into was erased.")
@@ -211,7 +195,7 @@ def _restore(tx: Tx, tenant_id: str, owner: Owner, found: Lineage, author: Autho
             with tx.begin_nested():
                 writer.apply(tx, tenant_id, Owner(owner.user_id, row.group_id), [restore], author)
         except Conflict:
-            continue  # Another memory says the same by now, or fills its slot: that one stands for it.
+            continue  # Another memory says the same by now, or fills its slot.
 
 
 _CHANGES = text("""
@@ -228,7 +212,7 @@ _ASKED = text("""
     SELECT e.event_id FROM evidence e WHERE e.session_id = '' AND e.memory_id <> ALL(:ids)
       AND e.message_id = ANY(ARRAY(SELECT message_id FROM evidence WHERE memory_id = ANY(:ids) AND session_id = ''))
 """)
-"""Requests of which nothing is left that rests on them."""
+"""Requests on which only these memories rest."""
 
 _WORDS = text("""
     SELECT content, subject, attribute, value FROM memories WHERE id = ANY(:ids)
@@ -248,51 +232,9 @@ _IGNORED = text("""
 
 _CITED = text("SELECT DISTINCT session_id, message_id FROM evidence WHERE memory_id = ANY(:ids) AND session_id <> ''")
 
-_PLACES = "SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[]))"
-
-_SILENCE = text(f"""
-    UPDATE messages SET content = '', extras = CASE WHEN jsonb_exists(extras, 'participants')
-        THEN jsonb_build_object('participants', extras -> 'participants') END
-    WHERE (session_id, id) IN ({_PLACES})
-    RETURNING session_id, id, position, event_id
-""")
-
-_UNANSWER = text("""
-    UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
-        SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
-""")
-"""What a model made of messages may hold the words of any of them."""
-
-_UNREASON = text(f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})")
-
-_UNREASON_EVENTS = text(f"""
-    UPDATE events SET payload = payload - 'reason'
-    WHERE event_type = 'message.hidden' AND session_id = ANY(:sessions)
-      AND (session_id, payload ->> 'message_id') IN ({_PLACES})
-""")
-
-_UNQUOTE = text(f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})")
-
-_UNQUOTE_VERDICTS = text(f"""
-    UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
-        SELECT jsonb_agg(CASE WHEN (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})
-                              THEN e || '{{"quote": ""}}' ELSE e END)
-        FROM jsonb_array_elements(v.candidate -> 'evidence') e))
-    WHERE v.user_id = :user AND jsonb_typeof(v.candidate -> 'evidence') = 'array' AND EXISTS (
-        SELECT FROM jsonb_array_elements(v.candidate -> 'evidence') e
-        WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
-""")
-
-_UNGROUND = text("""
-    UPDATE memory_versions v SET snapshot = v.snapshot - 'withdrawn' - 'returned' FROM memories m
-    WHERE m.user_id = :user AND v.memory_id = m.id AND jsonb_exists_any(v.snapshot, '{withdrawn, returned}')
-""")
-"""What undos have taken away is quoted there; after this they cannot be undone themselves."""
-
-_SHADOWS = text("""
-    UPDATE rebuilds SET status = CASE WHEN status IN ('running', 'ready') THEN 'dropped' ELSE status END,
-                        difference = NULL, ended_at = coalesce(ended_at, clock_timestamp())
-    WHERE user_id = :user AND (status IN ('running', 'ready') OR difference IS NOT NULL) RETURNING shadow_id
+_MESSAGES = text("""
+    SELECT session_id, id, position, event_id FROM messages
+    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
 """)
 
 _PUT_AWAY = text("""
@@ -301,53 +243,4 @@ _PUT_AWAY = text("""
     JOIN memory_versions v ON v.memory_id = m.id AND v.version = m.version AND v.change_id = p.change_id
     WHERE m.status = 'archived' ORDER BY m.id
 """)
-"""Those to which nothing has happened since."""
-
-_STEPS = (
-    (
-        "model_calls",
-        text("""
-        UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
-            SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
-    """),
-    ),
-    (
-        "dispatches",
-        text("""
-        UPDATE dispatches SET error = NULL WHERE error IS NOT NULL AND status = 'done' AND id = ANY(ARRAY(
-            SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
-    """),
-    ),
-    (
-        "memory_versions",
-        text("""
-        UPDATE memory_versions SET reason = :gone WHERE change_id = ANY(:changes) AND memory_id <> ALL(:ids)
-    """),
-    ),
-    (
-        "verdicts",
-        text("""
-        DELETE FROM verdicts WHERE id = ANY(:changes) OR id = ANY(:ignored)
-    """),
-    ),
-    ("evidence", text("DELETE FROM evidence WHERE memory_id = ANY(:ids)")),
-    ("relations", text("DELETE FROM relations WHERE from_id = ANY(:ids) OR to_id = ANY(:ids)")),
-    (
-        "search_index",
-        text("""
-        DELETE FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs)
-    """),
-    ),
-    ("servings", text("DELETE FROM servings WHERE user_id = :user")),
-    (
-        "profiles",
-        text("""
-        DELETE FROM profiles WHERE owner = 'user:' || :user OR owner = ANY(ARRAY(
-            SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
-    """),
-    ),
-    ("memory_versions", text("DELETE FROM memory_versions WHERE memory_id = ANY(:ids)")),
-    ("memories", text("DELETE FROM memories WHERE id = ANY(:ids)")),
-)
-"""Each table with what is done in it, in this order: what leads to other rows goes last. Of what was handed out
-nothing tells which text was whose, so all hashes of the user go; a profile is built anew from what remains."""
+"""Those unchanged since they were archived."""

@@ -28,25 +28,25 @@ from core.tenancy import tenants
 from core.types import Json
 
 STATISTICS: Final = "pg_catalog.pg_statistic"
-"""Where PostgreSQL keeps the commonest values of each column: what people have said, among them."""
+"""Table in which PostgreSQL stores the most common values of each column, texts of messages among them."""
 
 WAIT_SECONDS: Final = 60.0
-"""Longest wait for transactions that still see what was erased, and for the broker to write its file anew."""
+"""Longest wait for transactions that still see erased rows, and for the broker to rewrite its file, seconds."""
 
 LOCK_SECONDS: Final = 10
-"""Longest wait for a table that someone else uses."""
+"""Longest wait for the lock of a table, seconds."""
 
 STEP_SECONDS = 0.2
 
 MOST_SEGMENTS: Final = 1024
-"""Files of the write-ahead log that are passed over at the most: 16 GiB."""
+"""Largest number of write-ahead log files that are switched: 16 GiB."""
 
 _UNREMOVABLE = re.compile(r"(\d+) dead row versions cannot be removed yet")
 
 
 @dataclass(slots=True)
 class Scrubbed:
-    """What was done: names taken out of the log, tables rewritten, bytes before and after, what could not be done."""
+    """Result: names removed, tables rewritten, database size before and after, what could not be done (`notes`)."""
 
     names: int = 0
     tables: int = 0
@@ -61,9 +61,9 @@ class Scrubbed:
 
 
 def run(settings: Settings, tell: Callable[[str], None] = lambda _line: None) -> Scrubbed:
-    """Forget the names of erased users, rewrite tables and statistics, let go of the old log, of the broker's too.
+    """Remove names of erased users, rewrite tables and statistics, and leave old files of the database and broker logs.
 
-    `tell` hears of each step. Later: a transaction that began before keeps what was erased; nothing is lost.
+    `tell` is called with the name of each step. Later: an old transaction still sees what was erased; scrub again.
     """
     done = Scrubbed()
     tell("names")
@@ -83,7 +83,10 @@ def run(settings: Settings, tell: Callable[[str], None] = lambda _line: None) ->
 
 
 def _forget_names(settings: Settings) -> int:
-    """In every tenant; the router's role knows their names, and only the tenant-bound one may write."""
+    """Remove the names in every tenant.
+
+    Only the router's role can list tenants, and only the tenant-bound one may write.
+    """
     queue, app = db.connect(db.router_url(settings), 1), db.connect(db.app_url(settings), 1)
     try:
         with queue.queue() as tx:
@@ -91,7 +94,7 @@ def _forget_names(settings: Settings) -> int:
         forgotten = 0
         for tenant_id in known:
             with app.tenant(tenant_id) as tx:
-                forgotten += user.forget_names(tx)
+                forgotten += user.forget_names(tx, tenant_id)
         return forgotten
     finally:
         queue.close()
@@ -100,16 +103,16 @@ def _forget_names(settings: Settings) -> int:
 
 @contextmanager
 def _owner(url: URL) -> Iterator[psycopg.Connection[Any]]:
-    """A connection without transactions: none may rewrite a table."""
+    """Connect in autocommit mode: VACUUM FULL cannot run in a transaction."""
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(plain, autocommit=True) as connection:
-        # Behind whoever waits for a table, everyone waits.
+        # A waiting VACUUM FULL blocks all that come after it.
         connection.execute(f"SET lock_timeout = {LOCK_SECONDS * 1000}")
         yield connection
 
 
 def _rewrite(connection: psycopg.Connection[Any], table: str) -> None:
-    """Write a table, its indexes and its statistics anew; again while someone still sees what was erased."""
+    """Rewrite a table, its indexes and its statistics; repeat while a transaction still sees deleted rows."""
     said: list[str] = []
 
     def hear(notice: psycopg.errors.Diagnostic) -> None:
@@ -138,7 +141,7 @@ def _rewrite(connection: psycopg.Connection[Any], table: str) -> None:
 
 
 def _let_go(connection: psycopg.Connection[Any], done: Scrubbed) -> None:
-    """Leave every file of the write-ahead log behind that was written before, or kept to be written over."""
+    """Switch past every file of the write-ahead log that was written before, or is kept for reuse."""
     try:
         connection.execute("CHECKPOINT")
         ahead = connection.execute(_AHEAD).fetchone()
@@ -155,7 +158,7 @@ def _let_go(connection: psycopg.Connection[Any], done: Scrubbed) -> None:
 
 
 def _rewrite_broker(url: str, done: Scrubbed) -> None:
-    """Events that came over the bus stand in the append-only file of a Redis until that is written anew."""
+    """Have Redis rewrite its append-only file, which contains events that came over the bus."""
     if not url.startswith(("redis://", "rediss://", "valkey://")):
         done.notes.append("The broker is no Redis; what it keeps on its disk of messages that were taken is its own.")
         return
@@ -174,7 +177,7 @@ def _await_rewritten(client: redis.Redis) -> None:
         if not (info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"]):
             return
         if time.monotonic() > until:
-            raise Later("The broker did not write its file anew in time. Scrub again.")
+            raise Later("The broker did not rewrite its file in time. Scrub again.")
         time.sleep(STEP_SECONDS)
 
 
@@ -188,12 +191,12 @@ _FORGET_STATISTICS = """
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     WHERE c.oid = ('public.' || quote_ident(%s))::regclass
 """
-"""Of a table that is empty by now PostgreSQL makes no new statistics, and keeps the old."""
+"""PostgreSQL makes no new statistics for an empty table, and keeps the old ones."""
 
 _AHEAD = (
     "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' AND name > pg_walfile_name(pg_current_wal_lsn())"
 )
-"""Files that were kept to be written over, with what they held before."""
+"""Files kept for reuse still contain what was written to them before."""
 
 _SWITCH = "SELECT pg_switch_wal() FROM pg_logical_emit_message(false, 'imprint', 'scrub')"
-"""A file in which nothing stands yet is not left; so something is written."""
+"""An empty file is not switched, so a message is written first."""

@@ -13,15 +13,16 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure import log_redaction, memory
+from core.erasure import memory, runner
 from core.erasure.memory import Erased
-from core.erasure.user_steps import STEPS
+from core.erasure.steps import GONE, Part
 from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import removal
-from core.memory import memories, tombstones, writer
+from core.memory import memories, tombstones
+from core.memory.rows import MemoryRow
 from core.mirror import export
 from core.statements import comparison
 from core.storage.db import Tx
@@ -30,66 +31,63 @@ from core.types import Category, Json
 ERASED: Final = "user.erased"
 
 ROUNDS: Final = 5
-"""How often the user may open a session while this locks those that there are."""
+"""Attempts to lock all sessions of the user while new ones are opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Quoted:
-    """A memory of someone else that cites the user, with the quotes that go and those that stay."""
+    """Another user's memory that cites the user, with its quotes that are erased and those that stay."""
 
-    row: Any
+    row: MemoryRow
     gone: Sequence[str]
     left: Sequence[str]
 
 
 def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings) -> Erased:
-    """Erase a user in this transaction, and the files of their mirror. What they say from now on is new.
+    """Erase a user in this transaction, and the files of their mirror. What they say afterwards is stored as new.
 
-    A user of whom nothing is held is no error: what was erased is nothing. Conflict: they kept writing meanwhile.
+    If nothing is stored of the user, nothing is counted. Conflict: they kept writing in the meantime.
     """
     alone, shared = _locked_sessions(tx, user_id)
-    owners = _lock_owners(tx, tenant_id, user_id, shared)
+    others = tx.execute(_OWNERS, {"user": user_id, "shared": shared}).scalars()
+    owners = runner.lock_owners(tx, tenant_id, [user_id, *others])
     values = _values(tx, user_id, alone, shared)
     mirror = export.forget_user(settings, tenant_id, user_id)
     counts = Counter({"mirror_files": int(mirror["files"])}) + _of_others(tx, tenant_id, values, owners, author)
-    log_redaction.call_back(tx, but=values["seqs"])
+    runner.restart_running(tx, but=values["seqs"])
     gone = [(row.session_id, row.id, row.position) for row in tx.execute(_SHARED_MESSAGES, values)]
-    for shadow_id in tx.execute(_SHADOWS, values).scalars():
-        log_redaction.drop_shadow(tx, tenant_id, shadow_id)
-    counts["search_index"] += removal.forget_user(tx, user_id)
-    for step in STEPS:
-        counts[step.table] += tx.execute(step.statement, values).rowcount
-    if +counts:
+    counts += runner.run(tx, tenant_id, Part.USER, values)
+    if counts:
         tx.execute(_NOTE_ALL)
     removal.weigh_anew(tx, gone)
     laid = tombstones.lay_user(tx, tenant_id, user_id)
-    done = Erased(user_id, counts=+counts, tombstones=laid, sessions=[*alone, *shared])
-    forget_names(tx)
+    done = Erased(user_id, counts=counts, tombstones=laid, sessions=[*alone, *shared])
+    forget_names(tx, tenant_id)
     if done.counts:
         publishing.publish(tx, tenant_id, author, [Emission(ERASED, {"user_id": user_id}, subject=f"user:{user_id}")])
     return done
 
 
-def forget_names(tx: Tx) -> int:
-    """Take the names of erased users out of the events that said so, once all that follows from them has ended."""
+def forget_names(tx: Tx, tenant_id: str) -> int:
+    """Remove the names of erased users from `user.erased` events whose consequences have all ended; return how many."""
     rows = tx.execute(_NAMED, {"erased": ERASED}).all()
     values = {"seqs": [row.seq for row in rows], "keys": [f"user:{row.user_id}" for row in rows]}
-    for statement in (_UNNAME, _UNNAME_DISPATCHES, _UNNAME_FLOWS):
-        tx.execute(statement, values)
+    runner.run(tx, tenant_id, Part.NAMES, values)
     return len(rows)
 
 
 def rests_on(content: str, subject: str, gone: Sequence[str], left: Sequence[str]) -> bool:
-    """Whether a statement says something that only the quotes say that go, and not those that stay. Pure."""
+    """Return whether a statement has words that are only in the erased quotes, not in those that stay. Pure."""
     taken, stays = (frozenset(w for quote in quotes for w in comparison.read(quote).words) for quotes in (gone, left))
     own = frozenset(comparison.read(content).words) - frozenset(comparison.read(subject).words)
     return not left or not own.isdisjoint(taken - stays)
 
 
 def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
-    """Where the user spoke alone, and where with others; nobody adds to these, or moves their cursors, any more.
+    """Lock the user's sessions; return those in which they spoke alone, and those with others.
 
-    Before the owners' locks, as whoever writes what a session has taught them locks it first.
+    Nobody can add messages to these or move their cursors afterwards. They are locked before the owners, in the order
+    in which an extraction takes the locks.
     """
     locked: set[str] = set()
     for _ in range(ROUNDS):
@@ -101,21 +99,15 @@ def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
     raise Conflict("The user keeps opening sessions. Stop what writes for them, and erase them then.")
 
 
-def _lock_owners(tx: Tx, tenant_id: str, user_id: str, shared: Sequence[str]) -> frozenset[str]:
-    """The user, and all whose memories cite them; in one order, as whoever writes for several locks them."""
-    owners = {user_id, *tx.execute(_OWNERS, {"user": user_id, "shared": shared}).scalars()}
-    for owner in sorted(owners):
-        writer.lock(tx, tenant_id, owner)
-    return frozenset(owners)
-
-
 def _values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -> dict[str, Any]:
-    """What all statements are bound to. The log is read last: what is found in it concerns what is locked."""
+    """Return the values bound in the steps. The log is read last, so that its events concern locked sessions only."""
     spoken = {"user": user_id, "alone": alone, "shared": shared, "erased": ERASED}
     rows = tx.execute(_EVENTS, spoken).all()
     for hold in (_HOLD_EVENTS, _HOLD_DISPATCHES):
         tx.execute(hold, {"seqs": sorted(row.seq for row in rows)})
-    more = tx.execute(_EVENTS, spoken).all()  # What was in hand when the events were held is written by now.
+    more = tx.execute(
+        _EVENTS, spoken
+    ).all()  # Dispatches that were running when the events were locked have been written by now.
     return {
         **spoken,
         "seqs": [row.seq for row in more],
@@ -126,7 +118,7 @@ def _values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -
 
 
 def _of_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], author: Author) -> Counter[str]:
-    """Erase what others' memories say on the user's word alone; the rest of them only lose their quotes."""
+    """Erase other users' memories that rest on the user's words alone; the others lose their quotes of the user."""
     quoted = _quoted(tx, values)
     going: defaultdict[str, list[UUID]] = defaultdict(list)
     staying = []
@@ -137,11 +129,11 @@ def _of_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], aut
         else:
             staying.append(one)
     if not owners.issuperset(row.row.user_id for row in quoted):
-        raise Conflict("Someone has learnt from the user meanwhile. Erase them again.")
+        raise Conflict("Something was learnt from the user in the meantime. Erase them again.")
     counts: Counter[str] = Counter()
     for owner, ids in going.items():
-        found = memory.remove(tx, tenant_id, owner, ids)
-        memory.told(tx, tenant_id, ids[0], Erased(owner, ids), author)
+        found = memory.delete_memories(tx, tenant_id, owner, ids)
+        memory.publish_erased(tx, tenant_id, ids[0], Erased(owner, ids), author)
         counts += found
     counts["memory_versions"] += _blank_versions(tx, staying)
     return counts
@@ -159,7 +151,7 @@ def _quoted(tx: Tx, values: Json) -> list[_Quoted]:
 
 
 def _blank_versions(tx: Tx, staying: Sequence[_Quoted]) -> int:
-    """Earlier wordings that rested on the user's words go; of what an undo had taken away, everything."""
+    """Blank earlier versions that rested on the user's words, and what undos had removed from these memories."""
     told = {one.row.id: one for one in staying}
     blanked = []
     for row in tx.execute(_VERSIONS, {"ids": list(told)}):
@@ -167,7 +159,7 @@ def _blank_versions(tx: Tx, staying: Sequence[_Quoted]) -> int:
         if row.content is not None and rests_on(row.content, one.row.subject, one.gone, one.left):
             blanked.append({"memory_id": row.memory_id, "version": row.version})
     tx.execute(_UNGROUND, {"ids": list(told)})
-    return tx.execute(_BLANK, {"rows": json.dumps(blanked, default=str), "gone": log_redaction.GONE}).rowcount
+    return tx.execute(_BLANK, {"rows": json.dumps(blanked, default=str), "gone": GONE}).rowcount
 
 
 _SESSIONS = text("""
@@ -179,7 +171,7 @@ _SESSIONS = text("""
         SELECT FROM messages m WHERE m.session_id = mine.id AND m.user_id NOT IN (:user, '')) AS shared
     FROM mine ORDER BY mine.id COLLATE "C"
 """)
-"""The empty name stands for those who were erased before: where nobody else is left, the session goes."""
+"""The empty user id stands for users erased before: a session with nobody else is deleted."""
 
 _LOCK = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COLLATE "C" FOR UPDATE')
 
@@ -193,7 +185,7 @@ _CITED = """
     SELECT e.memory_id FROM evidence e JOIN memories told ON told.id = e.memory_id
     WHERE e.session_id = ANY(:shared) AND told.category = 'episode'
 """
-"""Memories that quote the user, were drawn from the user's, or tell of a conversation with the user."""
+"""Memories that quote the user, were derived from the user's, or retell a conversation with the user."""
 
 _OWNERS = text(f"""
     SELECT DISTINCT m.user_id FROM memories m WHERE m.user_id <> :user AND m.id IN ({_CITED})
@@ -219,25 +211,24 @@ _EVENTS = text("""
     )
     SELECT seq, id FROM own ORDER BY seq
 """)
-"""One pass over the log, and along the chains: what followed from the user's events and names nobody is theirs. The
-message of a session that was opened since then is not, nor is its event."""
+"""One pass over the log, then along causation: events that follow from the user's and name nobody belong to the user.
+The message of a session opened after the locks were taken is excluded, and so is its event.
+"""
 
 _HOLD_EVENTS = text("""
     SELECT count(*) FROM (SELECT FROM events WHERE seq = ANY(cast(:seqs AS bigint[])) ORDER BY seq FOR UPDATE) AS held
 """)
-"""Waits for the routers that decide on these events."""
+"""Waits for routers that are deciding on these events."""
 
 _HOLD_DISPATCHES = text("""
     SELECT count(*) FROM (
         SELECT FROM dispatches WHERE event_seq = ANY(cast(:seqs AS bigint[])) ORDER BY id FOR UPDATE) AS held
 """)
-"""Waits for the workers that are finishing what follows from them."""
+"""Waits for workers that are finishing dispatches of these events."""
 
 _SHARED_MESSAGES = text("""
     SELECT session_id, id, position FROM messages WHERE session_id = ANY(:shared) AND user_id = :user
 """)
-
-_SHADOWS = text("SELECT shadow_id FROM rebuilds WHERE user_id = :user")
 
 _VERSIONS = text("""
     SELECT memory_id, version, snapshot ->> 'content' AS content FROM memory_versions WHERE memory_id = ANY(:ids)
@@ -260,21 +251,9 @@ _NAMED = text("""
         SELECT FROM dispatches d WHERE d.event_seq = e.seq AND d.ended_at IS NULL)
 """)
 
-_UNNAME = text("""
-    UPDATE events SET payload = '{"erased": true}', subject = NULL, user_id = NULL
-    WHERE seq = ANY(cast(:seqs AS bigint[]))
-""")
-
-_UNNAME_DISPATCHES = text("""
-    UPDATE dispatches SET params = '{}', result = NULL, error = NULL, alone = NULL, lane = NULL
-    WHERE event_seq = ANY(cast(:seqs AS bigint[]))
-""")
-
-_UNNAME_FLOWS = text("DELETE FROM flows WHERE key = ANY(:keys) AND event_seqs <@ cast(:seqs AS bigint[])")
-
 _NOTE_ALL = text("""
     INSERT INTO search_changes (tenant_id, owner, at, type, session_id, ref)
     SELECT current_setting('imprint.tenant'), '', pg_current_xact_id()::text::bigint, 'message', '', ''
     ON CONFLICT DO NOTHING
 """)
-"""Names nobody: whoever keeps rows at hand reads all anew, also those of the user, who may come back."""
+"""Names no owner: every process reloads all cached rows, including those of the user, who may come back."""

@@ -1,10 +1,12 @@
-"""Dispatch helpers shared by HTTP and workers: cause, approval event, cancelling followers."""
+"""Dispatches, as HTTP and workers share them: row, event, approval, followers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
 
 from sqlalchemy import text
 
@@ -12,14 +14,57 @@ from core import metrics
 from core.events import log
 from core.events.log import Cause, Emission
 from core.storage.db import Tx
-from core.types import DispatchStatus, Event
+from core.types import DispatchStatus, Event, Json
 
 DECIDERS: Sequence[str] = ("rules", "admin")
-"""Keys with one of these scopes may say yes or no to a dispatch that is held for approval."""
+"""A key with one of these scopes may approve or reject a dispatch that is held for approval."""
 
 
-def event_of(tx: Tx, dispatch: Any) -> Event:
-    """The event a dispatch reacts to, in the chain of the dispatch: one that gathered several begins at the first."""
+class DispatchRow(Protocol):
+    """All columns of a dispatch."""
+
+    tenant_id: str
+    id: UUID
+    event_seq: int | None
+    root_seq: int
+    correlation_id: str
+    hop: int
+    rule: str | None
+    rule_version: int | None
+    action_type: str
+    target: str
+    params: Json
+    queue: str
+    alone: str | None
+    lane: str | None
+    lane_limit: int | None
+    lineage: Sequence[str]
+    after: UUID | None
+    hold: str | None
+    expires_at: datetime | None
+    approval: Json | None
+    status: str
+    attempt: int
+    sends: int
+    lease: UUID | None
+    wake_at: datetime | None
+    error: str | None
+    result: Json | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    turn: str | None
+    overruns: int
+    deadline_at: datetime | None
+
+
+def event_of(tx: Tx, dispatch: DispatchRow) -> Event:
+    """Return the event that a dispatch reacts to, with the chain of the dispatch.
+
+    The chain of a dispatch that gathered several events begins at the first of them.
+    """
+    if dispatch.event_seq is None:
+        raise ValueError(f"Dispatch {dispatch.id} reacts to no event.")
     event = log.at(tx, dispatch.event_seq)
     return replace(
         event,
@@ -30,9 +75,9 @@ def event_of(tx: Tx, dispatch: Any) -> Event:
     )
 
 
-def tell_verdict(tx: Tx, dispatch: Any) -> None:
-    """Say aloud, in the chain of its cause, what was decided about a dispatch that was held for approval."""
-    if dispatch.event_seq is None:
+def tell_verdict(tx: Tx, dispatch: DispatchRow) -> None:
+    """Emit `approval.decided` for a dispatch that was held for approval, in the chain of its event."""
+    if dispatch.event_seq is None or dispatch.approval is None:
         return
     said = dispatch.approval
     payload = {
@@ -46,16 +91,16 @@ def tell_verdict(tx: Tx, dispatch: Any) -> None:
     log.emit(tx, dispatch.tenant_id, Cause(event_of(tx, dispatch), dispatch.id), [emission])
 
 
-def cancel_followers(tx: Tx, dispatch: Any) -> None:
-    """Cancel every action that a cancelled one had to come before, and those behind them, with the reason."""
+def cancel_followers(tx: Tx, dispatch: DispatchRow) -> None:
+    """Cancel all held dispatches that had to follow a cancelled one, directly or not, with the reason."""
     reason = f"{dispatch.target} ({dispatch.id}), which had to be done first, was cancelled: {dispatch.error}"
     values = {"tenant": dispatch.tenant_id, "id": dispatch.id, "error": reason}
     for row in tx.execute(_CANCEL_FOLLOWERS, values):
         metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
 
 
-def wake_waiting(tx: Tx, ended: Any) -> None:
-    """Have the clock look at once at what waits for the place of a dispatch that was ended from outside."""
+def wake_waiting(tx: Tx, ended: DispatchRow) -> None:
+    """Make the oldest dispatch due now that waits for the key or lane of one that was ended from outside."""
     if ended.alone is not None or ended.lane is not None:
         values = {"tenant": ended.tenant_id, "alone": ended.alone, "lane": ended.lane}
         tx.execute(_WAKE_WAITING, values)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import threading
+import time
 from collections.abc import Callable
 
-import structlog
 from amqp.exceptions import AMQPError
 from kombu import Connection, Exchange, Queue
 from kombu.exceptions import KombuError
@@ -15,23 +14,19 @@ from redis.exceptions import RedisError
 
 from core.config import Settings
 from core.errors import Misconfigured
-
-log = structlog.get_logger()
+from core.loop import Loop
 
 EXCHANGE = Exchange("imprint.bell", type="fanout", durable=False, delivery_mode="transient")
 
 QUIET_SECONDS = 0.02
-"""Rings within this time are one: a router reads everything there is anyway."""
-
-RETRY_SECONDS = 1.0
-"""Pause before a lost broker is tried again; the poll covers the meantime."""
+"""Hints within this time are one, because a router reads everything there is."""
 
 BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
-"""A broker that is away: kombu passes on what its clients for Redis and RabbitMQ raise."""
+"""Errors of a broker that is away: kombu lets those of its clients for Redis and RabbitMQ through."""
 
 
 def broker_url(settings: Settings) -> str:
-    """The broker from the settings, else of the stack that runs on this home."""
+    """Return the broker's URL from the settings, or that of the stack running on this home."""
     if settings.broker_url is not None:
         return settings.broker_url.get_secret_value()
     if "broker_url" in settings.stack:
@@ -40,68 +35,57 @@ def broker_url(settings: Settings) -> str:
 
 
 class Bell:
-    """Rings without making the caller wait: a thread of its own talks to the broker."""
+    """Publishes hints without making the caller wait: a thread of its own talks to the broker."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._wanted = threading.Event()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="bell", daemon=True)
-        self._thread.start()
+        self._connection: Connection | None = None
+        self._loop = Loop("doorbell", self._publish, None, expected=BROKER_ERRORS, delayed=True, last=self._disconnect)
+        self._loop.start()
 
     def ring(self) -> None:
-        """Say that there is something new; returns at once."""
-        self._wanted.set()
+        """Publish a hint that there is something new; returns at once."""
+        self._loop.wake()
 
     def close(self) -> None:
-        self._closed.set()
-        self._wanted.set()
-        self._thread.join(timeout=2)
+        self._loop.close()
 
-    def _run(self) -> None:
-        while not self._closed.is_set():
-            try:
-                with Connection(self._url, connect_timeout=2) as connection:
-                    self._serve(connection)
-            except BROKER_ERRORS as error:
-                log.warning("bell.unheard", error=str(error))
-                self._closed.wait(RETRY_SECONDS)
-
-    def _serve(self, connection: Connection) -> None:
-        producer = connection.Producer(serializer="json")
-        while self._wanted.wait() and not self._closed.is_set():
-            self._wanted.clear()
+    def _publish(self) -> None:
+        try:
+            if self._connection is None:
+                self._connection = Connection(self._url, connect_timeout=2)
+            producer = self._connection.Producer(serializer="json")
             producer.publish({}, exchange=EXCHANGE, declare=[EXCHANGE])
-            self._closed.wait(QUIET_SECONDS)
+        except BROKER_ERRORS:
+            self._disconnect()
+            raise
+        time.sleep(QUIET_SECONDS)
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.release()
 
 
 class Ear:
-    """Listens for the bell in a thread of its own and calls `heard`; reconnects for as long as it is open."""
+    """Listens for hints in a thread of its own and calls `heard`; reconnects for as long as it is open."""
 
     def __init__(self, url: str, heard: Callable[[], None]) -> None:
         self._url = url
         self._heard = heard
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="ear", daemon=True)
-        self._thread.start()
+        self._loop = Loop("listener", self._listen, expected=BROKER_ERRORS)
+        self._loop.start()
 
     def close(self) -> None:
-        self._closed.set()
-        self._thread.join(timeout=2)
+        self._loop.close()
 
-    def _run(self) -> None:
-        while not self._closed.is_set():
-            try:
-                with Connection(self._url, connect_timeout=2) as connection:
-                    self._listen(connection)
-            except BROKER_ERRORS as error:
-                log.warning("ear.deaf", error=str(error))
-                self._closed.wait(RETRY_SECONDS)
-
-    def _listen(self, connection: Connection) -> None:
+    def _listen(self) -> None:
         queue = Queue("", EXCHANGE, exclusive=True, auto_delete=True, durable=False)
-        with connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True):
-            while not self._closed.is_set():
+        with (
+            Connection(self._url, connect_timeout=2) as connection,
+            connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True),
+        ):
+            while not self._loop.is_stopped:
                 with contextlib.suppress(TimeoutError):
                     connection.drain_events(timeout=0.5)
 

@@ -1,6 +1,6 @@
-"""Which ids of users, groups, sessions and messages may come in: those that can be seen, told apart and reached.
+"""Valid ids of users, groups, sessions and messages: visible, distinguishable and reachable.
 
-Every id is also part of an address such as `/v1/sessions/{id}/messages`, by which what it names is read and erased.
+Every id is also part of an address such as `/v1/sessions/{id}/messages`, by which its data is read and erased.
 """
 
 from __future__ import annotations
@@ -9,24 +9,27 @@ import unicodedata
 from typing import Final
 
 UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of Unicode that show nothing, or only move what stands beside them: controls, format, separators."""
+"""Unicode categories that are invisible, or only move adjacent characters: controls, format, separators."""
 
 BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
-"""Letters and signs that are drawn as nothing: Hangul fillers, the empty Braille pattern."""
+"""Letters and signs without a visible glyph: Hangul fillers, the empty Braille pattern."""
 
 ROUTES: Final = frozenset("messages working state summary plans units hide restore".split())
-"""What follows an id in the addresses of a session and its messages."""
+"""Path segments that follow an id in the addresses of a session and its messages."""
 
 
 def fault_of_name(name: str) -> str | None:
-    """Why a user or group may not be called so; None: it may."""
+    """Return why a user or group may not have this id; None if it may."""
     if "/" in name or "\\" in name:
         return "holds a `/` or `\\`, which divides addresses; use another sign, such as `:` or `-`"
     return _fault(name) or _fault_of_part(name)
 
 
 def fault_of_place(name: str) -> str | None:
-    """Why a session or message may not be called so; None: it may. It may hold `/`, as `project/session-3` does."""
+    """Return why a session or message may not have this id; None if it may.
+
+    It may contain `/`, as in `project/session-3`.
+    """
     if "\\" in name:
         return "holds a `\\`, which divides addresses; use another sign, such as `:` or `-`"
     found = _fault(name)
@@ -46,7 +49,7 @@ def _fault(name: str) -> str | None:
 
 def _unseen_sign(name: str) -> str | None:
     """Return the first sign of the name that cannot be seen; None: there is none."""
-    if name.isprintable() and BLANK.isdisjoint(name):  # Of what is printable nothing is in UNSEEN.
+    if name.isprintable() and BLANK.isdisjoint(name):  # No printable character is in UNSEEN.
         return None
     return next((sign for sign in name if unicodedata.category(sign) in UNSEEN or sign in BLANK), None)
 

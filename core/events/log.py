@@ -21,7 +21,7 @@ COLUMNS = """
     e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
     e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}')
 """
-"""What `event_of` reads, in the order of Event's fields."""
+"""Columns that `event_of` reads, in the order of Event's fields."""
 
 SOURCE = SERVICE
 """Source of the events that the service itself emits; `core.events.parsing` refuses it from anyone else."""
@@ -29,7 +29,7 @@ SOURCE = SERVICE
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What an emitted event follows from; it places the new event in its chain."""
+    """The event, and dispatch, that an emitted event follows from; places it in the chain."""
 
     event: Event
     dispatch_id: UUID | None = None
@@ -46,9 +46,9 @@ class Emission:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """An event of the service itself that follows from no other; of several with one id the log takes the first.
+    """An event of the service itself without a cause; of several with one id only the first is stored.
 
-    `extensions` are kept beside the event and shown to nobody.
+    `extensions` are stored beside the event and never returned.
     """
 
     id: str
@@ -66,7 +66,7 @@ def append(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[tuple[str,
 
 
 def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> None:
-    """Append what the service itself has to say, in the chain of its cause. It is routed like any other event."""
+    """Append events of the service itself, in the chain of their cause; they are routed like any other event."""
     if not emissions:
         return
     place = {
@@ -80,7 +80,7 @@ def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) ->
 
 
 def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> int:
-    """Append events of the service that begin a chain of their own; how many of them the log did not know yet."""
+    """Append events of the service that begin a chain; return how many of them were new."""
     if not announcements:
         return 0
     rows = _rows([_announced(announcement) for announcement in announcements])
@@ -88,7 +88,7 @@ def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> i
 
 
 def get(tx: Tx, event_id: str) -> Event:
-    """The event with that id; if several sources used the id, the latest."""
+    """Return the event with that id; the latest if several sources used the id."""
     row = tx.execute(_GET, {"id": event_id}).first()
     if row is None:
         raise NotFound(f"There is no event {event_id!r} in this tenant.")
@@ -96,12 +96,12 @@ def get(tx: Tx, event_id: str) -> Event:
 
 
 def followers(tx: Tx, event: Event) -> list[Event]:
-    """What the service emitted because of this event, oldest first."""
+    """Return the events that the service emitted because of this one, oldest first."""
     return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
 
 
 def at(tx: Tx, seq: int) -> Event:
-    """The event at a place in the tenant's log."""
+    """Return the event at a position of the tenant's log."""
     return event_of(tx.execute(_AT, {"seq": seq}).one())
 
 
@@ -114,40 +114,40 @@ def find(
     before: int | None = None,
     limit: int = 50,
 ) -> list[Event]:
-    """Events, newest first; `event_type` may end in `.*`; `before` is a place in the log."""
+    """List events, newest first; `event_type` may end in `.*`; `before` is a position in the log."""
     like = re.sub(r"([\\%_])", r"\\\1", event_type).replace("*", "%") if event_type else None
     values = {"type": like, "session": session_id, "user": user_id, "before": before, "limit": limit}
     return [event_of(row) for row in tx.execute(_FIND, values)]
 
 
 def since(tx: Tx, seq: int, limit: int) -> list[Event]:
-    """Events after a place in the log, oldest first."""
+    """Return events after a position in the log, oldest first."""
     return [event_of(row) for row in tx.execute(_SINCE, {"seq": seq, "limit": limit})]
 
 
 def backlog(tx: Tx, bound: int) -> int:
-    """How many events wait for the router, of this tenant or, for the queue role, of all; counting stops at `bound`."""
+    """Count events that wait for the router, of this tenant or, for the queue role, of all; stop at `bound`."""
     return int(tx.execute(_BACKLOG, {"bound": bound}).scalar_one())
 
 
 def pending(tx: Tx, seq: int) -> int:
-    """How much up to this place in the log, and of all that followed from it, has not ended yet."""
+    """Count what has not ended yet up to a position in the log, with everything that followed from it."""
     return int(tx.execute(_PENDING, {"seq": seq}).scalar_one())
 
 
 def open_from(tx: Tx) -> int | None:
-    """Return the first place in the log with something that has not ended, chains included; None: all has ended."""
+    """Return the first position in the log with something unfinished, chains included; None if all has ended."""
     found: int | None = tx.execute(_OPEN_FROM).scalar_one()
     return found
 
 
 def flush(tx: Tx, seq: int) -> int:
-    """Make every open debounce that holds something up to this place due now; how many there were."""
+    """Make every open debounce with events up to this position due now; return how many there were."""
     return tx.execute(_FLUSH, {"seq": seq}).rowcount
 
 
 def event_of(row: Sequence[Any]) -> Event:
-    """A row of COLUMNS as an Event; by place, for a router does this thousands of times a second."""
+    """Build an Event from a row of COLUMNS, by position: a router does this thousands of times a second."""
     return Event(*row)
 
 
@@ -178,7 +178,7 @@ def _announced(announcement: Announcement) -> Incoming:
 
 
 def _rows(batch: Sequence[Incoming]) -> str:
-    """A batch as one JSON parameter."""
+    """Encode a batch as one JSON parameter."""
     return recordset([_row(event) for event in batch])
 
 
@@ -199,7 +199,7 @@ def _row(event: Incoming) -> Json:
 
 
 def _text(payload: Mapping[str, Any], name: str) -> str | None:
-    """Who or what the payload of a type that nobody checks names, if it could be a name: the log is indexed by it."""
+    """Return a payload field if it could be a name: the log is indexed by it, and types are not always checked."""
     value = payload.get(name)
     return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARACTERS else None
 
@@ -210,7 +210,7 @@ def last_seq(tx: Tx) -> int:
 
 
 _NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None}
-"""Where an event stands that begins a chain."""
+"""Columns of an event that begins a chain."""
 
 _INSERT = text("""
     INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
@@ -224,7 +224,7 @@ _INSERT = text("""
     ON CONFLICT DO NOTHING
     RETURNING seq, id, source
 """)
-"""Append a batch in its order; what the log knows already is left out of the answer."""
+"""Append a batch in its order; return only events that are new."""
 
 _GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LIMIT 1")
 
@@ -251,7 +251,7 @@ _PENDING = text("""
             WHERE status IN ('pending', 'running', 'retrying') AND root_seq <= :seq)
          + (SELECT count(*) FROM flows WHERE due_at IS NOT NULL AND root_seq <= :seq)
 """)
-"""Unrouted events, open dispatches and open debounces whose chain began at or before the place."""
+"""Unrouted events, open dispatches and open debounces whose chain began at or before the position."""
 
 _OPEN_FROM = text("""
     SELECT least(
@@ -266,4 +266,4 @@ _FLUSH = text("""
         WHERE kind = 'debounce' AND due_at > now() AND root_seq <= :seq
         ORDER BY tenant_id COLLATE "C", rule COLLATE "C", key COLLATE "C" FOR UPDATE)
 """)
-"""Locked in the order in which routers lock (`rules.flow.flow_rows`), and none of the stages that come after."""
+"""Locks in the order of the routers (`rules.flow.flow_rows`), and none of the later stages."""

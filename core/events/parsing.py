@@ -30,7 +30,7 @@ from core.events import identifiers
 from core.types import Json
 
 NAME_CHARACTERS = 200
-"""Longest name: two of them, in any script, fit into one entry of an index."""
+"""Longest name, characters: two of them, in any script, fit into one index entry."""
 
 
 def _name(value: str) -> str:
@@ -52,31 +52,31 @@ EventType = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")
 ]
 Who = Annotated[Name, AfterValidator(_name)]
-"""A user or group, as they may come in; what is asked for may have an older name (`Name`)."""
+"""Id of a user or group in an incoming event; in queries an older id (`Name`) is allowed."""
 
 Place = Annotated[Name, AfterValidator(_place)]
-"""A session or message, likewise."""
+"""Id of a session or message, likewise."""
 
 Content = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 NESTING = 100
-"""Levels of lists and objects in a payload: what reads it later must not run out of stack."""
+"""Levels of lists and objects in a payload: later readers must not run out of stack."""
 
 YEARS = range(1900, 3000)
-"""Years that a time may lie in: far from the ends of the calendar, so that any reader, in any zone, can use it."""
+"""Years in which a time may lie: far from the ends of the calendar, so that it can be converted to any zone."""
 
 PROBLEMS = 100
-"""Faults of one batch that are listed; who sends more has one that repeats."""
+"""Faults listed for one batch; with more than that, one of them repeats."""
 
 EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
 
 SERVICE = "imprint"
-"""The source of the service's own events. In any spelling that a reader could take for it, nobody else may use it."""
+"""Source of the service's own events. Nobody else may use it, in any spelling that looks the same."""
 
 
 class Payload(BaseModel):
-    """A payload may carry more than is checked; what is checked must fit."""
+    """Fields of a payload that are checked; others are allowed."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -200,7 +200,7 @@ class Incoming:
 
 
 def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> list[Incoming]:
-    """Every event in a request or bus message; Invalid names each fault with the event's index.
+    """Parse every event in a request or bus message; Invalid names each fault with the event's index.
 
     `headers` decides the form: `application/x-ndjson`, `application/cloudevents+json`,
     `application/cloudevents-batch+json`, binary CloudEvents (`ce-*` headers), else JSON (one or an array).
@@ -214,7 +214,7 @@ def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: i
 
 
 def check_one(document: object, event_bytes: int) -> Incoming:
-    """Check one parsed event that is only looked at, so that it may be one that the service itself publishes.
+    """Check one parsed event that is only inspected, so that it may also be one of the service's own.
 
     The pointers of Invalid lead into the event itself.
     """
@@ -226,9 +226,9 @@ def check_one(document: object, event_bytes: int) -> Incoming:
 
 
 def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Incoming]:
-    """Turn parsed documents into events, or say everything that is wrong with them.
+    """Turn parsed documents into events; Invalid lists everything that is wrong with them.
 
-    `may_be_own`: the events are only looked at, so that they may be such as the service itself publishes.
+    `may_be_own`: the events are only inspected, so that they may also be the service's own.
     """
     problems: list[Problem] = []
     events: list[Incoming] = []
@@ -272,7 +272,7 @@ def _event(document: object, *, may_be_own: bool) -> Incoming:
 
 
 def is_of_service(source: str) -> bool:
-    """Whether a source reads as the service's: in any case, in full width, with spaces or invisible signs in it."""
+    """Return whether a source looks like the service's: in any case, full width, with spaces or invisible signs."""
     if source.isascii() and source.isprintable():  # Of those, a space alone shows nothing.
         return source.replace(" ", "").casefold() == SERVICE
     visible = (sign for sign in unicodedata.normalize("NFKC", source) if unicodedata.category(sign) not in UNSEEN)
@@ -280,7 +280,7 @@ def is_of_service(source: str) -> bool:
 
 
 UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-"""Categories of Unicode that show nothing: controls, format characters, spaces and separators."""
+"""Invisible Unicode categories: controls, format characters, spaces and separators."""
 
 
 def _check_payload(model: type[Payload], payload: Json) -> None:
@@ -296,7 +296,7 @@ NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def _refuse_unstorable(events: Sequence[Incoming]) -> None:
-    """Refuse what PostgreSQL cannot keep; all payloads are looked at together first, for nearly all are fine."""
+    """Refuse what PostgreSQL cannot store. All payloads are checked together first, because nearly all are fine."""
     if _fault_of([event.payload for event in events], depth=len(events)) is None:
         return
     faults = ((index, unstorable(event.payload)) for index, event in enumerate(events))
@@ -306,12 +306,12 @@ def _refuse_unstorable(events: Sequence[Incoming]) -> None:
 
 
 def unstorable(value: object) -> str | None:
-    """Why PostgreSQL cannot keep a value as JSON; None: it can."""
+    """Return why PostgreSQL cannot store a value as JSON; None if it can."""
     return _fault_of(value, depth=0)
 
 
 def _fault_of(value: object, depth: int) -> str | None:
-    """Why a value cannot be kept as JSON; `depth` brackets of it are known to be harmless."""
+    """Return why a value cannot be stored as JSON; its first `depth` levels are known to be harmless."""
     try:
         text = ENCODER.encode(value)
         text.encode()
@@ -330,7 +330,7 @@ _NESTED = f"nested deeper than {NESTING} levels; flatten it"
 
 
 def _is_nested(payload: object) -> bool:
-    """Whether lists and objects stand in each other deeper than is allowed; walked without recursion."""
+    """Return whether lists and objects are nested deeper than is allowed; iterative, without recursion."""
     level: list[Any] = [payload]
     for _ in range(NESTING):
         within = (v.values() if isinstance(v, dict) else v for v in level)
@@ -349,7 +349,7 @@ CLOUD_NAMES = {
 
 
 def _from_cloud(document: Json) -> Json:
-    """CloudEvents 1.0 attributes by our names; unknown extensions are allowed by that standard and dropped."""
+    """Map CloudEvents 1.0 attributes to native names; unknown extensions are dropped, as that standard allows."""
     if document["specversion"] != "1.0":
         raise Invalid([Problem("/specversion", 'only CloudEvents 1.0 is understood; send "1.0"')])
     if "data_base64" in document:

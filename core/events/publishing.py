@@ -16,7 +16,7 @@ from core.types import Json
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who changes: an agent or a key, by which rule, as what followed from an event; a person follows from none."""
+    """Author of a change: an agent or a key, with rule and cause; a person's change has no cause."""
 
     name: str
     cause: Cause | None = None
@@ -28,7 +28,7 @@ class Author:
 
 
 def publish(tx: Tx, tenant_id: str, author: Author, emissions: Sequence[Emission]) -> None:
-    """Say what has changed: in the chain of its cause or, where a person did it, as the beginning of one."""
+    """Emit events about changes, in the chain of their cause or, if a person made them, as the beginning of one."""
     if author.cause is not None:
         log.emit(tx, tenant_id, author.cause, emissions)
         return

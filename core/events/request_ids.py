@@ -1,6 +1,6 @@
-"""Ids of requests that may be sent again: by the idempotency key, and by who asked for whom through which door.
+"""Ids of repeatable requests, made of idempotency key, caller, owner and entry point.
 
-Keyed, so that no id can be foreseen and taken in advance, and no two users, doors or tenants share one.
+Keyed, so that no id can be foreseen and taken in advance, and no two users, entry points or tenants share one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Requests:
         return f"stated-{self._digest([self.via, user_id, self.key, place])}"
 
     def fingerprint(self, asked: Json) -> str:
-        """What tells a request from another one under the same key, without showing what it says."""
+        """Return what distinguishes requests with the same key, without their content."""
         return self._digest(asked)
 
     def _digest(self, value: object) -> str:

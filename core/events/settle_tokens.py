@@ -1,6 +1,6 @@
-"""Settle tokens: places in the log, encrypted for one tenant: plain ones would show how much other tenants do.
+"""Settle tokens: positions in the log, encrypted per tenant, because plain ones would show how busy other tenants are.
 
-AES-SIV (RFC 5297): the same place gives the same token, and a changed one or another tenant's is not accepted.
+AES-SIV (RFC 5297): the same position gives the same token, and a changed one or another tenant's is refused.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class SettleTokens:
         self._cipher = AESSIV(key)
 
     def of(self, tenant_id: str, seq: int) -> str:
-        """The token of a place in the log, for this tenant."""
+        """Return the token of a position in the log, for this tenant."""
         place = seq.to_bytes(PLACE_BYTES, "big")
         return base64.urlsafe_b64encode(self._cipher.encrypt(place, [tenant_id.encode()])).decode()
 
     def seq(self, tenant_id: str, token: str) -> int:
-        """The place that a token of this tenant names. Invalid: it is forged, damaged or another tenant's."""
+        """Return the position that a token of this tenant names. Invalid: it is forged, damaged or another tenant's."""
         try:
             sealed = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
             return int.from_bytes(self._cipher.decrypt(sealed, [tenant_id.encode()]), "big")
@@ -41,5 +41,5 @@ class SettleTokens:
 
 
 def opened(settings: Settings) -> SettleTokens:
-    """The tokens of this installation; all its processes make the same."""
+    """Return the tokens of this installation; all its processes make the same."""
     return SettleTokens(service_key.derive(settings, "settle tokens"))

@@ -1,1 +1,1 @@
-"""From messages and requests to candidates."""
+"""Extraction of candidates from messages and requests."""

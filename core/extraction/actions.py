@@ -1,4 +1,4 @@
-"""What a speaker did or will do.
+"""Actions that a speaker reports or announces.
 
 Wider than what is worth remembering as a fact: what someone said they would bring tells how a conversation went.
 """
@@ -16,7 +16,7 @@ from core.types import Category, Message
 
 
 def said(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
-    """The actions in each message of one conversation: those that extraction finds, and plain ones beside them."""
+    """Return the actions in each message of one conversation: extracted plans and events, and plain sentences."""
     messages = rule_extractor.with_assistants(messages)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for candidate in rule_extractor.stated(messages):
@@ -51,7 +51,7 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
 
 
 def _is_among(one: str, known: Sequence[str]) -> bool:
-    """Whether it is said already, perhaps with another sentence behind it."""
+    """Return whether it is in the list already, perhaps followed by another sentence."""
     return any(one.rstrip(".!。！") in other for other in known)
 
 

@@ -26,14 +26,14 @@ class RuleExtractor:
     prompt = None
 
     def read(self, window: Window, _on_call: OnCall) -> Reading:
-        """What the fresh messages state; those before them tell who speaks to whom, and what was asked."""
+        """Return the statements of the fresh messages; those before them show who speaks to whom and what was asked."""
         fresh = {message.id for message in window.fresh}
         found = rule_extractor.extract([*window.before, *window.fresh], window.known)
         return Reading([one for one in found if {e.message_id for e in one.evidence} <= fresh])
 
 
 def require(settings: Settings) -> None:
-    """Misconfigured: nobody brings the extractor that is set, or it lacks its model. Nothing is loaded."""
+    """Raise Misconfigured if the configured extractor does not exist or lacks its model; load nothing."""
     name = settings.extractor
     if name == ModelExtractor.name and settings.llm_base_url is None:
         raise Misconfigured(_NO_MODEL)
@@ -42,7 +42,7 @@ def require(settings: Settings) -> None:
 
 
 def chosen(settings: Settings, model: Client | None, name: str | None = None) -> Extractor:
-    """The extractor of that name, or the one that is set. Misconfigured: there is none, or it lacks its model."""
+    """Return the named or configured extractor. Misconfigured: it does not exist, or lacks its model."""
     wanted = name or settings.extractor
     if wanted == AUTO:
         wanted = ModelExtractor.name if model else RuleExtractor.name

@@ -1,6 +1,6 @@
-"""How likely a sentence is to state something worth remembering for months: a logistic regression over n-grams. Pure.
+"""Probability that a sentence is worth remembering for months: a logistic regression over n-grams. Pure.
 
-The weights stand in `durability_en.bin` and `durability_zh.bin`. `python -m bench.durability` trains them on labelled
+The weights are in `durability_en.bin` and `durability_zh.bin`. `python -m bench.durability` trains them on labelled
 sentences and reports how they decide on conversations that were left out of the training.
 """
 
@@ -18,7 +18,7 @@ LENGTHS, PLACES = 10, 2
 
 
 def probability(sentence: str, language: str, *, asked: str = "", place: int = 0) -> float:
-    """How likely it is, 0 to 1, that `sentence` states something that matters for months.
+    """Return the probability, 0 to 1, that `sentence` states something that matters for months.
 
     `language`: "en" or "zh"; `asked`: the question that it may answer; `place`: its number in the message, from 0.
     """
@@ -27,7 +27,7 @@ def probability(sentence: str, language: str, *, asked: str = "", place: int = 0
 
 
 def features(sentence: str, language: str, *, asked: str = "", place: int = 0) -> frozenset[str]:
-    """The n-grams of a sentence, those of the question before it marked, its length and its place."""
+    """Return the n-grams of a sentence, those of the question before it marked, its length and its place."""
     grams = ngrams.of(sentence, language) | (ngrams.shapes(sentence) if language == "en" else set())
     before = ngrams.of(asked, language, LONGEST_OF_QUESTION) if asked else set()
     length = min(len(sentence) // LENGTH_STEP[language], LENGTHS)

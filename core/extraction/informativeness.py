@@ -1,4 +1,4 @@
-"""How much a message says. Pure.
+"""Information content of a message. Pure.
 
 Strict, for what is left out here is only not remembered; it stays in the transcript and in the search.
 """
@@ -74,7 +74,7 @@ def length(text: str) -> int:
 
 
 def weight(text: str) -> float:
-    """What the words of a text weigh together; nought for one made of courtesies."""
+    """Return the total weight of the words of a text; 0 if it consists of courtesies."""
     said = comparison.read(text)
     specific = {*said.names, *(number for number, _ in said.numbers)} - CHATTER
     plain = {term for term in terms(text) if term not in CHATTER} - specific
@@ -82,7 +82,7 @@ def weight(text: str) -> float:
 
 
 def tells(message: Message, least_characters: int) -> bool:
-    """Whether a message may hold what lasts: an instruction, a correction, a fact on its speaker, or words enough."""
+    """Return whether a message may hold lasting facts: an instruction, a correction, a slot, or enough words."""
     if message.role not in SPEAKERS:
         return False
     said = message.content[:LOOKED_AT]
@@ -92,17 +92,17 @@ def tells(message: Message, least_characters: int) -> bool:
 
 
 def is_minded(text: str) -> bool:
-    """Whether it sets something right or says how things are to be done: such words are never passed over."""
+    """Return whether it sets something right or says how things are to be done: such words are never passed over."""
     return any(_is_minded(sentence) for sentence in sentences.split(text))
 
 
 def states(text: str) -> bool:
-    """Whether rules alone read a fact on its speaker out of it, as out of `I'm Al`."""
+    """Return whether rules alone read a fact on its speaker out of it, as out of `I'm Al`."""
     return any(tables.slots(plain) for plain, tables in _read(text))
 
 
 def telling(window: Window, least_characters: int) -> list[Message]:
-    """The messages of a window for which it may be worth reading: those that may hold what lasts.
+    """Return the messages that make a window worth reading: those that may hold lasting facts.
 
     A "yes" means what was asked, so a question right before the fresh messages counts as one of them.
     """
@@ -120,7 +120,7 @@ def _is_minded(sentence: str) -> bool:
 
 
 def _read(text: str) -> list[tuple[str, Tables]]:
-    """The sentences that assert something, in plain words, with the tables of their language."""
+    """Return the sentences that assert something, in plain words, with the tables of their language."""
     asserted = [said for one in sentences.split(text) if (said := sentences.asserted(one))]
     return [
         (sentences.cleaned_zh(said), chinese_patterns.TABLES)

@@ -1,4 +1,4 @@
-"""Whom a user has spoken of by name in earlier conversations, so that a later one knows them again. Pure."""
+"""People whom a user named in earlier conversations. Pure."""
 
 from __future__ import annotations
 

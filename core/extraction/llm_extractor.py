@@ -37,7 +37,7 @@ Set = Literal["production", "eval"]
 
 
 class Lasting(StrEnum):
-    """What a statement of a conversation can be; an episode or a pattern takes more than a window to see."""
+    """Categories of a statement; an episode or a pattern cannot be seen in one window."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -54,17 +54,17 @@ KINDS: Final = {Lasting.EVENT: Kind.EPISODIC, Lasting.SKILL: Kind.PROCEDURAL}
 
 
 def _plain(text: str) -> str:
-    """As PostgreSQL keeps it, and without space around it."""
+    """Strip spaces, and remove characters that PostgreSQL does not store."""
     return text.replace("\x00", "").strip()
 
 
 def _share(number: float) -> float:
-    """Models overshoot; that is no reason to ask again."""
+    """Clamp to 0 … 1: models overshoot, which is no reason to ask again."""
     return min(max(number, 0.0), 1.0)
 
 
 def _moment(at: datetime | None) -> datetime | None:
-    """In UTC, as it is meant where it names no zone; None for what lies outside of any calendar that is kept."""
+    """Convert to UTC, which is assumed without a zone; None outside the supported years."""
     if at is None or at.year not in YEARS:
         return None
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
@@ -76,13 +76,13 @@ Moment = Annotated[datetime | None, AfterValidator(_moment)]
 
 
 class _Strict(BaseModel):
-    """Every field is required and no other one known: what `strict` asks of a schema, whoever checks it."""
+    """Base of the answer's schema: every field is required and no other is allowed, as `strict` demands."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Stated(_Strict):
-    """A statement as the model writes it down; `messages` by their numbers."""
+    """A statement in the model's answer; `messages` by their numbers."""
 
     content: Text
     category: Lasting
@@ -98,7 +98,7 @@ class Stated(_Strict):
 
 
 class Told(_Strict):
-    """A slice of the talk on one topic as the model tells it."""
+    """A part of the conversation on one topic, in the model's words."""
 
     subject: Text
     summary: Text
@@ -108,7 +108,7 @@ class Told(_Strict):
 
 
 class Extraction(_Strict):
-    """What a window holds that lasts, and what it was about."""
+    """Lasting statements and topics of a window."""
 
     statements: list[Stated]
     units: list[Told]
@@ -126,7 +126,7 @@ class ModelExtractor:
         self.prompt = f"extract.{prompts}.{VERSION}"
 
     def read(self, window: Window, on_call: OnCall) -> Reading:
-        """What the model finds. Later: it refused for now. Never: its answer cannot be used, asked twice."""
+        """Ask the model for candidates. Later: it refused for now. Never: its second answer was unusable, too."""
         if not window.fresh:
             return Reading([])
         prompt = prompt_of(window, self._set)
@@ -146,7 +146,7 @@ def prompt_of(window: Window, prompts: Set) -> str:
 
 
 def transcript(numbered: Mapping[int, Message], fresh: Mapping[int, Message]) -> str:
-    """The messages, one a line, those that were said before apart. As JSON: no message can look like another line."""
+    """Return the messages as JSON lines, earlier ones apart; so no message can pass for another line."""
     before = [_line(number, message) for number, message in numbered.items() if number not in fresh]
     new = [_line(number, message) for number, message in fresh.items()]
     return "\n".join([*(["## Said before", *before, ""] if before else []), "## New", *new])
@@ -168,7 +168,7 @@ def _who(message: Message) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """The text, or three quarters from its beginning and one from its end, with how much is left out."""
+    """Return the text, or three quarters from its beginning and one from its end, with how much is left out."""
     if len(text) <= most:
         return text
     head, tail = most - most // 4, most // 4
@@ -176,7 +176,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _candidate(stated: Stated, shown: Mapping[int, Message], fresh: Mapping[int, Message]) -> Candidate | None:
-    """What a statement comes to; None: it rests on nothing that was shown as new, or on nobody who may say so."""
+    """Build a candidate; None if it rests on no fresh message, or on nobody who may say so."""
     cited = [fresh[number] for number in dict.fromkeys(stated.messages) if number in fresh]
     invented = any(number not in shown for number in stated.messages)
     mine = _of_one(cited, stated.subject)
@@ -202,7 +202,7 @@ def _candidate(stated: Stated, shown: Mapping[int, Message], fresh: Mapping[int,
 
 
 def _of_one(cited: Sequence[Message], subject: str) -> list[Message]:
-    """Of the messages cited, in the order in which they are, those of one user: the subject's own before the first's.
+    """Return the cited messages of one user, in order: the subject's if there are any, else the first speaker's.
 
     What someone said in a conversation is theirs, and no evidence of what another one keeps.
     """
@@ -211,7 +211,7 @@ def _of_one(cited: Sequence[Message], subject: str) -> list[Message]:
 
 
 def _may_say(cited: Sequence[Message], category: Lasting) -> bool:
-    """Whether it rests on words of a person: what only an assistant or a tool claims is no fact about anybody.
+    """Return whether it rests on words of a person: what only an assistant or a tool claims is no fact about anybody.
 
     Only a user tells how the assistant is to behave.
     """
@@ -221,13 +221,13 @@ def _may_say(cited: Sequence[Message], category: Lasting) -> bool:
 
 
 def _slot(stated: Stated) -> tuple[str | None, str | None]:
-    """Attribute and value where both are there, the attribute as rules write it: `home.city`."""
+    """Return attribute and value where both are there, the attribute as rules write it: `home.city`."""
     attribute = re.sub(r"[^a-z0-9.]+", "_", (stated.attribute or "").lower()).strip("_.")[:NAME_CHARACTERS]
     return (attribute, stated.value) if attribute and stated.value else (None, None)
 
 
 def _retold(told: Told, fresh: Mapping[int, Message], prompt: str) -> Retold | None:
-    """A unit of the new messages; None where it tells of none of them, or nothing."""
+    """Return a unit of the new messages; None if it covers none of them or is empty."""
     ids = [fresh[number].id for number in dict.fromkeys(told.messages) if number in fresh]
     if not ids or not told.summary:
         return None

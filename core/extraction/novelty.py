@@ -1,4 +1,4 @@
-"""How new a message is against known memories. Pure."""
+"""Novelty of a message against known memories. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.statements import comparison
 
 
 def of(text: str, near: Sequence[tuple[str, float]]) -> float:
-    """How new `text` is against that one of the nearest statements, each with its cosine, which says most of it."""
+    """Return the least novelty of `text` against any of the nearest statements, each with its cosine."""
     return min((_against(text, statement, cosine) for statement, cosine in near), default=1.0)
 
 
 def _against(text: str, statement: str, cosine: float) -> float:
-    """The mean of two distances.
+    """Return the mean of two distances.
 
     Of the vectors, and of the words that mean something, where it is the sine of the angle between the text and that
     part of it which is known. Either alone is mistaken: vectors take Lisbon for Porto, and a statement in the first
@@ -31,7 +31,7 @@ def _against(text: str, statement: str, cosine: float) -> float:
 
 
 def _is_specific(text: str, statement: str, known: frozenset[str]) -> bool:
-    """Whether the text has a number or a name that the statement has not, or one of them denies."""
+    """Return whether the text has a number or a name that the statement has not, or one of them denies."""
     said, read = comparison.read(text), comparison.read(statement)
     return (
         bool(said.numbers - read.numbers)

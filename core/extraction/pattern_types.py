@@ -61,7 +61,7 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What one language's sentences say: everything that reads a sentence, beside its slots.
+    """Tables of one language: its slots and all else that classifies a sentence.
 
     `stated`: how an attribute reads as a sentence; `words`: what the last part of its name is called there.
     """

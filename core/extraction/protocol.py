@@ -14,7 +14,7 @@ from core.types import Candidate, Message
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Messages read at once: what is new among them, and what was said before, which only tells what it means.
+    """Messages read at once: the new ones, and earlier ones as context.
 
     `known`: who was spoken of by name in earlier conversations; given to readers by rules only.
     """
@@ -26,7 +26,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Retold:
-    """A slice of talk on one topic as a reader tells it: the messages by id, and what they come to.
+    """A part of a conversation on one topic: its messages by id, and their summary.
 
     `prompt`: name and version of the prompt by which a model told it; None: by rules.
     """
@@ -41,7 +41,7 @@ class Retold:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is worth keeping of a window; `units` where the extractor tells the talk as well.
+    """Candidates of a window; also `units` if the extractor summarises the conversation.
 
     `refused`: statements that were read and cannot be kept, such as those that rest on nothing in the window.
     """
@@ -52,7 +52,7 @@ class Reading:
 
 
 class Extractor(Protocol):
-    """Reads one window.
+    """Reader of windows.
 
     Every candidate cites messages of `window.fresh`, the one that says it first. Later: it cannot answer now. Never: it
     will not answer for this window, which the caller sets aside while the other windows go on.
@@ -60,7 +60,7 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """How the setting `extractor` calls it."""
+        """Return the name used by the setting `extractor`."""
 
     @property
     def prompt(self) -> str | None:
@@ -71,7 +71,7 @@ class Extractor(Protocol):
         """
 
     def read(self, window: Window, on_call: OnCall) -> Reading:
-        """What the window's fresh messages say that is worth keeping."""
+        """Return the statements of the window's fresh messages worth keeping."""
 
 
 Open = Callable[[Settings], Extractor]

@@ -1,4 +1,4 @@
-"""Sentences kept in their speaker's words: they matter, and the rules cannot restate them with certainty. Pure.
+"""Quotation of sentences that matter and that the rules cannot restate with certainty. Pure.
 
 A statement that the rules make of a sentence counts as certain if it fills a slot, or if nothing in the sentence points
 beyond it. What is likely to matter and has no certain statement is quoted, with what it needs to be understood: the
@@ -12,15 +12,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.extraction import durability
+from core.extraction import candidates, durability
 from core.extraction.chinese import claims
 from core.extraction.chinese import patterns as chinese_patterns
-from core.extraction.english import patterns, pretence
+from core.extraction.english import corrections, patterns, pretence
 from core.extraction.pattern_types import Tables
 from core.language import dates, identification
 from core.language import sentences as language_sentences
+from core.language.lazy_regex import lazy_regex
 from core.statements.quotation import FRAMES, Frame
-from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+from core.types import Candidate, Category, Message
 
 LEAST: Final = 0.45
 """The probability from which a sentence is quoted."""
@@ -30,18 +31,17 @@ LEAST_STATED: Final = 0.5
 """The probability from which a statement of the rules is kept that fills no slot."""
 SHORTEST, SHORT, CHARACTERS_A_WORD = 3, 5, 1.6
 """Words of a sentence that may be quoted though it answers no question, and below which one is short."""
-_ADDED_ZH = re.compile(r"[\d年月日。，：的]")
+_ADDED_ZH = lazy_regex(r"[\d年月日。，：的]")
 """What writing a statement out adds."""
 PATCHED: Final = 0.5
 """The share of a statement's pairs of characters that its sentence lacks where it puts an earlier one right."""
-IMPORTANCE, CONFIDENCE = 0.5, 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A candidate that rules made of the sentence `quote`; `plains`: the same in the speaker's words.
+    """A candidate that rules made of the sentence `quote`; `plains`: its statements in the first person.
 
-    `certain`: it is right as it stands.
+    `certain`: it needs no quotation.
     """
 
     quote: str
@@ -68,12 +68,12 @@ class Heard:
     lost: set[str]
     among_people: bool
 
-    def stated(self) -> list[Candidate]:
-        """What the rules alone make of it."""
+    def rule_candidates(self) -> list[Candidate]:
+        """Return the candidates of the rules alone."""
         return [one.candidate for one in self.found]
 
     def take_back(self, plains: Collection[str]) -> None:
-        """Drop what was said in these words."""
+        """Drop the statements made in these words."""
         self._drop([one for one in self.found if not one.plains.isdisjoint(plains)])
 
     def withdraw(self, candidates: Sequence[Candidate]) -> None:
@@ -86,7 +86,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class _Language:
-    """What quoting needs to know of a language."""
+    """Patterns and tables of a language used for quoting."""
 
     points: re.Pattern[str]
     simple: re.Pattern[str]
@@ -96,14 +96,14 @@ class _Language:
 
 
 _ENGLISH = _Language(
-    re.compile(
+    lazy_regex(
         r"\b(?:he|she|it|they|him|her|his|hers|its|them|their|theirs|this|that|these|those|there|one|ones|both|another|"
         r"either|neither|same|so)\b(?! (?:morning|afternoon|evening|week|weekend|month|year|spring|summer|autumn|fall|"
         r"winter)\b)|^(?:and|but|because|which|or|then|also|not|no|yes|yeah|yep|still|instead|only|just)\b|"
         r"^(?:I|We) (?:now )?live (?:near|by|close to|next to|across from) (?:the|an?) [a-z ]+[.!]?$",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy_regex(
         r"^(?:(?:actually|oh|so|well|now|sorry|right|ok(?:ay)?|hi|hey|hello|by the way|btw),? )*"
         r"(?:I|I['’](?:m|ve|ll|d)|My|We|We['’](?:re|ve|ll)|Our)\b[^,;:—]*$",
         re.IGNORECASE,
@@ -113,49 +113,45 @@ _ENGLISH = _Language(
     FRAMES["en"],
 )
 _CHINESE = _Language(
-    re.compile(r"[他她它]|[这那](?![周月年]|个月)|人家|对方|^(?!.*[我咱])"),
-    re.compile(r"^(?:今天|昨天|最近|现在|上周|下周)?[我咱][^，,；：]*$"),
+    lazy_regex(r"[他她它]|[这那](?![周月年]|个月)|人家|对方|^(?!.*[我咱])"),
+    lazy_regex(r"^(?:今天|昨天|最近|现在|上周|下周)?[我咱][^，,；：]*$"),
     20,
     chinese_patterns.TABLES,
     FRAMES["zh"],
 )
 _LANGUAGES: Final = {"en": _ENGLISH, "zh": _CHINESE}
-_STATED_ZH = re.compile(r"^(?:对了|还有|另外|哦|嗯|其实|不过|今天|昨天|最近|现在|上周|下周)?[，, ]?[我咱]")
-_SELF_STANDING = re.compile(
+_STATED_ZH = lazy_regex(r"^(?:对了|还有|另外|哦|嗯|其实|不过|今天|昨天|最近|现在|上周|下周)?[，, ]?[我咱]")
+_SPEAKER_ZH = lazy_regex(r"[我咱你您]")
+"""Words for the speaker, in a statement or a question."""
+_SELF_STANDING = lazy_regex(
     r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|me|us)\b|^(?:The|A|An|There|Please)\b|[a-z,] [A-Z][a-z]|"
     r"^[A-Z][\w’']+ (?:is|was|has|had|will|[a-z]+s|[a-z]+ed|and [A-Z]\w+) |^[A-Z]\w+['’]s\b"
 )
 """English with a subject of its own: the speaker, a name, a thing."""
-_OF_SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their)\b", re.IGNORECASE)
-_NAMES = re.compile(
+_OF_SOMEBODY = lazy_regex(r"\b(?:he|she|him|her|his|hers|they|them|their)\b", re.IGNORECASE)
+_NAMES = lazy_regex(
     r"(?<=[a-z,'’] )(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:is|was|has|had|will|wants|got|said|and [A-Z]|"
     r"[a-z]+ed)\b|['’]s\b)|"
     r"\b[Mm]y (?:mum|mom|dad|wife|husband|son|daughter|sister|brother|partner|boss|friend|mate|nan|gran|aunt|uncle)\b"
 )
 """Somebody whom “he” or “she” may mean."""
-_WRONG = re.compile(
-    r"^(?:oh,? |ah,? |um,? |er,? )?(?:no,? wait|wait,? no|no,? sorry|sorry,? no|no,? hang on|scratch that|correction|"
-    r"i meant?|make that|my mistake|strike that|no,? actually|actually,? no)\b",
-    re.IGNORECASE,
-)
-"""How a sentence begins that puts the one before it right."""
 REACH: Final = 8
 """Sentences of a speaker before one that leans on what was said, among which what it means is looked for."""
 
 
 def points(sentence: str, language: str) -> bool:
-    """Whether a sentence can be understood only from what was said around it."""
+    """Return whether a sentence can be understood only from what was said around it."""
     leans = bool(_LANGUAGES[language].points.search(sentence))
     return leans or (language == "en" and not _SELF_STANDING.search(sentence))
 
 
 def is_certain(sentence: str, language: str) -> bool:
-    """Whether rules may restate a sentence: one clause, its subject the speaker or theirs, nothing points elsewhere."""
+    """Return whether rules may restate a sentence: one clause about the speaker or theirs, with no reference."""
     return not points(sentence, language) and bool(_LANGUAGES[language].simple.search(sentence))
 
 
 def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
-    """Whether a statement that the Chinese rules made is right as it stands: its sentence names its subject."""
+    """Return whether a statement that the Chinese rules made is right as it stands: its sentence names its subject."""
     quote, subject = candidate.evidence[0].quote, candidate.subject.removeprefix(f"{speaker}的")
     if candidate.category is Category.INSTRUCTION or _is_put_right(candidate, speaker):
         return True
@@ -166,7 +162,7 @@ def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
 
 
 def _is_put_right(candidate: Candidate, speaker: str) -> bool:
-    """Whether a statement says what stood in an earlier sentence, which the one quoted only corrects."""
+    """Return whether a statement says what stood in an earlier sentence, which the one quoted only corrects."""
     words = _ADDED_ZH.sub("", candidate.content.replace(speaker, ""))
     pairs = [words[at : at + 2] for at in range(len(words) - 1)]
     quote = candidate.evidence[0].quote
@@ -174,7 +170,7 @@ def _is_put_right(candidate: Candidate, speaker: str) -> bool:
 
 
 def settled(heard: Heard) -> list[Candidate]:
-    """What is kept of a message: certain statements, and quotations of what else matters in it."""
+    """Return the certain statements of a message, and quotations of its other sentences that matter."""
     places = range(len(heard.sentences))
     of = [[one for one in heard.found if _is_of(one.quote, sentence)] for sentence in heard.sentences]
     wrong = {place - 1 for place in places if place and not of[place] and _corrects(heard.sentences[place])}
@@ -189,7 +185,7 @@ def settled(heard: Heard) -> list[Candidate]:
         place
         for place in places
         if place not in wrong
-        and chances[place] >= _least(heard.sentences[place], heard.language)
+        and chances[place] >= least_probability(heard.sentences[place], heard.language)
         and not any(_is_of(heard.sentences[place], lost) for lost in heard.lost)
         and not (of[place] and all(id(one) in sure for one in of[place]))
         and _is_meant(heard, place)
@@ -198,16 +194,17 @@ def settled(heard: Heard) -> list[Candidate]:
 
 
 def _corrects(sentence: str) -> bool:
-    """Whether a sentence begins by saying that the one before it is wrong."""
-    return bool(_WRONG.search(sentence)) or claims.corrects(sentence)
+    """Return whether a sentence begins by saying that the one before it is wrong."""
+    return corrections.corrects(sentence) or claims.corrects(sentence)
 
 
-def _least(sentence: str, language: str) -> float:
+def least_probability(sentence: str, language: str) -> float:
+    """Return the probability from which a sentence is quoted."""
     return LEAST_SHORT if _size(sentence, language) < SHORT else LEAST
 
 
 def _size(sentence: str, language: str) -> float:
-    """The length of a sentence in words; a word of Chinese has some one and a half characters."""
+    """Return the length of a sentence in words; a Chinese word has about one and a half characters."""
     return len(sentence) / CHARACTERS_A_WORD if language == "zh" else len(sentence.split())
 
 
@@ -221,7 +218,7 @@ def _chance(heard: Heard, place: int) -> float:
 
 
 def _is_slight(one: Found, of: Sequence[Sequence[Found]], chances: Sequence[float]) -> bool:
-    """Whether a statement without a slot stands in a sentence that is unlikely to matter."""
+    """Return whether a statement without a slot stands in a sentence that is unlikely to matter."""
     if fills(one.candidate):
         return False
     mine = [chance for chance, several in zip(chances, of, strict=True) if any(one is other for other in several)]
@@ -229,14 +226,14 @@ def _is_slight(one: Found, of: Sequence[Sequence[Found]], chances: Sequence[floa
 
 
 def fills(candidate: Candidate) -> bool:
-    """Whether it fills a slot or asks for something."""
+    """Return whether it fills a slot or asks for something."""
     return bool(candidate.attribute or candidate.structured.get("attribute")) or (
         candidate.category is Category.INSTRUCTION
     )
 
 
 def _is_meant(heard: Heard, place: int) -> bool:
-    """Whether a sentence says that something is so, in a language that is known, and enough to be understood."""
+    """Return whether a sentence says that something is so, in a language that is known, and enough to be understood."""
     sentence = heard.sentences[place]
     answers = place == 0 and bool(heard.asked)
     if (not answers and _size(sentence, heard.language) < SHORTEST) or _is_unreal(sentence):
@@ -250,8 +247,15 @@ def _is_unreal(sentence: str) -> bool:
 
 
 def _quotation(heard: Heard, place: int, found: Sequence[Found]) -> Candidate:
-    """The candidate that quotes a sentence, in the slot that the rules read of the speaker in it."""
+    """Return the candidate that quotes a sentence, in the slot that the rules read of the speaker in it."""
     candidate = _candidate(heard, place)
+    if (
+        heard.language == "zh"
+        and place == 0
+        and heard.asked
+        and not _SPEAKER_ZH.search(heard.asked + heard.sentences[place])
+    ):
+        return candidate  # the question may be about somebody else
     read = [one.candidate for one in found if not one.certain]
     slotted = [one for one in read if one.attribute and one.subject == heard.speaker]
     return (
@@ -263,26 +267,15 @@ def _candidate(heard: Heard, place: int) -> Candidate:
     message, words, language = heard.message, heard.sentences[place], _LANGUAGES[heard.language]
     days = list(dates.find(words, message.occurred_at, chinese=heard.language == "zh"))
     relative = dates.written_out(words, days) != words
-    cue = next((one for one in language.tables.categories if one.regex.search(words)), None)
-    ahead = bool(days) and all(one.when > message.occurred_at for one in days)
-    category = Category.PLAN if ahead else cue.category if cue else Category.FACT
-    return Candidate(
-        _content(heard, place, dates.day(message.occurred_at, heard.language) if relative else None),
-        category,
-        next((theme.topic for theme in language.tables.themes if theme.regex.search(words)), Topic.OTHER),
-        heard.speaker,
-        (Evidence(message.session_id, message.id, message.event_id, words),),
-        days[0].when if days else message.occurred_at,
-        kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
-        importance=cue.importance if cue else IMPORTANCE,
-        confidence=CONFIDENCE,
+    content = _content(heard, place, dates.day(message.occurred_at, heard.language) if relative else None)
+    return candidates.without_slot(
+        content, words, heard.speaker, message, days, language.tables, quote=words,
         corrects=bool(language.tables.correction.search(words)),
-        structured={"date_precision": days[0].precision.value} if days else {},
-    )
+    )  # fmt: skip
 
 
 def _content(heard: Heard, place: int, day: str | None) -> str:
-    """The quotation with who said it, and what it needs to be understood."""
+    """Return the quotation with who said it, and what it needs to be understood."""
     words, language = heard.sentences[place], _LANGUAGES[heard.language]
     leans = points(words, heard.language)
     asked = heard.asked if place == 0 and (leans or len(words) < language.short) else ""
@@ -294,7 +287,7 @@ def _content(heard: Heard, place: int, day: str | None) -> str:
 
 
 def _meant(heard: Heard, place: int) -> str:
-    """The sentence before `place` that says what it means: the last one with a name for “she”, or by itself clear."""
+    """Return the sentence before `place` that explains it: the last with a name for “she”, or the last clear one."""
     said = [*heard.before, *heard.sentences[:place]][-REACH:]
     somebody = heard.language == "en" and _OF_SOMEBODY.search(heard.sentences[place])
     named = [one for one in said if _NAMES.search(one)] if somebody else []

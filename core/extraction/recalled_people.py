@@ -1,4 +1,4 @@
-"""Whom the memories of a user name, for the readers of their next conversation."""
+"""People named in the memories of a user, for reading their next conversation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST: Final = 400
 
 
 def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, Known]:
-    """By group, the acquaintances of all who speak there: what was told in one group names nobody in another."""
+    """Return the acquaintances of all speakers by group; a name given in one group is unknown in another."""
     speakers = dict.fromkeys((message.group_id, message.user_id) for message in messages if message.role == "user")
     found: defaultdict[str | None, dict[str, list[Acquaintance]]] = defaultdict(dict)
     for group, user in speakers:

@@ -1,16 +1,19 @@
-"""memory.requested: an explicit request as a candidate."""
+"""Explicit requests to remember something, from `memory.requested` and from HTTP: read, judge, write."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Final, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from core.consolidation import pipeline
+from core.consolidation.pipeline import Gateway
 from core.errors import Invalid, Never, Problem
 from core.events.parsing import YEARS, Content, Name, Share
 from core.events.publishing import Author
@@ -24,17 +27,17 @@ from core.storage.db import Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic, Trust
 
 REQUESTED: Final = "memory.requested"
-"""The event by which any service asks for something to be kept."""
+"""Type of the event by which a service asks for something to be remembered."""
 
 IMPORTANCE = 0.7
-"""Of what someone took the trouble to ask for, where neither they nor the words say more; 0.8 would announce it."""
+"""Importance of a requested statement, unless the request or its words say more; from 0.8 on it would be announced."""
 
 CONFIDENCE = 0.9
-"""A statement that nobody had to find in a conversation; each confirmation adds to it."""
+"""Confidence of a requested statement, which was not inferred from a conversation; each confirmation adds to it."""
 
 
 class Wish(BaseModel):
-    """What is to be kept. Fields that are not given are read from `content`, where it says them."""
+    """Payload of a request. Fields that are not given are read from `content`, as far as it says them."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -82,7 +85,7 @@ class Wish(BaseModel):
 
 
 def requested(event: Event) -> tuple[Owner, Candidate]:
-    """What a `memory.requested` event asks for, and whose memory it is. Never: it cannot be kept as it stands."""
+    """Return the owner and the candidate of a `memory.requested` event. Never: its payload is invalid."""
     try:
         wish = Wish.model_validate_json(json.dumps(event.payload), strict=True)
         if not event.user_id:
@@ -99,7 +102,7 @@ def requested(event: Event) -> tuple[Owner, Candidate]:
 
 
 def statement(wish: Wish, user_id: str, event_id: str, at: datetime) -> Candidate:
-    """A wish as a candidate that rests on the event by which it was made. Invalid: it would have expired by then."""
+    """Turn a wish into a candidate whose evidence is the event that made it. Invalid: it would have expired by then."""
     if wish.expires_at is not None and wish.expires_at <= at:
         raise Invalid([Problem("/expires_at", "lies before the request itself; leave it out, or name a later time")])
     subject = wish.subject or user_id
@@ -117,16 +120,37 @@ def statement(wish: Wish, user_id: str, event_id: str, at: datetime) -> Candidat
     return _as_wished(read, wish)
 
 
-def keep(tx: Tx, tenant_id: str, owner: Owner, decided: Sequence[Change], author: Author) -> dict[str, int]:
-    """Carry out what a request changes. What was erased once and is asked for again may be learnt from now on."""
-    counts = writer.apply(tx, tenant_id, owner, decided, author)
-    kept = [c.candidate for c in decided if isinstance(c, Add | Confirm | Merge | Replace)]
-    tombstones.lift(tx, tenant_id, owner.user_id, [c for c in kept if c.trust is not Trust.QUARANTINED])
-    return counts
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Changes that carry out requests to remember something, by owner; not written yet."""
+
+    tenant_id: str
+    changes: Mapping[Owner, Sequence[Change]]
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        """Apply the changes. A statement that was erased and is asked for again may be learnt from now on.
+
+        Owners are locked in one order: without it, two requests about the same people would deadlock.
+        """
+        counts: Counter[str] = Counter()
+        for owner in sorted(self.changes, key=lambda owner: owner.user_id):
+            counts.update(writer.apply(tx, self.tenant_id, owner, self.changes[owner], author))
+            kept = [c.candidate for c in self.changes[owner] if isinstance(c, Add | Confirm | Merge | Replace)]
+            believed = [candidate for candidate in kept if candidate.trust is not Trust.QUARANTINED]
+            tombstones.lift(tx, self.tenant_id, owner.user_id, believed)
+        return dict(counts)
+
+
+def remember(gate: Gateway, tenant_id: str, asked: Mapping[Owner, Sequence[Candidate]]) -> Remembered:
+    """Decide what statements change that someone asked to keep. No transaction is open while models run."""
+    changes = {
+        owner: pipeline.judged(gate, tenant_id, owner, candidates, explicit=True) for owner, candidates in asked.items()
+    }
+    return Remembered(tenant_id, changes)
 
 
 def _as_read(plain: Candidate, user_id: str) -> Candidate:
-    """The statement as the reader of sentences takes it, where it reads all of it as one; else as it was put."""
+    """Return the statement as the rule extractor reads it, if that reads all of it as one; else as it was put."""
     said = _in_first_person(plain.content, plain.subject)
     cited = plain.evidence[0]
     message = Message("", cited.message_id, 1, cited.event_id, user_id, "user", said, plain.occurred_at, plain.subject)
@@ -134,13 +158,13 @@ def _as_read(plain: Candidate, user_id: str) -> Candidate:
     if not found or found[0].evidence[0].quote != said:
         return plain
     first = found[0]
-    # Told of the user, it stays as it was put; but "next week" says nothing in a month.
-    told = said != plain.content and "date_precision" not in first.structured
-    # The reader cuts a sentence that says several things and may leave one of them out; who asks to remember means all.
-    told = told or _says_several(said)
+    # Put in the third person, it stays as it was put; but "next week" says nothing in a month.
+    verbatim = said != plain.content and "date_precision" not in first.structured
+    # The extractor splits a sentence that says several things and may drop one of them; the request means all.
+    verbatim = verbatim or _says_several(said)
     read = replace(
         first,
-        content=plain.content if told or ADDRESSED.match(first.content) else first.content,
+        content=plain.content if verbatim or ADDRESSED.match(first.content) else first.content,
         evidence=plain.evidence,
         importance=max(first.importance, IMPORTANCE),
     )
@@ -152,8 +176,8 @@ def _says_several(said: str) -> bool:
 
 
 def _in_first_person(content: str, subject: str) -> str:
-    """What is told of the user as they would say it themselves, for that is what the reader reads."""
-    # No pattern with a name in it: `re` keeps those it was given.
+    """Rewrite a statement about the user in the first person, which is what the rule extractor reads."""
+    # No pattern with a name in it: `re` caches patterns.
     for named in ("用户", subject):
         if content.startswith(named) and _HAN.match(content, len(named)):
             return f"我{content[len(named) :]}"
@@ -171,8 +195,8 @@ _OWNS = re.compile(r"['’]s (?=\S)", re.IGNORECASE)
 _DOES = re.compile(r" ([a-z]+(?:n['’]t)?)\b", re.IGNORECASE)
 
 
-def _first_person(told: re.Match[str]) -> str:
-    verb = told[1].lower()
+def _first_person(match: re.Match[str]) -> str:
+    verb = match[1].lower()
     if verb in FIRST_PERSON:
         return f"I {FIRST_PERSON[verb]}"
     verb = re.sub(r"(?<=[a-z]{2})ies$", "y", verb)
@@ -184,7 +208,7 @@ def _without_slot(candidate: Candidate) -> Candidate:
 
 
 def _as_wished(read: Candidate, wish: Wish) -> Candidate:
-    """What was read, with what was given in its place. A slot read from the words goes where another kind was meant."""
+    """Replace what was read by what was given. A slot read from the words is dropped if another category was given."""
     if wish.attribute is not None or wish.category not in {None, read.category}:
         read = _without_slot(read)
     given = {name: value for name in GIVEN if (value := getattr(wish, name)) is not None}
@@ -202,7 +226,7 @@ def _as_wished(read: Candidate, wish: Wish) -> Candidate:
 
 
 def _by_words(content: str) -> tuple[Category, Topic]:
-    """Category and topic as far as single words show them."""
+    """Return category and topic as far as single words show them."""
     tables = (chinese_patterns if sentences.is_chinese(content) else patterns).TABLES
     category = next((cue.category for cue in tables.categories if cue.regex.search(content)), Category.FACT)
     topic = next((theme.topic for theme in tables.themes if theme.regex.search(content)), Topic.OTHER)
@@ -211,7 +235,7 @@ def _by_words(content: str) -> tuple[Category, Topic]:
 
 def _refusal(event: Event, faults: Mapping[str, str]) -> str:
     listed = "; ".join(f"/payload{pointer} {fault.removeprefix('Value error, ')}" for pointer, fault in faults.items())
-    return f"{event.event_type} {event.id!r} cannot be kept as it stands: {listed}. Send it again, with another id."
+    return f"{event.event_type} {event.id!r} has an invalid payload: {listed}. Send it again, with another id."
 
 
 FIRST_PERSON = {
@@ -223,12 +247,12 @@ FIRST_PERSON = {
     "doesn't": "don't",
     "was": "was",
 }
-"""Verbs that are told of someone in a form of their own."""
+"""Irregular verbs: third person to first."""
 
 ADDRESSED = re.compile(
     r"(?:please|remember|note|save|store|keep in mind|don't forget)\b|请|記住|记住|记得", re.IGNORECASE
 )
-"""How a request begins that the reader could not turn into a statement about someone."""
+"""Beginning of a request that the rule extractor could not turn into a statement about someone."""
 
 GIVEN = (
     "category",
@@ -243,7 +267,7 @@ GIVEN = (
     "expires_at",
     "half_life_days",
 )
-"""Fields of a wish that stand for those of a candidate."""
+"""Fields of a wish that replace those of a candidate."""
 
 KINDS = {
     Category.EPISODE: Kind.EPISODIC,

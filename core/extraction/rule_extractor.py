@@ -1,4 +1,4 @@
-"""Extraction by rules.
+"""Rule-based extraction.
 
 A message is cut into sentences; a sentence that asserts something about its speaker is read by the tables of its
 language (a slot, an instruction, a plan, a habit, an event), weighed, dated, and written in the third person.
@@ -11,19 +11,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.extraction import quoting, salience, short_answers
+from core.extraction import candidates, durability, quoting, salience, short_answers
 from core.extraction import slots as extraction_slots
 from core.extraction.chinese.candidates import Listener
-from core.extraction.english import corrections, lasting, patterns, pretence, run_ons
+from core.extraction.english import corrections, patterns, pretence
 from core.extraction.english import statements as english_statements
 from core.extraction.english.people import Persons
 from core.extraction.english.tables import orders
 from core.extraction.known_people import NOBODY, Known
-from core.extraction.pattern_types import Cue, Slot, Theme
+from core.extraction.pattern_types import Slot
 from core.extraction.quoting import Found, Heard
 from core.language import dates, third_person
 from core.language import sentences as language_sentences
-from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+from core.types import Candidate, Category, Message, Topic
 
 ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "agent", "chatgpt", "claude", "gemini", "copilot", "system"})
 _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]")
@@ -34,7 +34,7 @@ LONGEST_MESSAGE = 1500
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """A message and what is known around it: who speaks to whom, what was asked before, what is new in it."""
+    """A message in context: speaker, addressee, the question before, the share of new words."""
 
     message: Message
     speaker: str
@@ -52,7 +52,7 @@ class _Talk:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """Something that a sentence asserts: as written, in plain words, with its dates and slots.
+    """An assertion of a sentence: as written, in plain words, with its dates and slots.
 
     `person`: of whom it speaks, None for the speaker; `introduces`: who is named in passing; `sure`: it is worth
     keeping as it is; `mends`: it stands for something that was said before.
@@ -71,7 +71,7 @@ class _Said:
 
 
 def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
-    """The candidates that `messages` (one conversation, in order) state, in the order in which they were said.
+    """Return the candidates of `messages` (one conversation, in order), in order of appearance.
 
     `known`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the moment,
     nothing is quoted.
@@ -79,17 +79,17 @@ def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidat
     return [
         one
         for reading in read(messages, known)
-        for one in (reading.stated() if reading.among_people else quoting.settled(reading))
+        for one in (reading.rule_candidates() if reading.among_people else quoting.settled(reading))
     ]
 
 
 def stated(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
-    """What the rules state, without quotations, certain or not."""
-    return [one for reading in read(messages, known) for one in reading.stated()]
+    """Return all statements of the rules, certain or not, without quotations."""
+    return [one for reading in read(messages, known) for one in reading.rule_candidates()]
 
 
 def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
-    """What the rules state of each message, and what of it was taken back or put right, by the end of `messages`."""
+    """Read each message by rules, with the withdrawals and corrections made by the end of `messages`."""
     messages = with_assistants(messages)
     readings: list[Heard] = []
     last: dict[str, _Spoken] = {}
@@ -109,7 +109,7 @@ def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
             found = [*heard, *_worth_keeping(said.statements, talk)]
             readings.append(_reading(talk, "en", said.sentences, found, before[talk.speaker], said.lost))
         before[talk.speaker] = [*before[talk.speaker], *language_sentences.split(text)][-quoting.REACH :]
-    withdrawn = chinese.withdrawn()
+    withdrawn = chinese.taken_back()
     for reading in readings:
         reading.withdraw(withdrawn)
     return readings
@@ -125,7 +125,7 @@ def _reading(
 
 
 def _in_chinese(text: str, asked: str | None) -> list[str]:
-    """What the Chinese reader hears of a message: all, a bare answer to a Chinese question, or single sentences."""
+    """Return the message if it is Chinese or a bare answer to a Chinese question, else its Chinese sentences."""
     if language_sentences.is_chinese(text) or (
         asked and language_sentences.is_chinese(asked) and short_answers.read(asked, text)
     ):
@@ -142,7 +142,7 @@ def _heard(chinese: Listener, talk: _Talk, texts: Sequence[str]) -> list[Found]:
 
 
 def speaker_of(message: Message) -> str | None:
-    """Whose statements in `message` count: the person who speaks, None for an assistant, a tool or a system."""
+    """Return the person whose statements `message` holds; None for an assistant, a tool or a system."""
     if message.role == "user":
         return message.speaker or message.user_id
     if message.role == "assistant" and message.speaker and message.speaker.lower() not in ASSISTANT_NAMES:
@@ -151,7 +151,7 @@ def speaker_of(message: Message) -> str | None:
 
 
 def with_assistants(messages: Sequence[Message]) -> list[Message]:
-    """The messages, those of an assistant that goes by a name without it.
+    """Return the messages with the names of assistants removed.
 
     A second person may speak in the role of the assistant; an assistant is known by saying next to nothing of itself.
     """
@@ -214,8 +214,7 @@ def _talks(messages: Sequence[Message], acquaintances: Known) -> Iterator[_Talk]
             known = persons[speaker]
             if before is not None and speaker_of(before) != speaker:
                 known.hear(before.content[:LONGEST_MESSAGE], number - 1)
-                known.said.asked = _question(before, speaker) or ""
-                known.ask(known.said.asked, number - 1)
+                known.ask(_question(before, speaker) or "", number - 1)
             # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
             shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
             setting = alike.setdefault(shape, setting) if shape != message.content else setting
@@ -229,7 +228,7 @@ def _talks(messages: Sequence[Message], acquaintances: Known) -> Iterator[_Talk]
 
 
 def _in_earnest(messages: Sequence[Message]) -> frozenset[str]:
-    """The messages, by id, in which nobody plays or jokes."""
+    """Return the ids of messages without play or jokes."""
     spoken: dict[str, list[Message]] = {}
     for message in messages:
         spoken.setdefault(speaker_of(message) or "", []).append(message)
@@ -242,7 +241,7 @@ def _in_earnest(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def _question(before: Message | None, speaker: str) -> str | None:
-    """What someone else asked right before; tools and systems ask nothing."""
+    """Return the question of somebody else in the message before; tools and systems ask none."""
     if before is None or before.role not in {"user", "assistant"} or speaker_of(before) == speaker:
         return None
     return short_answers.question_in(before.content)
@@ -250,7 +249,7 @@ def _question(before: Message | None, speaker: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Spoken:
-    """What a message asserts; `asked` what it answers, `mended` what it takes back of the speaker's message before.
+    """Assertions of a message; `asked` is the question it answers, `mended` what it takes back of the message before.
 
     `sentences`: what it was cut into; `lost`: those of them that another one put right or took back.
     """
@@ -267,7 +266,7 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
     if not talk.earnest:
         return _Spoken()
     text = _own_words(talk.message)
-    text, quotes = run_ons.spread(text, language_sentences.split(text))
+    quotes = language_sentences.split(text)
     mended = _mended(quotes[0], talk, before) if quotes and before else None
     if mended:  # what mends is no statement of its own
         quotes = [corrections.rest(quotes[0]), *quotes[1:]]
@@ -292,7 +291,7 @@ def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
 
 
 def _with(quote: str, place: int, talk: _Talk, said: list[_Said]) -> list[_Said]:
-    """Add a sentence to what a message asserts so far; it may set right or take back what stands before."""
+    """Return add a sentence to what a message asserts so far; it may set right or take back what stands before."""
     before = [one.plain for one in said]
     mended = corrections.mended(quote, before) if said else None
     gone = mended.said if mended else corrections.withdrawn(quote, before)
@@ -307,7 +306,7 @@ def _with(quote: str, place: int, talk: _Talk, said: list[_Said]) -> list[_Said]
 
 
 def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
-    """What the beginning of a message sets right of the speaker's message before it."""
+    """Return the correction that a message begins with, of the speaker's message before."""
     meant = corrections.is_mending(quote)
     if meant is None:
         return None
@@ -322,7 +321,7 @@ def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
 
 
 def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[Found]:
-    """What is kept of a message, each with the words that say it."""
+    """Return the candidates of a message, each with its quoted words."""
     tables = patterns.TABLES
     instructions = [one for one in said if tables.instruction.search(one.plain)]
     told = [one for one in said if one not in instructions]
@@ -340,17 +339,17 @@ def _found(group: list[_Said], candidate: Candidate) -> Found:
 
 
 def _answer(text: str, talk: _Talk) -> list[_Said] | None:
-    """What the message says as an answer to what was asked, if that fills a slot."""
+    """Return the statement that the message makes as an answer, if it fills a slot."""
     answer = short_answers.read(talk.asked, text) if talk.asked else None
     if answer is None:
         return None
     said = [replace(one, sure=answer.sure) for one in _said(answer.quote, 0, talk, answer.statement)]
-    tells = answer.sure or any(one.slots or one.introduces or (answer.weighed and _lasts(one)) for one in said)
+    tells = answer.sure or any(one.slots or one.introduces for one in said)
     return said if said and tells else None
 
 
 def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> list[_Said]:
-    """What a sentence asserts, or the statement that it stands for."""
+    """Return the assertions of a sentence, or of the statement that replaces it."""
     if language_sentences.is_chinese(stated or quote):
         return []
     several = english_statements.read(stated or quote, talk.names, talk.persons, talk.number)
@@ -362,7 +361,7 @@ def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> lis
 
 
 def _own_name(statement: english_statements.Statement, quote: str, place: int, talk: _Talk) -> list[_Said]:
-    """The name by which the speaker is known already, where they say it: "I'm Grace", "I'm Grace, a nurse"."""
+    """Return the speaker's known name as an assertion where they say it: "I'm Grace", "I'm Grace, a nurse"."""
     plain = f"{third_person.introduced(statement.plain, talk.speaker)}."
     slots = tuple(patterns.slots(plain)) if len(plain) > 1 and statement.person is None and not talk.names else ()
     return [_Said(quote, place, plain, (), slots, talk, sure=True)] if slots else []
@@ -383,14 +382,14 @@ def _said_en(statement: english_statements.Statement, quote: str, place: int, ta
         talk,
         statement.person,
         statement.introduces,
-        statement.mends or statement.completed,
+        statement.mends,
         statement.mends,
     )
     return _checked(said)
 
 
 def _checked(said: _Said) -> _Said | None:
-    """`said` without the speaker's own name as news, and without a date that is none; None: it says nothing else."""
+    """Drop the slot of the speaker's known name and dates that are none; return None if nothing is left."""
     again = _NAME_AGAIN.search(said.plain)
     slots = tuple(slot for slot in said.slots if again or not _is_own_name(slot, said.talk.speaker))
     wished = patterns.TABLES.instruction.search(said.plain)
@@ -404,13 +403,13 @@ def _checked(said: _Said) -> _Said | None:
 
 
 def _denied(plain: str, one: dates.Found) -> set[str]:
-    """The day of a date that "not" stands before."""
+    """Return the day of a date that "not" stands before."""
     before = plain[: one.start].rstrip()
     return {f"{one.when:%m-%d}"} if before.endswith(" not") else set()
 
 
 def _is_own_name(slot: Slot, speaker: str) -> bool:
-    """Whether `slot` says only that the speaker is called what they are known to be called."""
+    """Return whether `slot` says only that the speaker is called what they are known to be called."""
     return slot.attribute.startswith("name.") and not slot.about and slot.value.casefold() == speaker.casefold()
 
 
@@ -419,7 +418,7 @@ _NAME_AGAIN = re.compile(r"^call me [A-Z].*\b(?:again|not|instead)\b", re.IGNORE
 
 
 def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
-    """The statements worth keeping, each with the one right after it that leans on it ("It helps me relax")."""
+    """Return the statements worth keeping, each with a dependent one right after it ("It helps me relax")."""
     groups: list[list[_Said]] = []
     among_people = bool(talk.names)
     wanted = _wanted(said, talk) if among_people else []
@@ -440,7 +439,7 @@ def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
 
 
 def _wanted(said: list[_Said], talk: _Talk) -> list[_Said]:
-    """The statements worth keeping of a message among people, by all that it says."""
+    """Return the statements of a message among people, if its total salience is high enough."""
     told = [one for one in said if one.slots or _states(one)]
     setting = salience.Setting(
         talk.message.content, talk.position, talk.answers, any(one.found for one in told), talk.novelty
@@ -461,25 +460,22 @@ _NEAR = re.compile(
 
 
 def _leans(one: _Said) -> bool:
-    """Whether it cannot be understood without the statement before it; what "they" do on a day can."""
+    """Return whether it cannot be understood without the statement before it; what "they" do on a day can."""
     return bool(salience.ANAPHORIC.search(one.plain) or _NEAR.match(one.plain)) and not (
         one.found and one.plain.startswith("They have ")
     )
 
 
 def _lasts(one: _Said) -> bool:
-    """Whether a statement in English that fills no slot is worth keeping."""
+    """Return whether a statement in English that fills no slot is worth keeping."""
     if not salience.is_statement(one.plain, of_a_person=one.person is not None):
         return False
-    seen = lasting.Seen(one.plain, len(one.slots), bool(one.found), one.person is not None, one.place == 0)
-    if lasting.is_momentary(seen):
-        return False
-    least = lasting.THRESHOLD if one.person or salience.OF_OURS.search(one.plain) else lasting.THRESHOLD_OF_THINGS
-    return lasting.probability(seen) >= least
+    least = max(quoting.LEAST_STATED, quoting.least_probability(one.quote, "en"))
+    return durability.probability(one.quote, "en", place=max(one.place - 1, 0)) >= least
 
 
 def _candidates(group: list[_Said]) -> list[Candidate]:
-    """One statement as it was said for the first attribute; a name and each further attribute in its own sentence."""
+    """Build one candidate for each attribute: the first as said, names and further ones in their own sentences."""
     first = group[0]
     base = _statement(group)
     plainly = [_stated_plainly(base, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
@@ -519,13 +515,12 @@ def _sentence(one: _Said) -> str:
     return text if text.endswith((".", "!", "?", "”")) else f"{text}."
 
 
-def _evidence(group: list[_Said]) -> tuple[Evidence, ...]:
-    message = group[0].talk.message
-    content, quote = message.content, group[0].quote
+def _quote(group: list[_Said]) -> str:
+    content, quote = group[0].talk.message.content, group[0].quote
     start, last = content.find(quote), group[-1].quote
     if start >= 0 and last != quote:
-        quote = content[start : content.find(last, start) + len(last)]
-    return (Evidence(message.session_id, message.id, message.event_id, quote),)
+        return content[start : content.find(last, start) + len(last)]
+    return quote
 
 
 def _instruction(one: _Said) -> Candidate:
@@ -533,7 +528,8 @@ def _instruction(one: _Said) -> Candidate:
     content = f"{speaker}'s standing instruction: {wish}."
     topic = next((name for name, words in orders.TOPICS if words.search(wish)), None)
     return Candidate(
-        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, _evidence([one]), one.talk.message.occurred_at,
+        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, candidates.evidence(one.talk.message, one.quote),
+        one.talk.message.occurred_at,
         importance=0.9, confidence=0.85, attribute=f"instruction.{topic}" if topic else None,
         value=wish if topic else None, corrects=bool(orders.LIFTS.search(wish)),
     )  # fmt: skip
@@ -541,31 +537,12 @@ def _instruction(one: _Said) -> Candidate:
 
 def _statement(group: list[_Said]) -> Candidate:
     first = group[0]
-    tables = patterns.TABLES
-    cue = next((c for c in tables.categories if c.regex.search(first.plain)), None)
-    found = [one for said in group for one in said.found]
-    category = _category(first, cue, found)
-    return Candidate(
-        _content(group), category, _topic(first.plain, tables.themes), first.person or first.talk.speaker,
-        _evidence(group),
-        found[0].when if found else first.talk.message.occurred_at,
-        kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
-        importance=cue.importance if cue else 0.5, confidence=0.6,
-        corrects=first.mends or bool(tables.correction.search(first.plain) or tables.correction.search(first.quote)),
-        structured={"date_precision": found[0].precision.value} if found else {},
+    correction = patterns.TABLES.correction
+    return candidates.without_slot(
+        _content(group), first.plain, first.person or first.talk.speaker, first.talk.message,
+        [one for said in group for one in said.found], patterns.TABLES, quote=_quote(group),
+        corrects=first.mends or bool(correction.search(first.plain) or correction.search(first.quote)),
     )  # fmt: skip
-
-
-def _category(said: _Said, cue: Cue | None, found: Sequence[dates.Found]) -> Category:
-    """By its cue; what is told with a day to come, and no other sign, is a plan ("We are flying on 3 June")."""
-    ahead = bool(found) and all(one.when > said.talk.message.occurred_at for one in found)
-    if ahead and (cue is None or cue.category is Category.EVENT):
-        return Category.PLAN
-    return cue.category if cue else Category.FACT
-
-
-def _topic(plain: str, themes: Sequence[Theme]) -> Topic:
-    return next((theme.topic for theme in themes if theme.regex.search(plain)), Topic.OTHER)
 
 
 def _about(speaker: str, slot: Slot) -> str:

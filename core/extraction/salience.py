@@ -10,6 +10,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from core.language.lazy_regex import lazy_regex
+
 THRESHOLD = -0.15
 """A message below it is small talk."""
 
@@ -22,7 +24,7 @@ BRIEF, LIGHTEST_BRIEF = 4, 1.6
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Something to look for, and what it adds to the worth; it counts once a message."""
+    """A pattern and the weight that it adds, once a message."""
 
     name: str
     weight: float
@@ -31,7 +33,7 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What surrounds the statements of a message."""
+    """Context of the statements of a message."""
 
     message: str
     position: int
@@ -41,7 +43,7 @@ class Setting:
 
 
 def _cue(name: str, weight: float, pattern: str) -> Cue:
-    return Cue(name, weight, re.compile(pattern, re.IGNORECASE))
+    return Cue(name, weight, lazy_regex(pattern, re.IGNORECASE))
 
 
 BIAS = -2.2
@@ -130,7 +132,7 @@ MESSAGE: tuple[Cue, ...] = (
     _cue("turns to something else", 0.3, r"\b(?:by the way|btw|guess what|oh,|anyway)\b"),
 )
 
-SMALL_TALK = re.compile(
+SMALL_TALK = lazy_regex(
     r"^fingers crossed\b|\bmy (?:god|goodness|gosh|bad|pleasure|apologies|condolences|dear)\b|\bmy (?:guess|question|"
     r"point|bet|"
     r"answer|advice|"
@@ -185,7 +187,7 @@ SMALL_TALK = re.compile(
     r"had)(?: got)? (?:an? )?(?:\w+ )?(?:story|news|update)\b.{0,12}$",
     re.IGNORECASE,
 )
-ANAPHORIC = re.compile(
+ANAPHORIC = lazy_regex(
     r"^(?:it|this|that|they|these|those|he|she|there|here|him|her|them|one|both|another|which|who|reminds?|makes?|"
     r"gives?|helps?|sounds?|looks?|seems?|feels?|brings?)\b|^(?:I|we) (?:\w+ )?(?:love|like|did|do|made|got|had|"
     r"saw|bought|took|tried|found|enjoy\w*|use\w*|want\w*|call\w*) (?:it|this|that|them|those|these|one|so|"
@@ -193,17 +195,15 @@ ANAPHORIC = re.compile(
     r"we) \w+ another (?:at|in|on|one)\b|^(?:especially|even|even though|although|though|like|such as)\b",
     re.IGNORECASE,
 )
-FIRST_PERSON = re.compile(r"\b(?:I|my|we|our|me|us|mine)\b", re.IGNORECASE)
-OF_OURS = re.compile(r"\b(?:I|my|we|our|me|us|mine|kids?|children|twins|baby|wedding|surgery)\b", re.IGNORECASE)
-"""What is said of the speaker, or of what is theirs without saying so."""
-_LAST_TALK = re.compile(
+FIRST_PERSON = lazy_regex(r"\b(?:I|my|we|our|me|us|mine)\b", re.IGNORECASE)
+_LAST_TALK = lazy_regex(
     r"^(?:a lot|so much|lots|much)\b.{0,30}\bgoing on (?:with me|lately)?[.!]*$|^(?:[^,;]{0,60} )?since (?:we|"
     r"our) (?:\w+ )?(?:last|spoke|talked|chatted)(?: \w+)?[.!]*$|"
     r"^it (?:has|is) been (?:a while|ages|so long|forever)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
-_FINITE = re.compile(
+_SUBJECT = lazy_regex(r"\b(?:I|we)\b", re.IGNORECASE)
+_FINITE = lazy_regex(
     r"\b(?:is|are|was|were|am|has|have|had|does|did|do|will|would|can|could|cannot|should|must|may|might|"
     r"went|got|made|met|took|found|bought|won|saw|ran|left|quit|wrote|gave|built|began|spent|came|brought|lost|felt|"
     r"thought|knew|told|said|grew|became|heard|kept|taught|sold|fell|broke|drew|drove|stood|sang|threw|held|paid|sent|"
@@ -216,15 +216,15 @@ _FINITE = re.compile(
     r"[a-z]{3,}s (?:me|my|us|our|an?|the))\b",
     re.IGNORECASE,
 )
-_ADDRESSED = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
-_BROKEN = re.compile(
+_ADDRESSED = lazy_regex(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
+_BROKEN = lazy_regex(
     r"^going to be\b|^(?:mostly|mainly|partly|just|only|especially|probably|maybe|still) (?:with|for|of|by|from|about|"
     r"because|to)\b|^(?:to|that|which|who|than|for|with|of|by|because|until|as|while|what|how|whatever|"
     r"why)\b(?!.*,)(?!.*\b(?:I|we) [a-z])|\b(?:and|"
     r"but|or|to|the|a|my|because|so|that)[.!]?$",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = lazy_regex(
     r"^(?:(?:my|the|our) )?(?:[a-z]+ ){0,2}?(?:number|code|reference|plate|combo|combination|id|size|"
     r"account)\b:? (?=\S*\s?\S*\d)",
     re.IGNORECASE,
@@ -263,8 +263,8 @@ STATEMENT_ZH: tuple[Cue, ...] = (
     _cue("health", 0.6, r"过敏|医院|医生|病|药|疼|失眠|减肥|不能[吃跑喝]|压力"),
     _cue("possibility", -0.3, r"可能|也许|大概|应该"),
 )
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_TAKES_BACK = re.compile(
+_HAN = lazy_regex(r"[\u4e00-\u9fff]")
+_TAKES_BACK = lazy_regex(
     r"\bno longer\b|\bany ?more\b|不再|再也不|改成|戒了|"
     r"^(?:I|we)(?: have)?(?: just| also| finally| already| even)* (?:sold|quit|cancell?ed|dropped|g[ai]ven? up|"
     r"got rid of|gave away|moved out of|called off|packed in|jacked in|pulled out of) (?!(?:it|that|this|them)\b)|"
@@ -272,8 +272,8 @@ _TAKES_BACK = re.compile(
     r"(?:to|back|up|down|until)\b|\b(?:got|been|was|is) (?:cancell?ed|called off)\b|\bfell through\b",
     re.IGNORECASE,
 )
-_SELF_ZH = re.compile(r"我|咱")
-_SMALL_TALK_ZH = re.compile(
+_SELF_ZH = lazy_regex(r"我|咱")
+_SMALL_TALK_ZH = lazy_regex(
     r"谢谢|感谢|你好|您好|再见|拜拜|晚安|不好意思|抱歉|没关系|我觉得(?:你|这|那|不错|挺好)|我(?:想|"
     r"要)(?:问|知道|了解|请教|咨询|请你|让你|听听)|帮我|给我(?!爸|妈|儿子|女儿|老婆|"
     r"老公|的)|"
@@ -282,11 +282,11 @@ _SMALL_TALK_ZH = re.compile(
 )
 
 
-_OF_OTHERS_ZH = re.compile(r"[他她它]们?(?!和我|跟我|给我|送我)|[你您]")
+_OF_OTHERS_ZH = lazy_regex(r"[他她它]们?(?!和我|跟我|给我|送我)|[你您]")
 
 
 def is_statement(plain: str, *, of_a_person: bool = False) -> bool:
-    """Whether `plain` (English) says something that can be understood alone: not a courtesy, not to the listener."""
+    """Return whether `plain` (English) can be understood alone: no courtesy, not addressed to the listener."""
     return (
         len(plain.split()) >= 3
         and any(word.islower() for word in plain.split())
@@ -309,18 +309,18 @@ def is_statement_zh(plain: str) -> bool:
 
 
 def weigh(statement: str) -> float:
-    """The worth of one statement (plain words) apart from what surrounds it."""
+    """Return the weight of one statement (plain words) without its context."""
     cues = STATEMENT_ZH if _SELF_ZH.search(statement) else STATEMENT
     return LENGTH * math.log1p(_words(statement)) + sum(cue.weight for cue in cues if cue.regex.search(statement))
 
 
 def takes_back(statement: str) -> bool:
-    """Whether a statement says that something is over: who is not heard then is remembered for what they took back."""
+    """Return whether a statement says that something is over; dropping it would leave the old fact in force."""
     return bool(_TAKES_BACK.search(statement))
 
 
 def is_worth_a_line(statement: str) -> bool:
-    """Whether one statement may stand for itself in a message that is kept."""
+    """Return whether one statement may stand for itself in a message that is kept."""
     return weigh(statement) >= (LIGHTEST_BRIEF if 1 < len(statement.split()) <= BRIEF else LIGHTEST)
 
 
@@ -330,7 +330,7 @@ def _words(text: str) -> float:
 
 
 def of(statements: list[str], setting: Setting) -> float:
-    """The worth of a message with these `statements` (plain English): at least `THRESHOLD` to be kept."""
+    """Return the weight of a message with these `statements` (plain English), kept from `THRESHOLD`."""
     total = BIAS + weigh(" ".join(statements))
     total += OPENING / setting.position + ANSWER * setting.answers + DATE * setting.dated + NOVELTY * setting.novelty
     return total + sum(cue.weight for cue in MESSAGE if cue.regex.search(setting.message))

@@ -26,20 +26,19 @@ from core.storage.db import Tx
 from core.types import Candidate, Json, Message
 
 Extract = Callable[[Sequence[Message]], list[Candidate]]
-"""All candidates of some messages of one conversation, however they are read."""
-
+"""Returns all candidates in messages of one conversation."""
 
 Decided = Sequence[tuple[Owner, Sequence[Change]]]
-"""What is to be done, owner by owner."""
+"""Changes by owner."""
 
 RULES: Final = RuleExtractor()
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads, and what is put before it: in windows of which size, and which of them at all.
+    """An extractor with the sizes of its windows and the filter that decides which windows it gets.
 
-    `least_characters`, `least_novelty`: what a window must have for somebody to be paid for reading it.
+    `least_characters`, `least_novelty`: minimum of a window that a paid extractor is called for.
     """
 
     extractor: Extractor
@@ -50,19 +49,20 @@ class Reader:
 
     @property
     def is_paid(self) -> bool:
-        """Whether every window costs a call of a model."""
+        """True if each window costs a call of a model."""
         return self.extractor.prompt is not None
 
     def most(self, limit: int) -> int:
-        """Messages that are read before what was found is written, of `limit` at the most."""
+        """Return how many messages to read before the results are written, at most `limit`."""
         return min(limit, self.sizes.at_once) if self.is_paid else limit
 
     def windows(
         self, before: Sequence[Message], fresh: Sequence[Message], known: Mapping[str | None, Known] | None = None
     ) -> list[Window]:
-        """What is read at once, of one group or of none: what was said in one tells nothing in another.
+        """Cut messages into windows. Messages of different groups never share one.
 
-        Rules cost nothing by the window, and see more in one piece. `known`: by group, who was spoken of before.
+        Rules cost nothing per window and find more in one piece, so for them a group is one window. `known`: people
+        mentioned earlier, by group.
         """
         return [
             window
@@ -78,7 +78,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Messages of a session from one position to another, in one group or in none."""
+    """Range of positions in a session, restricted to the messages of one group or of none."""
 
     first: int
     last: int
@@ -87,7 +87,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A window that could not be read: where its fresh messages are, and why."""
+    """A window that could not be read: the range of its fresh messages, and the reason."""
 
     where: Stretch
     reason: str
@@ -95,7 +95,7 @@ class Failed:
 
 @dataclass(slots=True)
 class Read:
-    """What windows come to, one after the other."""
+    """Results of reading windows one after the other."""
 
     candidates: list[Candidate] = field(default_factory=list)
     retold: list[Retold] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Read:
     windows: int = 0
 
     def take(self, window: Window, reading: Reading) -> None:
-        """What an extractor says of a window, but for what does not rest on its fresh messages, whoever made it."""
+        """Add an extractor's reading of a window, without whatever does not rest on the window's fresh messages."""
         fresh = {message.id for message in window.fresh}
         kept = [c for c in reading.candidates if c.evidence and fresh.issuperset(e.message_id for e in c.evidence)]
         self.candidates += kept
@@ -114,7 +114,7 @@ class Read:
         self.refused += reading.refused + len(reading.candidates) - len(kept)
 
     def as_json(self) -> Json:
-        """What became of the windows, for the result of the dispatch."""
+        """Return counts of windows for the result of the dispatch."""
         counts: Json = {"windows": self.windows, "skipped": dict(self.skipped)}
         more = {"refused": self.refused, "failed": len(self.failed)}
         return counts | {name: number for name, number in more.items() if number}
@@ -122,10 +122,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What one reading of a session comes to, ready to be written if the session's cursor has not moved.
+    """Result of one reading of a session; it may be written if the session's cursor has not moved.
 
-    `retold`: the units that the extractor told, in order; empty where it tells none. `failed`: windows that are to be
-    set aside, each for itself.
+    `retold`: units in the words of the extractor, in order; empty where it writes none. `failed`: windows that could
+    not be read.
     """
 
     tenant_id: str
@@ -140,13 +140,13 @@ class Extracted:
     seen: Mapping[str, object] = field(default_factory=dict)
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Move the cursor and apply everything. Conflict: someone else has read or written meanwhile."""
+        """Move the cursor and apply the changes. Conflict: another worker has read or written meanwhile."""
         if self.read_to > self.read_from and not sessions.extracted(
             tx, self.session_id, old=self.read_from, new=self.read_to
         ):
             raise Conflict("Another worker has extracted this session meanwhile.")
         counts: Json = {"messages": self.read_to - self.read_from, **self.seen}
-        # Each owner is locked while written, so in one order: sessions shared by the same people must not deadlock.
+        # Each owner is locked while written: without one order, sessions shared by the same people would deadlock.
         for owner, wanted in sorted(self.changes, key=lambda change: change[0].user_id):
             for name, n in writer.apply(tx, self.tenant_id, owner, wanted, author).items():
                 counts[name] = counts.get(name, 0) + n
@@ -156,55 +156,68 @@ class Extracted:
 def session(
     gate: Gateway, tenant_id: str, session_id: str, reader: Reader, *, limit: int, link: bool = False
 ) -> Extracted:
-    """Read what is new in a session, `limit` messages at the most, and decide what it changes; `link` what is related.
+    """Read the new messages of a session, at most `limit`, and decide what they change.
 
-    A window that cannot be read is told as failed, and the cursor moves past it. Later: all of it is to be read again.
-    No transaction is open while the extractor and the embedder think.
+    A window that cannot be read is returned as failed, and the cursor moves past it. `link`: relate new statements to
+    those they refine. Later: read all of it again. No transaction is open while the extractor and the embedder run.
     """
     with gate.db.tenant(tenant_id) as tx:
-        stands = sessions.get(tx, session_id)
-        start = stands.extracted_to
-        before, fresh, hidden = _shown(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
+        row = sessions.get(tx, session_id)
+        start = row.extracted_to
+        before, fresh, hidden = _transcript(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
         known = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
-    read = _read(reader, cut := reader.windows(before, fresh, known), _sifted(gate, tenant_id, reader, cut))
-    decided = judged(gate, tenant_id, fresh, read.candidates, link=link)
-    decided = _confirmed(gate, tenant_id, fresh, read.known, decided)
-    more = read_to < stands.message_count
-    seen = read.as_json() | ({"hidden": len(hidden)} if hidden else {})
+    windows = reader.windows(before, fresh, known)
+    read = _read(reader, windows, _skippable(gate, tenant_id, reader, windows))
+    assistant, changes = generated(fresh), []
+    for owner, candidates in by_owner(fresh, read.candidates):
+        decided = pipeline.judged(gate, tenant_id, owner, candidates, assistant=assistant, link=link)
+        changes.append((owner, decided))
+    changes += _confirmations(gate, tenant_id, fresh, read.known)
     return Extracted(
-        tenant_id, session_id, start, read_to, more, decided, fresh, read.retold, read.failed, seen
-    )  # fmt: skip
+        tenant_id,
+        session_id,
+        start,
+        read_to,
+        read_to < row.message_count,
+        _merged(changes),
+        fresh,
+        read.retold,
+        read.failed,
+        read.as_json() | ({"hidden": len(hidden)} if hidden else {}),
+    )
 
 
 def again(
     gate: Gateway, tenant_id: str, session_id: str, reader: Reader, where: Stretch, *, link: bool = False
 ) -> Extracted:
-    """Read a stretch of a session once more, as one window, whatever is known by now.
+    """Read a range of a session once more, as one window, even if its statements are known by now.
 
-    The cursor stays where it is. Never: it cannot be read this time either.
+    The cursor stays where it is. Never: the range cannot be read this time either.
     """
     with gate.db.tenant(tenant_id) as tx:
         start = sessions.get(tx, session_id).extracted_to
         length = where.last - where.first + 1
-        before, fresh, _ = _shown(tx, session_id, where.first - 1, length, reader.sizes.overlap)
+        before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
         known = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
     fresh = [message for message in _in(where.group_id, fresh) if message.position <= where.last]
-    read = _read(
-        reader, [Window(_in(where.group_id, before), fresh, known.get(where.group_id, NOBODY))] if fresh else [], []
-    )
+    window = Window(_in(where.group_id, before), fresh, known.get(where.group_id, NOBODY))
+    read = _read(reader, [window] if fresh else [], [])
     for failed in read.failed:
         raise Never(failed.reason)
-    decided = judged(gate, tenant_id, fresh, read.candidates, link=link)
+    changes = [
+        (owner, pipeline.judged(gate, tenant_id, owner, candidates, assistant=generated(fresh), link=link))
+        for owner, candidates in by_owner(fresh, read.candidates)
+    ]
     return Extracted(
-        tenant_id, session_id, start, start, False, decided, fresh, read.retold, seen=read.as_json()
+        tenant_id, session_id, start, start, False, changes, fresh, read.retold, seen=read.as_json()
     )  # fmt: skip
 
 
 def extract(reader: Reader) -> Extract:
-    """All candidates of messages, for whoever reads a conversation from its beginning. Never: a window cannot be read.
+    """Return a function that extracts all candidates from messages, for reading a conversation from its beginning.
 
-    What says nothing is left out as ever; what is new to nobody is not, for it is read to be known.
+    It skips windows that say nothing, but not those that say what is known. Never: a window cannot be read.
     """
 
     def candidates(messages: Sequence[Message]) -> list[Candidate]:
@@ -217,23 +230,32 @@ def extract(reader: Reader) -> Extract:
     return candidates
 
 
-def judged(
-    gate: Gateway, tenant_id: str, messages: Sequence[Message], candidates: Sequence[Candidate], *, link: bool
-) -> Decided:
-    """What candidates that were found in these messages change, owner by owner."""
-    # What a tool or a prompt carries may have been handed out as well; a person's words are their own.
-    assistant = frozenset(m.id for m in messages if m.role != "user")
-    candidates = _dated(messages, candidates)
-    return [
-        (owner, pipeline.judged(gate, tenant_id, owner, mine, assistant=assistant, link=link))
-        for owner, mine in _by_owner(messages, candidates).items()
-    ]
+def by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> list[tuple[Owner, list[Candidate]]]:
+    """Group candidates by the user, and group, in whose message they were said; each gets the time of its evidence.
+
+    The order in which two statements about one thing were said decides between them.
+    """
+    by_id = {m.id: m for m in messages}
+    found: defaultdict[Owner, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        said = by_id[candidate.evidence[0].message_id]
+        times = [by_id[e.message_id].occurred_at for e in candidate.evidence if e.message_id in by_id]
+        found[Owner(said.user_id, said.group_id)].append(replace(candidate, said_at=max(times)))
+    return list(found.items())
 
 
-def _shown(
+def generated(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the ids of messages that no person wrote.
+
+    A tool's result or a prompt may repeat what was handed out, like an assistant; a person's words are their own.
+    """
+    return frozenset(m.id for m in messages if m.role != "user")
+
+
+def _transcript(
     tx: Tx, session_id: str, after: int, limit: int, overlap: int
 ) -> tuple[list[Message], list[Message], list[Message]]:
-    """What was said up to a position, what behind it, and what of that was hidden and is not read."""
+    """Return the messages up to a position, the visible ones after it, and the hidden ones, which are not read."""
     earlier = max(after - overlap, 0)
     said = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
     fresh = [message for message in said if message.position > after][:limit]
@@ -245,8 +267,8 @@ def _shown(
     )
 
 
-def _sifted(gate: Gateway, tenant_id: str, reader: Reader, cut: Sequence[Window]) -> Sequence[Skipped | None]:
-    """Why each window need not be read; rules tell that for themselves."""
+def _skippable(gate: Gateway, tenant_id: str, reader: Reader, cut: Sequence[Window]) -> Sequence[Skipped | None]:
+    """Return for each window why it need not be read; empty for an extractor that costs nothing."""
     if not reader.is_paid:
         return []
     return window_filter.sift(
@@ -254,26 +276,33 @@ def _sifted(gate: Gateway, tenant_id: str, reader: Reader, cut: Sequence[Window]
     )
 
 
-def _confirmed(
-    gate: Gateway, tenant_id: str, messages: Sequence[Message], known: Sequence[Window], decided: Decided
-) -> Decided:
-    """What is decided, and what is confirmed by the windows that only say what is known: by rules, and nobody is asked.
+def _confirmations(
+    gate: Gateway, tenant_id: str, messages: Sequence[Message], known: Sequence[Window]
+) -> list[tuple[Owner, Sequence[Change]]]:
+    """Return what is confirmed by windows that were skipped as known: found by rules, without a model.
 
-    Nothing else follows from what rules find there: in other words than the model's it would be known twice.
+    Only confirmations: a statement in other words than the model's would be stored twice.
     """
     found = [one for window in known for one in RULES.read(window, lambda _: None).candidates]
-    if not found:
-        return decided
-    both = {owner: list(wanted) for owner, wanted in decided}
-    for owner, again in judged(replace(gate, opinion=None), tenant_id, messages, found, link=False):
-        confirms = [change for change in again if isinstance(change, Confirm)]
-        if confirms:
-            both[owner] = [*both.get(owner, []), *confirms]
-    return list(both.items())
+    silent = replace(gate, opinion=None)
+    confirmed: list[tuple[Owner, Sequence[Change]]] = []
+    for owner, candidates in by_owner(messages, found):
+        decided = pipeline.judged(silent, tenant_id, owner, candidates, assistant=generated(messages))
+        if confirms := [change for change in decided if isinstance(change, Confirm)]:
+            confirmed.append((owner, confirms))
+    return confirmed
+
+
+def _merged(changes: Decided) -> Decided:
+    """Join the changes of each owner: each is locked and written once."""
+    merged: defaultdict[Owner, list[Change]] = defaultdict(list)
+    for owner, wanted in changes:
+        merged[owner] += wanted
+    return list(merged.items())
 
 
 def _read(reader: Reader, cut: Sequence[Window], skipped: Sequence[Skipped | None]) -> Read:
-    """Every window that is not skipped, read; one that will not be is told, and stops no other one."""
+    """Run the extractor on every window not skipped. A refused one (`Never`) is recorded; the others go on."""
     read = Read(windows=len(cut))
     for window, why in zip(cut, skipped or [None] * len(cut), strict=True):
         if why is not None:
@@ -289,23 +318,5 @@ def _read(reader: Reader, cut: Sequence[Window], skipped: Sequence[Skipped | Non
 
 
 def _in(group_id: str | None, messages: Sequence[Message]) -> list[Message]:
-    """Those that were said in a group, or in none."""
+    """Filter messages by group."""
     return [message for message in messages if message.group_id == group_id]
-
-
-def _dated(messages: Sequence[Message], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates with when they were said, in the order in which they were: by that two of one thing are judged."""
-    at = {m.id: m.occurred_at for m in messages}
-    return [
-        replace(c, said_at=max(told)) if (told := [at[e.message_id] for e in c.evidence if e.message_id in at]) else c
-        for c in candidates
-    ]
-
-
-def _by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> dict[Owner, list[Candidate]]:
-    """Each candidate belongs to the user in whose message it was said."""
-    owners = {m.id: Owner(m.user_id, m.group_id) for m in messages}
-    found: defaultdict[Owner, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        found[owners[candidate.evidence[0].message_id]].append(candidate)
-    return found

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.extraction import slot_values
-from core.extraction.english import questions
 from core.extraction.english.tables import fragments as words_en
 from core.language import chinese_household, sentences, third_person
 from core.language import chinese_household as words_zh
+from core.language.lazy_regex import lazy_regex
 
 LONGEST = 80
 """Characters of an answer. What is longer speaks for itself."""
 
-_QUESTION = re.compile(r"[^.!?。！？\n]*[?？]")
-_FIRST = re.compile(
+_QUESTION = lazy_regex(r"[^.!?。！？\n]*[?？]")
+_FIRST = lazy_regex(
     r"\s*(?:(?:oh|well|um+|嗯)[,，\s]+)?"
     r"(?:(?P<yes>(?:yes|yep|yeah|yup|correct|right|exactly|indeed|I do|I am)(?![\w'’])|"
     r"是的|是(?=$|[，,。！])|对的|对(?=$|[，,。！])|有的|没错)|"
@@ -28,17 +28,17 @@ _FIRST = re.compile(
     r"(?P<rest>(?:\b(?:St|Dr|Mr|Mrs|Ms|Prof)\. |[^.!?。！？\n]|(?<=\w)\.(?=\w))*)",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = lazy_regex(
     r"^(?:(?:well|oh|um+|uh|hm+|still|actually|currently|originally|now|just|only|probably|definitely|so|that would be|"
     r"(?:his|her|its|their) name is|that is|that's|it is|it's|its|they are|mostly|mainly|I guess|I think|"
     r"right now|at the moment)[,\s]+)+",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"an? ", re.IGNORECASE)
-_TAIL = re.compile(
+_ARTICLE = lazy_regex(r"an? ", re.IGNORECASE)
+_TAIL = lazy_regex(
     r",? (?:I (?:think|guess|believe|suppose)|for now|at the moment|these days|thanks?|please)$", re.IGNORECASE
 )
-_EVADES = re.compile(
+_EVADES = lazy_regex(
     r"^(?:no|nope|none|nothing|well\b|not|never|nah|nowhere|nobody|why|what|how|who|which|when|where|that|this|"
     r"it|there|here|"
     r"sorry|thanks?|please|does|do|did|is|are|was|guess|same|too|old|depends|secret|private|some\w*|any\w*|all|"
@@ -47,7 +47,7 @@ _EVADES = re.compile(
     r"that|which|who|whom)\b",
     re.IGNORECASE,
 )
-_EVADES_ZH = re.compile(
+_EVADES_ZH = lazy_regex(
     r"^(?:不|没|无|别|为|干嘛|保密|秘密|随便|谁|关|怎么|什么|哪|都|好的|谢|还|暂)|[我你您吗呢么他她]|告诉|知道"
 )
 _WORD_EN = r"[A-Za-z][\w'’ -]{2,30}?"
@@ -57,15 +57,11 @@ _KIND = rf"(?P<who>{words_en.KIN}|{words_en.PETS})"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The words of an answer, and the statement that they stand for.
-
-    `sure`: it says something even without a slot; `weighed`: it does if it is worth keeping like any other statement.
-    """
+    """The words of an answer, and the statement that they make. `sure`: it is kept even if it fills no slot."""
 
     quote: str
     statement: str
     sure: bool = False
-    weighed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +81,13 @@ class _Asks:
 
 
 def question_in(text: str) -> str | None:
-    """The last question of a message, which the next message may answer."""
+    """Return the last question of a message, which the next message may answer."""
     asked = _QUESTION.findall(text[-sentences.LONGEST :])
     return asked[-1].strip() if asked and not re.search(r"[\"“「]", asked[-1]) else None
 
 
 def read(question: str, text: str) -> Answer | None:
-    """What the beginning of `text` says as an answer to `question`; None: nothing that is understood."""
+    """Return the beginning of `text` as an answer to `question`; None if it is not understood."""
     first = _FIRST.match(text)
     if first is None or text[first.end() : first.end() + 1] in {"?", "？"}:
         return None
@@ -101,13 +97,11 @@ def read(question: str, text: str) -> Answer | None:
         statement = match and _stated(asks, match, first, chinese=chinese)
         if statement:
             return Answer(_quoted(text, first.start("rest") if asks.on else first.end()), statement, asks in _ANY)
-    reply = questions.Reply(bool(first["yes"]), bool(first["no"]), first["rest"].strip())
-    made = None if chinese else questions.stated(question, reply)
-    return Answer(_quoted(text, first.end()), made[0], made[1], weighed=True) if made else None
+    return None
 
 
 def _quoted(text: str, end: int) -> str:
-    """The words up to `end`, with the full stop behind them."""
+    """Return the words up to `end`, with the full stop behind them."""
     said = text[:end].rstrip(" ,，、")
     stops = len(text[len(said) :]) - len(text[len(said) :].lstrip(".!。！"))
     return text[: len(said) + stops].strip()
@@ -132,7 +126,7 @@ def _stated(asks: _Asks, match: re.Match[str], first: re.Match[str], *, chinese:
     return _PAST.sub(lambda found: _past(found[1]), stated)
 
 
-_PAST = re.compile(r"([a-z]+)\x02")
+_PAST = lazy_regex(r"([a-z]+)\x02")
 
 
 def _past(verb: str) -> str:
@@ -142,7 +136,7 @@ def _past(verb: str) -> str:
 
 
 def _small(said: str) -> str:
-    """As it stands within a sentence: "Software developer" begins small, "Senior Product Manager" and "CEO" do not."""
+    """Lower the first letter: of "Software developer", not of "Senior Product Manager" or "CEO"."""
     word, _, rest = said.partition(" ")
     small = word[1:].islower() and (
         word.lower() in {"at", "for", "with", "by", "on", "in", "since", "from", "about"} or not rest[:1].isupper()
@@ -151,14 +145,14 @@ def _small(said: str) -> str:
 
 
 def _is_role(said: str) -> object:
-    """Whether this is what someone works as: an occupation, or a word that is made like one after an article."""
+    """Return whether this is what someone works as: an occupation, or a word that is made like one after an article."""
     role = re.split(r" (?:at|for|in|with|by|and)\b|,", said)[0]
     made = re.search(r"(?:[a-z]{2}(?:er|or|ist|ian|eer|man|woman|ant|wright|smith))$", role) and role.count(" ") < 4
     return slot_values.is_role(role) or (_ARTICLE.match(role) and made)
 
 
 def _like(pattern: str) -> Callable[[str], object]:
-    return re.compile(pattern, re.IGNORECASE).search
+    return lazy_regex(pattern, re.IGNORECASE).search
 
 
 def _asks(
@@ -170,8 +164,8 @@ def _asks(
     on: str = "",
     common: bool = False,
 ) -> _Asks:
-    start = re.compile(lead, re.IGNORECASE) if lead else None
-    return _Asks(re.compile(question, re.IGNORECASE), form, start, wants, on, common)
+    start = lazy_regex(lead, re.IGNORECASE) if lead else None
+    return _Asks(lazy_regex(question, re.IGNORECASE), form, start, wants, on, common)
 
 
 _WHAT = r"\bwhat(?:'s|’s| is| are| was)"
@@ -197,7 +191,7 @@ _EN = (
         r"\b(?:have|get|know) your (?:full |first )?name\b",
         "My name is {a}.",
         None,
-        re.compile(r"^[A-Z][\w'’-]+(?: [\w'’-]+){0,4}$").search,
+        lazy_regex(r"^[A-Z][\w'’-]+(?: [\w'’-]+){0,4}$").search,
     ),
     _asks(
         r"\bwhat (?:should|can|may|shall|do) (?:I|people|your friends|they|we) call you\b|\bwhat do you go by\b|"

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 
 import dateparser
 
+from core.language.lazy_regex import lazy_regex
+
 _NOT_NAMES = frozenset(
     "a an the my our your his her their this that these those some any it me him them us here there home place new old "
     "another not so very really just all in on at to of and or but for with from good great fine ok "
@@ -107,7 +109,7 @@ def _is_name(value: str, most: int) -> bool:
 
 
 def person(value: str) -> str | None:
-    """A name: one to three capitalised words that are no common word."""
+    """Return a name: one to three capitalised words that are no common word."""
     cut = re.match(
         r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[^\W\d_][\w'’-]*(?: (?:(?:d[aeo]s?|del|della|di|la|van|von|der|den|bin|"
         r"al) ){0,2}"
@@ -129,12 +131,12 @@ def own_name(value: str) -> str | None:
 
 
 def amount(value: str) -> str:
-    """An amount of money as written, without the full stop after it."""
+    """Return an amount of money as written, without the full stop after it."""
     return value.rstrip(" .,")
 
 
 def place(value: str) -> str | None:
-    """A place: capitalised words, or an all-lower-case word that is a known country."""
+    """Return a place: capitalised words, or an all-lower-case word that is a known country."""
     cut = re.split(r" (?:with|for|as|near|by|where|together|alone|again|to|in|on|at|from|since|until)\b", value)[0]
     cut = re.sub(
         r"^(?:the (?=city of|town of|USA?\b|UK\b|Netherlands|Philippines|Bay)|city of |town of )", "", cut
@@ -147,12 +149,12 @@ def place(value: str) -> str | None:
 
 
 def is_country(value: str) -> bool:
-    """Whether `value` is the name of a country rather than a town."""
+    """Return whether `value` is the name of a country rather than a town."""
     return value.lower().removeprefix("the ") in COUNTRIES
 
 
 def organisation(value: str) -> str | None:
-    """An employer: capitalised words, without what it is called in passing ("a bank" is none)."""
+    """Return an employer: capitalised words, without what it is called in passing ("a bank" is none)."""
     cut = re.split(
         r" (?:as|in|on|where|since|doing|to)\b", re.sub(r"^(?:the|a company called|a startup called) ", "", value)
     )[0].strip()
@@ -160,7 +162,7 @@ def organisation(value: str) -> str | None:
 
 
 def school(value: str) -> str | None:
-    """A school or university by name."""
+    """Return a school or university by name."""
     cut = re.split(r" (?:with|in (?:19|20)|where|as)\b", re.sub(r"^the ", "", value))[0].strip()
     looks = re.search(
         r"\b(?:University|College|School|Institute|Academy|MIT|[A-Z]{3,}|Oxford|Cambridge|Harvard|Yale|Stanford|"
@@ -171,7 +173,7 @@ def school(value: str) -> str | None:
 
 
 def field(value: str) -> str | None:
-    """A subject of study: a few plain words."""
+    """Return a subject of study: a few plain words."""
     cut = re.split(r" (?:at|in|for|with|from|to)\b", value)[0].strip()
     if not 1 <= len(cut.split()) <= 4 or re.match(
         r"(?:the|a|my|it|this|that|hard|how|what|more|some|and|up|so)\b", cut, re.IGNORECASE
@@ -181,7 +183,7 @@ def field(value: str) -> str | None:
 
 
 def role(value: str) -> str | None:
-    """What someone works as: at most five words."""
+    """Return an occupation of at most five words."""
     cut = _without_article(value)
     return (
         cut
@@ -222,7 +224,7 @@ def occupation(value: str) -> str | None:
 
 
 def is_role(value: str) -> bool:
-    """Whether the last of a few words is a known occupation ("teaching assistant")."""
+    """Return whether the last of a few words is a known occupation ("teaching assistant")."""
     words = value.lower().split()
     return 1 <= len(words) <= 4 and words[-1] in _ROLE_HEADS
 
@@ -237,7 +239,7 @@ def thing(value: str) -> str | None:
     )
 
 
-_EMPTY_LIKES = re.compile(
+_EMPTY_LIKES = lazy_regex(
     r"^(?:it|that|this|them|these|those|him|her|you|your|how|what|when|hearing|having you|seeing you|to hear|"
     r"to know|to see (?:you|your|it)|"
     r"to (?:chat|catch up|talk|think|say|ask|share)\b|everything|something|anything|nothing|all (?:of|the)|your|"
@@ -245,15 +247,15 @@ _EMPTY_LIKES = re.compile(
     r"and|or|is|are|so|as|to be|my|our|their|his|some|having|[-–—])\b|^[-–—]",
     re.IGNORECASE,
 )
-_THE = re.compile(
+_THE = lazy_regex(
     r"^the (?![A-Z]|outdoors\b|beach|ocean|sea\b|mountains|countryside|snow|rain|cold|heat|sun\b|summer|winter|"
     r"city\b|night|taste of|smell of|color \w+)"
 )
-_POINTING = re.compile(r"\b(?:you|your|it|them|they|that|this|these|those|there|here|ones?|what|how)\b", re.IGNORECASE)
+_POINTING = lazy_regex(r"\b(?:you|your|it|them|they|that|this|these|those|there|here|ones?|what|how)\b", re.IGNORECASE)
 
 
 def liked(value: str) -> str | None:
-    """What is liked or not: something nameable, no pronoun, no courtesy, no reaction ("the colours")."""
+    """Return something nameable that is liked or not; no pronoun, courtesy or reaction ("the colours")."""
     if _EMPTY_LIKES.match(value) or _THE.match(value) or _POINTING.search(value):
         return None
     cut = re.sub(r"^(?:to (?:eat|drink|have)|eating|drinking) ", "", value)
@@ -266,14 +268,14 @@ def liked(value: str) -> str | None:
 
 
 def favourite(value: str) -> str | None:
-    """The one that is favoured: short, and no whole clause."""
+    """Return the one that is favoured: short, and no whole clause."""
     if _EMPTY_LIKES.match(value) or re.match(r"(?:when|that|to|because|probably|not|one of)\b", value):
         return None
     return thing(value) if len(value.split()) <= 6 else None
 
 
 def language(value: str) -> str | None:
-    """One or more languages."""
+    """Return one or more languages."""
     words = [w for w in re.findall(r"[A-Za-z]+", value) if w.lower() in LANGUAGES]
     return " and ".join(w.capitalize() for w in words) or None
 
@@ -292,12 +294,12 @@ def age(value: str) -> str | None:
 
 
 def count(value: str) -> str:
-    """A small number as digits."""
+    """Return a small number as digits."""
     return _SMALL_NUMBERS.get(value.lower(), value)
 
 
 def birthday(value: str) -> str | None:
-    """A birthday as `MM-DD`, or `YYYY-MM-DD` where the year is said."""
+    """Return a birthday as `MM-DD`, or `YYYY-MM-DD` where the year is said."""
     phrase = re.sub(r"^the | of\b|(?<=\d)(?:st|nd|rd|th)\b", "", value.strip(), flags=re.IGNORECASE)
     year = re.search(r"\b(?:19|20)\d\d\b", phrase)
     if not re.search(r"\d", phrase) or not re.search(r"[A-Za-z]{3}|\d[-/.]\d", phrase):

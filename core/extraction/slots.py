@@ -20,7 +20,7 @@ def by_attribute(slots: Iterable[Slot]) -> list[list[Slot]]:
 
 
 def filled(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
-    """`base`, told of `subject`, with its attribute: one value in the slot, or those that may stand side by side."""
+    """Return `base` about `subject` with its slot filled by one value, or with the list of several values."""
     slot, pattern = slots[0], slots[0].pattern
     exclusive = pattern.exclusive and not pattern.negated
     side_by_side = {"attribute": slot.attribute, "values": [s.value for s in slots], "negated": pattern.negated}
@@ -33,7 +33,7 @@ def filled(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
 
 
 def plainly(subject: str, slots: Sequence[Slot], tables: Tables, between: str, sentence: str = "") -> str:
-    """An attribute of `subject` and its values as a short sentence, the values joined by `between`.
+    """Return an attribute of `subject` and its values as a short sentence, the values joined by `between`.
 
     A relative is named by the word that `sentence` has: "husband", where the attribute says "spouse".
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
@@ -12,22 +12,22 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import metrics
-from core.consolidation import pipeline
 from core.consolidation.pipeline import Gateway
 from core.errors import Conflict
 from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.extraction import requests
+from core.extraction.requests import Remembered
 from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
 from core.storage.db import Tx
 from core.types import Candidate, Event, Evidence, Json, Trust
 
 STATED: Final = "memory.stated"
-"""The event of a request to remember something."""
+"""Type of the event that records a request to remember something."""
 
 ATTEMPTS: Final = 5
-"""How often a request is judged anew when someone else writes about the same in between."""
+"""How often a request is judged, if someone else writes about the same in between."""
 
 Judged = Add | Confirm | Merge | Replace | Ignore
 """Changes that carry a candidate."""
@@ -35,9 +35,9 @@ Judged = Add | Confirm | Merge | Replace | Ignore
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement that someone asks to keep, in the words of the request and as they were read.
+    """One statement that someone asks to keep: the words of the request, and the candidate read from them.
 
-    `event_id`: of the request (`core.requests`); sent again, it changes nothing. `fingerprint`: of all that it asks.
+    `event_id`: of the request (`core.events.request_ids`); repeated, it changes nothing. `fingerprint`: of its fields.
     """
 
     owner: Owner
@@ -48,12 +48,12 @@ class Statement:
 
     @property
     def rests_on_others(self) -> bool:
-        """Whether messages are its evidence, and not the request itself."""
+        """True if its evidence is messages, and not the request itself."""
         return all(evidence.event_id != self.event_id for evidence in self.candidate.evidence)
 
     @property
     def marked(self) -> Candidate:
-        """The candidate with the request among its evidence, by which it is found again in what was judged."""
+        """The candidate with the request among its evidence, so that the change it ends in can be found."""
         if not self.rests_on_others:
             return self.candidate
         asked = Evidence("", self.event_id, self.event_id, self.words)
@@ -62,7 +62,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a statement: the memory that stands for it, if any, and by which verdict."""
+    """Result of one statement: the memory that holds it, if any, and the verdict."""
 
     memory_id: UUID | None
     verdict: str
@@ -74,7 +74,7 @@ class Outcome:
 
 
 def state(gate: Gateway, tenant_id: str, author: Author, statements: Sequence[Statement]) -> list[Outcome]:
-    """Judge statements and write what that changes, all of it or nothing; what became of each, in their order.
+    """Judge statements and write what they change, all or nothing; return their outcomes in order.
 
     Conflict: others kept writing about the same meanwhile, or the id of a request was used for another one.
     """
@@ -84,45 +84,37 @@ def state(gate: Gateway, tenant_id: str, author: Author, statements: Sequence[St
             earlier = _earlier(tx, statements)
         if earlier is not None:
             return earlier
-        judged = _judged(gate, tenant_id, statements)
+        changes, outcomes = _decided(gate, tenant_id, statements)
         try:
             with gate.db.tenant(tenant_id) as tx:
-                counts = _write(tx, tenant_id, author, statements, judged)
+                counts = changes.write(tx, author)
+                _announce(tx, tenant_id, statements, outcomes)
         except Conflict:
             attempts += 1
             if attempts == ATTEMPTS:
                 raise
         else:
             count(counts)
-            return [outcome for outcome, _ in judged.found]
+            return [outcome for outcome, _ in outcomes]
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Changes by owner, and for each statement what became of it and the change that did."""
-
-    changes: Mapping[Owner, Sequence[Change]]
-    found: Sequence[tuple[Outcome, Judged]] = field(default_factory=list)
-
-
-def _judged(gate: Gateway, tenant_id: str, statements: Sequence[Statement]) -> _Judged:
-    """What the statements change; no transaction is open while that is thought about."""
+def _decided(
+    gate: Gateway, tenant_id: str, statements: Sequence[Statement]
+) -> tuple[Remembered, list[tuple[Outcome, Judged]]]:
+    """Return what the statements change, and for each statement its outcome and the change that it ended in."""
     by_owner: defaultdict[Owner, list[Statement]] = defaultdict(list)
     for statement in statements:
         by_owner[statement.owner].append(statement)
-    decided: dict[Owner, Sequence[Change]] = {}
-    places: dict[str, tuple[Outcome, Judged]] = {}
-    for owner, theirs in by_owner.items():
-        wanted = [statement.marked for statement in theirs]
-        made = pipeline.judged(gate, tenant_id, owner, wanted, explicit=True)
-        places |= dict(_found(theirs, made))
-        given = {statement.event_id for statement in theirs if statement.rests_on_others}
-        decided[owner] = [_unmarked(change, given) for change in made]
-    return _Judged(decided, [places[statement.event_id] for statement in statements])
+    asked = {owner: [statement.marked for statement in theirs] for owner, theirs in by_owner.items()}
+    remembered = requests.remember(gate, tenant_id, asked)
+    places = dict(place for owner, theirs in by_owner.items() for place in _found(theirs, remembered.changes[owner]))
+    given = {statement.event_id for statement in statements if statement.rests_on_others}
+    unmarked = {owner: [_unmarked(change, given) for change in made] for owner, made in remembered.changes.items()}
+    return Remembered(tenant_id, unmarked), [places[statement.event_id] for statement in statements]
 
 
 def _found(statements: Sequence[Statement], made: Sequence[Change]) -> Iterator[tuple[str, tuple[Outcome, Judged]]]:
-    """For each statement, by the id of its request, the change that it ended in."""
+    """Yield for each statement the id of its request, its outcome, and the change that it ended in."""
     ends: dict[str, Judged] = {}
     for change in made:
         if isinstance(change, Judged):
@@ -153,26 +145,24 @@ def _outcome(change: Judged, disputes: Mapping[UUID, Dispute]) -> Outcome:
 
 
 def _unmarked(change: Change, given: Collection[str]) -> Change:
-    """The change without the requests that named other evidence."""
+    """Return the change without the requests that cited messages as their evidence."""
     if not isinstance(change, Judged):
         return change
     kept = tuple(e for e in change.candidate.evidence if e.session_id or e.event_id not in given)
     return replace(change, candidate=replace(change.candidate, evidence=kept))
 
 
-def _write(tx: Tx, tenant_id: str, author: Author, statements: Sequence[Statement], judged: _Judged) -> Counter[str]:
-    """Everything at once; the owners in one order, so that two requests wait for each other instead of deadlocking."""
-    counts: Counter[str] = Counter()
-    for owner in sorted(judged.changes, key=lambda owner: owner.user_id):
-        counts.update(requests.keep(tx, tenant_id, owner, judged.changes[owner], author))
-    said = [_said(s, *found) for s, found in zip(statements, judged.found, strict=True)]
-    if log.announce(tx, tenant_id, said) != len(said):
+def _announce(
+    tx: Tx, tenant_id: str, statements: Sequence[Statement], outcomes: Sequence[tuple[Outcome, Judged]]
+) -> None:
+    """Append the event of each request, which makes a repeat known. Conflict: it is in the log by now."""
+    announced = [_said(statement, *one) for statement, one in zip(statements, outcomes, strict=True)]
+    if log.announce(tx, tenant_id, announced) != len(announced):
         raise Conflict("A request with this Idempotency-Key was carried out meanwhile.")
-    return counts
 
 
 def _said(statement: Statement, outcome: Outcome, change: Judged) -> Announcement:
-    """The event of a request. What was refused, or tries to instruct an agent, is not handed on."""
+    """Return the event of a request. It repeats no refused statement, and none that tries to instruct an agent."""
     payload: Json = {"user_id": statement.owner.user_id, "group_id": statement.owner.group_id}
     payload |= {"verdict": outcome.verdict, "decision_id": str(outcome.decision_id)}
     if outcome.memory_id is not None:
@@ -188,7 +178,7 @@ def _said(statement: Statement, outcome: Outcome, change: Judged) -> Announcemen
 
 
 def _fields(statement: Statement, change: Judged) -> Json:
-    """A statement for the log: as it was asked for or, where it held a secret, as it was judged; times as text."""
+    """Return a statement for the log: as requested or, if it held a secret, as it was judged; times as text."""
     words = next(e.quote for e in change.candidate.evidence if e.event_id == statement.event_id)
     fields = asdict(statement.candidate if words == statement.words else change.candidate) | {"content": words}
     del fields["evidence"], fields["corrects"]
@@ -196,7 +186,7 @@ def _fields(statement: Statement, change: Judged) -> Json:
 
 
 def _earlier(tx: Tx, statements: Sequence[Statement]) -> list[Outcome] | None:
-    """What became of these very requests when they came first; None: they are new."""
+    """Return the outcomes of these requests, if they were carried out before; None: they are new."""
     asked = {statement.event_id: statement for statement in statements}
     rows = tx.execute(_STATED, {"ids": list(asked), "type": STATED, "source": log.SOURCE}).all()
     if not rows:
@@ -212,33 +202,33 @@ def _earlier(tx: Tx, statements: Sequence[Statement]) -> list[Outcome] | None:
 def _again(event: Event, reasons: Mapping[UUID, str]) -> Outcome:
     decision = UUID(event.payload["decision_id"])
     verdict = str(event.payload.get("verdict", "erased"))
-    reason = "It was kept, and erased since." if verdict == "erased" else reasons.get(decision, "")
+    reason = "It was kept, and has been erased since." if verdict == "erased" else reasons.get(decision, "")
     return Outcome(_id(event.payload, "memory_id"), verdict, reason, decision)
 
 
 def _id(payload: Json, name: str) -> UUID | None:
-    """An id in a payload; None where none is, or an erasure has taken it."""
+    """Return an id from a payload; None if there is none, or an erasure has removed it."""
     return UUID(payload[name]) if payload.get(name) else None
 
 
 def count(counts: Mapping[str, int]) -> None:
-    """Add to the figures of what was done to memories."""
+    """Add to the metric of changes to memories."""
     for name, n in counts.items():
         metrics.MEMORIES.labels(name).inc(n)
 
 
 FINGERPRINT: Final = "fingerprint"
-"""Where the event of a request keeps what tells it from another one under the same key."""
+"""Extension of a request's event that tells it from another request under the same key."""
 
 _STATED = text(f"""
     SELECT {log.COLUMNS}, e.extensions ->> '{FINGERPRINT}' AS fingerprint FROM events e
     WHERE e.id = ANY(:ids) AND e.source = :source AND e.event_type = :type
 """)
-"""No event of that source comes from outside, and nobody can foresee the id of a request. An erasure takes the
-fingerprint, too: what was erased fits any request of its id."""
+"""No event of that source comes from outside, and the id of a request cannot be guessed. An erasure removes the
+fingerprint, too: an erased request matches any request with its id."""
 
 _REASONS = text("""
     SELECT id, reason FROM verdicts WHERE id = ANY(:ids)
     UNION SELECT change_id, reason FROM memory_versions WHERE change_id = ANY(:ids) AND change = 'add'
 """)
-"""A plain addition met nothing and has no verdict: its first version says why."""
+"""A plain addition has no verdict, because nothing was near it: the reason is in its first version."""

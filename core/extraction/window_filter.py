@@ -19,7 +19,7 @@ EMBEDDED_CHARACTERS = 1000
 
 
 class Skipped(StrEnum):
-    """Why a window is not put to a model."""
+    """Reason for not sending a window to a model."""
 
     TRIVIAL = "trivial"
     KNOWN = "known"
@@ -28,7 +28,7 @@ class Skipped(StrEnum):
 def sift(
     gate: Gateway, tenant_id: str, windows: Sequence[Window], *, least_characters: int, least_novelty: float
 ) -> list[Skipped | None]:
-    """For each window why it need not be read; None: it must be.
+    """Return for each window the reason to skip it; None if it must be read.
 
     A window is as new as the newest of its messages. One in which somebody sets something right or says how things are
     to be done is read however little of it is new. No transaction is open while the embedder thinks.
@@ -44,7 +44,7 @@ def sift(
 
 
 def spoken(windows: Sequence[Window], least_characters: int) -> list[Skipped | None]:
-    """The same by the words alone, whatever is known."""
+    """Return the reasons to skip windows by their words alone."""
     return [None if informativeness.telling(window, least_characters) else Skipped.TRIVIAL for window in windows]
 
 
@@ -59,7 +59,7 @@ def _is_minded(message: Message) -> bool:
 
 
 def _novelties(gate: Gateway, tenant_id: str, messages: Sequence[Message]) -> dict[str, float]:
-    """How new each message is to what is known of its user, in its group; where nothing is known, none is told."""
+    """Return the novelty of each message by id, against what is known of its user in its group; none if nothing is."""
     owned: defaultdict[Owner, dict[str, Message]] = defaultdict(dict)
     for message in messages:
         owned[Owner(message.user_id, message.group_id)][message.id] = message

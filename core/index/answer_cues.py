@@ -27,25 +27,25 @@ _ASKS_TIME = re.compile(
 
 
 def told(text: str) -> int:
-    """How many terms of `text` stand outside its questions."""
+    """Return the number of terms outside questions."""
     return sum(len(terms(part)) for part in _SENTENCE.findall(text) if not part.rstrip().endswith(_QUESTION))
 
 
 def asks(text: str) -> bool:
-    """Whether something is asked in `text`: the next one may answer it."""
+    """Return whether something is asked in `text`: the next message may answer it."""
     return any(mark in text for mark in _QUESTION)
 
 
 def names(text: str) -> int:
-    """How many names `text` speaks of: capitalised words that do not begin a sentence. Chinese has none to see."""
+    """Return the number of names: capitalised words that do not begin a sentence. Chinese shows none."""
     return len(_NAME.findall(text))
 
 
 def tells_time(text: str) -> bool:
-    """Whether `text` says when: a date, a weekday, "last week", 昨天."""
+    """Return whether `text` says when: a date, a weekday, "last week", 昨天."""
     return _TELLS_TIME.search(text) is not None
 
 
 def asks_time(question: str) -> bool:
-    """Whether `question` wants a time for its answer."""
+    """Return whether `question` asks for a time."""
     return _ASKS_TIME.search(question) is not None

@@ -1,8 +1,8 @@
 """BM25 weights as sparse vectors.
 
 Source: Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", eq. 3.15.
-The document's side knows nothing of the collection (the average length is a constant), so that a row is written once
-and never again because others came; what the collection knows, document frequencies, enters with the question.
+The document side is independent of the collection (the average length is a constant), so a row is written once
+and never again because others came; document frequencies enter with the query.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ MOST_TERMS = 4000  # entries of one vector: pgvector stores 16,000, and what is 
 
 
 def message_terms(content: str, speaker: str | None = None) -> list[str]:
-    """The terms a message is found by and counted with: what was said and the name of who said it."""
+    """Return the terms of a message: its content and the name of its speaker."""
     return terms(content) + terms(speaker or "")
 
 
 def asked_terms(question: str) -> list[str]:
-    """The terms a question asks for: those of its text; in Chinese without the words that only make it a question.
+    """Return the terms of a query; in Chinese without words that only mark a question.
 
-    And with what stands in a text that puts it another way: the characters of its words alone (房租, 租了个一居室), and
-    words of characters that its own put apart (受了什么伤, 受伤). So no row of the index has to be written anew.
+    Chinese adds forms that another wording would use: the characters of its words alone (房租, 租了个一居室), and
+    words of characters that its own segmentation separates (受了什么伤, 受伤). So no row of the index is rewritten.
     """
     found = terms(question)
     if not has_han(question):
@@ -48,14 +48,14 @@ def asked_terms(question: str) -> list[str]:
 
 
 def _tells(sign: str) -> bool:
-    """Whether a character means something by itself: 租, not 成 or 都."""
+    """Return whether a character is meaningful by itself: 租, not 成 or 都."""
     return sign not in STOPWORDS and sign not in _ASKING and 0 < dictionary_count(sign) < EVERYDAY
 
 
 def document_weights(
     own: Sequence[str], near: Iterable[Sequence[str]] = (), further: Iterable[Sequence[str]] = ()
 ) -> dict[int, float]:
-    """The sparse vector of a message: term id to weight, 0 < weight < 2.2.
+    """Return the sparse vector of a message: term id to weight, 0 < weight < 2.2.
 
     `near` holds the terms of the messages one place before and after it in its session, `further` of those two away.
     """
@@ -71,9 +71,9 @@ def document_weights(
 
 
 def query_weights(asked: Sequence[str], df: Mapping[int, int], n_docs: int) -> dict[int, float]:
-    """The sparse vector of a question: term id to IDF times how often it is asked.
+    """Return the sparse vector of a query: term id to IDF times how often it is asked.
 
-    `df` says, by term id, in how many of the user's `n_docs` messages a term stands *itself* (neighbours not counted);
+    `df`: by term id, in how many of the user's `n_docs` messages a term occurs *itself* (neighbours not counted);
     the inner product with `document_weights` is the BM25 score. The IDF is the one that cannot be negative.
     """
     return {term: count * _idf(df.get(term, 0), n_docs) for term, count in Counter(map(term_id, asked)).items()}
@@ -88,4 +88,4 @@ _ASKING = frozenset(
     哪个 哪個 哪些 哪位 哪年 哪天 谁 誰 几 幾 几个 多少 多少钱 多久 什么时候 何时 时候 時候 是否 有没有
     请问""".split()
 )
-"""Words that make a question of a statement, and stand in no answer."""
+"""Words that turn a statement into a question, and occur in no answer."""

@@ -17,7 +17,7 @@ from core.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class IndexedPassage:
-    """A passage as the index sees it: what it says, and what it stands under."""
+    """A passage as it is indexed: its content, title and headings."""
 
     position: int
     title: str
@@ -26,7 +26,7 @@ class IndexedPassage:
 
 
 def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequence[IndexedPassage]) -> list[Row]:
-    """Index rows of a document's passages. What a passage stands under counts half, as a message's neighbours do."""
+    """Plan the index rows of passages. Title and headings count half, as a message's neighbours do."""
     rows, read = [], cache(terms)  # What many passages stand under is read once.
     for one in passages:
         weights = document_weights(
@@ -48,7 +48,7 @@ def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequ
 
 
 def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[Row]) -> None:
-    """Put what was planned for a document into the index, in the place of what was there. Under `lock`."""
+    """Replace the index rows of a document. Under `lock`."""
     gone, new = removal.forget_passages(tx, str(document_id)), search_index.counted(rows)
     search_index.put(tx, tenant_id, [replace(row, session_id=str(document_id)) for row in rows])
     search_index.count_up(tx, tenant_id, new - gone)
@@ -56,10 +56,10 @@ def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[Row]) -> None:
 
 
 def forget(tx: Tx, document_id: UUID) -> None:
-    """Take a document out of the index. Under `lock`."""
+    """Remove a document from the index. Under `lock`."""
     removal.count_down(tx, removal.forget_passages(tx, str(document_id)))
 
 
 def lock(tx: Tx, user_id: str | None, group_id: str | None) -> None:
-    """Let nobody else write documents of these owners until the transaction ends."""
+    """Serialise writers of documents of these owners until the transaction ends."""
     removal.lock(tx, search_index.shelves(user_id, group_id))

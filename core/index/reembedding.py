@@ -1,4 +1,4 @@
-"""Fills, clears and opens a vector space."""
+"""Opens, fills and clears a vector space."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.index import search_index
-from core.inference.configured_embedder import identity
 from core.inference.embedders import Embedder
+from core.inference.embedding_model import identity
 from core.storage import db
 from core.storage.db import Database
 from core.storage.vector_spaces import FIRST, SCHEMAS, Model, of
 
 PAGE: Final = 256
-"""Rows whose vectors are made at once."""
+"""Rows embedded at once."""
 
 
 CLEARED: Final = 10_000
@@ -24,7 +24,7 @@ CLEARED: Final = 10_000
 
 
 def opened(settings: Settings, pool: int) -> Database:
-    """The tenant-bound role, in the place that holds the vectors of the configured model; else in the first."""
+    """Connect as the tenant-bound role, to the vector space of the configured model; else to the first."""
     model = Model(*identity(settings))
     asking = db.connect(db.app_url(settings), 1)
     try:
@@ -37,9 +37,9 @@ def opened(settings: Settings, pool: int) -> Database:
 
 
 def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[[int], None]) -> int:
-    """Make the vectors that a tenant's rows lack in the place where `database` is; how many.
+    """Embed the rows of a tenant that lack a vector in the vector space of `database`; return how many.
 
-    `told` hears of each page. Read, think, write: a row that is written meanwhile comes with the next page.
+    `told` is called with the size of each page. Rows written meanwhile come with the next page.
     """
     made, after = 0, ("", "", "")
     while True:
@@ -56,7 +56,7 @@ def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[
 
 
 def clear(database: Database, tenant_id: str) -> int:
-    """Remove a tenant's vectors from the place where `database` is, a page a transaction; how many."""
+    """Remove a tenant's vectors from the vector space of `database`, a page a transaction; return how many."""
     cleared, page = 0, CLEARED
     while page == CLEARED:
         with database.tenant(tenant_id) as tx:

@@ -19,7 +19,7 @@ Place = tuple[str, str, int]
 
 
 def forget(tx: Tx, gone: Sequence[Place]) -> int:
-    """Take messages out whose text was erased, which their rows in `messages` show already; how many were in it."""
+    """Remove messages whose text was erased, as their rows in `messages` show already; return how many were indexed."""
     if not gone:
         return 0
     asked = recordset([{"session": session, "id": message_id} for session, message_id, _ in gone])
@@ -30,7 +30,7 @@ def forget(tx: Tx, gone: Sequence[Place]) -> int:
 
 
 def forget_user(tx: Tx, user_id: str) -> int:
-    """Take all that belongs to a user out; how many rows. The rows beside theirs are weighed anew by `weigh_anew`."""
+    """Remove everything of a user; return the number of rows. `weigh_anew` reweights the rows beside theirs."""
     groups = tx.execute(_SHELVED, {"user": user_id}).scalars()
     lock(tx, {shelf for group in [None, *groups] for shelf in search_index.shelves(user_id, group)})
     tx.execute(_UNCOUNT, {"owners": [*search_index.owners(user_id, None), *search_index.shelves(user_id, None)]})
@@ -39,18 +39,18 @@ def forget_user(tx: Tx, user_id: str) -> int:
 
 
 def forget_passages(tx: Tx, document_id: str) -> Counter[tuple[str, int]]:
-    """Take a document's passages out; what they had counted for is yet to be counted down. Under `lock`."""
+    """Remove a document's passages; return what is yet to be counted down. Under `lock`."""
     return search_index.counted(tx.execute(_TAKE_PASSAGES, {"document": document_id}).all())
 
 
 def lock(tx: Tx, shelves: Iterable[str]) -> None:
-    """Let nobody else count passages under these names until the transaction ends: one document counts up and down."""
+    """Serialise counting of passages under these names until the transaction ends: one document counts up and down."""
     for name in sorted(shelves):
         tx.execute(_LOCK_SHELF, {"shelf": name})
 
 
 def count_down(tx: Tx, counts: Mapping[tuple[str, int], int]) -> None:
-    """Take away from the document frequencies; locked in the order in which they are counted up."""
+    """Decrease document frequencies; locked in the order in which they are counted up."""
     pairs = sorted(counts)
     values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
     for statement in (_LOCK, _LESS, _NONE) if counts else ():
@@ -58,7 +58,7 @@ def count_down(tx: Tx, counts: Mapping[tuple[str, int], int]) -> None:
 
 
 def weigh_anew(tx: Tx, gone: Sequence[Place]) -> None:
-    """Rows beside the gone ones had taken words of them."""
+    """Reweight the rows beside removed messages, which had taken words of them."""
     places: defaultdict[str, set[int]] = defaultdict(set)
     for session_id, _, position in gone:
         places[session_id].add(position)
@@ -101,7 +101,7 @@ _OF_GROUPS = text("""
     SELECT type, NULL AS user_id, group_id, own_terms FROM search_index
     WHERE user_id = :user AND type IN ('message', 'document') AND group_id IS NOT NULL
 """)
-"""What counts for others as well; the user's own counts go as a whole."""
+"""Rows that also count for groups; the user's own counts are removed as a whole."""
 
 _FEWER = "unnest(cast(:owners AS text[]), cast(:terms AS int[]), cast(:counts AS int[])) AS f (owner, term, documents)"
 

@@ -15,6 +15,7 @@ from sqlalchemy import text
 from core.errors import Conflict
 from core.index.answer_cues import asks, names, tells_time, told
 from core.index.bm25 import document_weights, message_terms
+from core.index.vector_notation import vector_literal
 from core.language.terms import TERM_IDS, term_id, terms
 from core.sessions import sessions
 from core.sessions.sessions import Session
@@ -22,16 +23,16 @@ from core.storage.db import Tx, recordset
 from core.types import Message
 
 REACH = 2
-"""Places away in its session from which a message still takes words."""
+"""Distance in its session from which a message takes words."""
 
 BATCH = 200
-"""Messages indexed by one dispatch before it lets others have their turn."""
+"""Messages indexed by one dispatch before it yields to others."""
 
 DOCUMENTS = 0
-"""The term under which the number of documents itself is counted; no word has this id."""
+"""Term under which the number of documents is counted; no word has this id."""
 
 EVERYONES = "passages"
-"""The name under which the terms of passages are counted that are the whole tenant's."""
+"""Name under which terms of passages of the whole tenant are counted."""
 
 EMBED_BATCH = 64
 """Texts embedded by one dispatch: half a second of one core."""
@@ -42,7 +43,7 @@ _MOST_NAMES = 2**15 - 1  # what the column holds
 
 @dataclass(frozen=True, slots=True)
 class MemoryEntry:
-    """A memory as the index sees it."""
+    """A memory to be indexed."""
 
     ref: str
     content: str
@@ -52,7 +53,7 @@ class MemoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An index row about to be written."""
+    """An index row to be written."""
 
     type: str
     session_id: str
@@ -72,9 +73,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A row that has no vector yet, and the text to make it from.
+    """A row without a vector, and the text to embed.
 
-    `at`: its time. A passage in whose place another stands meanwhile has another one.
+    `at`: its time. A passage that has been replaced meanwhile has another one.
     """
 
     type: str
@@ -85,7 +86,7 @@ class Unembedded:
 
 
 def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]) -> None:
-    """Index memories by their words, and by their vectors where those are at hand."""
+    """Index memories by their words, and by their vectors if given."""
     rows = []
     for entry in entries:
         words = terms(entry.content)
@@ -98,7 +99,7 @@ def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, ent
 
 
 def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
-    """Index rows of a session's new messages, and of the last two before, which only now have their next neighbours.
+    """Plan the index rows of a session's new messages, and of the last two before, which only now have all neighbours.
 
     `messages` begins far enough before the first new one that each written row knows the words on both sides.
     """
@@ -108,7 +109,7 @@ def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
 
 
 def unindexed(tx: Tx, session: Session) -> list[Message]:
-    """The messages that `plan` needs: the new ones, a batch at most, and those before that they touch."""
+    """Return the messages that `plan` needs: the new ones, a batch at most, and the neighbours before them."""
     before = 2 * REACH
     return sessions.transcript(tx, session.id, after=max(0, session.indexed_to - before), limit=BATCH + before)
 
@@ -127,7 +128,7 @@ def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequen
 
 
 def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:
-    """Rows of these sessions, or documents, that lack a vector, a batch at most; another salt picks others first.
+    """Return rows of these sessions or documents without a vector, a batch at most; another salt picks others first.
 
     Nothing is locked while the model computes, so two workers could choose the same rows; salted, they rarely do.
     """
@@ -136,7 +137,7 @@ def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded
 
 
 def lacking(tx: Tx, after: tuple[str, str, str], limit: int) -> list[Unembedded]:
-    """Rows of a tenant that have no vector, in the order of their keys, from behind one; a page at most."""
+    """Return rows of a tenant without a vector, in the order of their keys, behind one; a page at most."""
     values = {"type": after[0], "session": after[1], "ref": after[2], "limit": limit}
     return [_unembedded(row) for row in tx.execute(_LACKING, values)]
 
@@ -154,38 +155,33 @@ def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]
 
 
 def embedded_text(content: str, speaker: str | None) -> str:
-    """What a message's vector is made from: who says it belongs to it, for people are asked about by name."""
+    """Return the text to embed for a message, with its speaker: people are asked about by name."""
     return f"{speaker}: {content}" if speaker else content
 
 
 def passage_text(title: str, headings: Sequence[str], content: str) -> str:
-    """What a passage's vector is made from: what it stands under says what it is about."""
+    """Return the text to embed for a passage, with title and headings, which say what it is about."""
     return f"{' › '.join(dict.fromkeys((title, *headings)))}\n{content}"
 
 
-def vector_literal(vector: NDArray[np.float32]) -> str:
-    """A vector in pgvector's notation."""
-    return "[" + ",".join([f"{x:.6g}" for x in vector.tolist()]) + "]"
-
-
 def sparse_literal(weights: Mapping[int, float]) -> str:
-    """A sparse vector in pgvector's notation, whose indices begin with 1."""
+    """Return a sparse vector in pgvector's notation, whose indices begin with 1."""
     inside = ",".join(f"{term}:{weight:.5g}" for term, weight in sorted(weights.items()))
     return f"{{{inside}}}/{TERM_IDS}"
 
 
 def owners(user_id: str | None, group_id: str | None) -> list[str]:
-    """The names under which term counts are kept."""
+    """Return the names under which terms are counted."""
     return [f"user:{user_id}"] * (user_id is not None) + [f"group:{group_id}"] * (group_id is not None)
 
 
 def shelves(user_id: str | None, group_id: str | None) -> list[str]:
-    """The names under which those of passages are kept: apart, so that messages weigh what they did without them."""
+    """Return the names for passages: separate, so that they do not change the weights of messages."""
     return [f"passages:{owner}" for owner in owners(user_id, group_id)] or [EVERYONES]
 
 
 def counted(rows: Iterable[Any]) -> Counter[tuple[str, int]]:
-    """In how many of these rows each term stands, by owner; and how many rows there are."""
+    """Count the rows with each term, by owner, and all rows."""
     counts: Counter[tuple[str, int]] = Counter()
     for row in rows:
         for owner in (shelves if row.type == "document" else owners)(row.user_id, row.group_id):
@@ -194,7 +190,7 @@ def counted(rows: Iterable[Any]) -> Counter[tuple[str, int]]:
 
 
 def count_up(tx: Tx, tenant_id: str, counts: Mapping[tuple[str, int], int]) -> None:
-    """Add to the document frequencies; in one order, so that two writers of one user wait instead of deadlocking."""
+    """Increase document frequencies; in one order, so that two writers of one user wait instead of deadlocking."""
     if counts:
         pairs = sorted(counts)
         values = {"owners": [o for o, _ in pairs], "terms": [t for _, t in pairs], "counts": [counts[p] for p in pairs]}
@@ -202,7 +198,7 @@ def count_up(tx: Tx, tenant_id: str, counts: Mapping[tuple[str, int], int]) -> N
 
 
 def put(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
-    """Write rows; of one that is there already the weights alone."""
+    """Write rows; of an existing one only its weights."""
     if rows:
         tx.execute(_PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])})
 
@@ -273,7 +269,7 @@ _TEXTS = """
     LEFT JOIN documents d ON d.id = p.document_id
     WHERE i.embedding IS NULL AND coalesce(m.content, k.content, p.content) IS NOT NULL
 """
-"""Rows without a vector, with what it is made from."""
+"""Rows without a vector, with the text to embed."""
 
 _UNEMBEDDED = text(f"""
     {_TEXTS} AND i.type <> 'memory' AND i.session_id = ANY(:sessions)
@@ -293,7 +289,7 @@ _VECTORS = text("""
 """)
 
 LEXICAL = "-(i.terms <#> cast(:terms AS sparsevec)) AS lexical"
-"""How well the words of a row `i` fit a question."""
+"""Lexical score of a row `i`."""
 
 COSINE = "1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec))"
-"""How near its vector is."""
+"""Its cosine."""

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
-
 import openai
 
 from core.errors import Later, Never
+from core.inference.retry_after import retry_after
 
 RETRIABLE = frozenset({408, 409, 425, 429})
 SERVER_ERROR = 500
 
 LOCKED = frozenset({401, 402, 403, 404})
-"""A wrong key, an unpaid bill, a model of another name: until somebody mends it, all that is asked fails so."""
-
-LONGEST_PAUSE = timedelta(days=30)
-"""Who asks for more patience than this has made a mistake, or is beyond every calendar."""
+"""A wrong key, an unpaid bill, an unknown model: every request fails until somebody corrects it."""
 
 
 def failure(who: str, refusal: openai.APIError) -> Later | Never:
-    """What to do about a refusal: Later on 408, 409, 425, 429, 5xx and a lost connection, Never on any other."""
+    """Map a refusal to Later (408, 409, 425, 429, 5xx, a lost connection) or Never (any other)."""
     if isinstance(refusal, openai.APIConnectionError):
         return Later(f"{who} cannot be reached: {refusal.message}")
     if isinstance(refusal, openai.APIStatusError):
@@ -34,22 +27,9 @@ def failure(who: str, refusal: openai.APIError) -> Later | Never:
 
 
 def is_general(refusal: openai.APIError) -> bool:
-    """Whether any other question would have been refused as well: it is about the endpoint, and not about this one."""
+    """Return whether the refusal concerns the endpoint as a whole, so that any other question would be refused too."""
     if isinstance(refusal, openai.APIConnectionError):
         return True
     if not isinstance(refusal, openai.APIStatusError):
         return False
     return refusal.status_code in RETRIABLE | LOCKED or refusal.status_code >= SERVER_ERROR
-
-
-def retry_after(headers: Mapping[str, str]) -> timedelta | None:
-    """The pause that `Retry-After` asks for, in seconds or as a date (RFC 9110 §10.2.3); None if there is none."""
-    value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
-        return timedelta(seconds=min(float(value), LONGEST_PAUSE.total_seconds()))
-    try:
-        until = parsedate_to_datetime(value)
-        pause = (until if until.tzinfo else until.replace(tzinfo=UTC)) - datetime.now(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return min(max(pause, timedelta()), LONGEST_PAUSE)

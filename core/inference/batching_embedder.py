@@ -18,15 +18,15 @@ import numpy as np
 from core.inference.embedders import Embedder, Floats
 
 TOGETHER: Final = 8
-"""Texts of one pass: from four on a text gets no cheaper, and each waits for the whole pass."""
+"""Texts of one pass: beyond four no text gets cheaper, and each waits for the whole pass."""
 
 SHORT: Final = 400
-"""Characters of a text that goes with others, some hundred tokens: they would have to wait for a longer one."""
+"""Characters of a text that may share a pass, some hundred tokens: others would wait for a longer one."""
 
 
 @dataclass(slots=True, eq=False)
 class _Asked:
-    """A text that waits until its vector is there, or until it may lead a pass."""
+    """A text that waits for its vector, or for its turn to lead a pass."""
 
     text: str
     woken: threading.Event = field(default_factory=threading.Event)
@@ -35,9 +35,9 @@ class _Asked:
 
 
 class GatheredEmbedder:
-    """Embeds what several threads ask for in as many passes as there are cores; what waits goes into the next one.
+    """Batches the texts of several threads into as many passes as there are cores; the rest goes into the next pass.
 
-    Nobody waits for others to come: who finds a pass free takes it. So one alone is as fast as without.
+    A text does not wait for others: if a pass is free it starts at once, so that a single caller loses no time.
     """
 
     def __init__(self, inner: Embedder, passes: int | None = None) -> None:
@@ -66,7 +66,7 @@ class GatheredEmbedder:
         return self._inner.embed(texts) if mine.row is None else mine.row
 
     def _lead(self, mine: _Asked) -> None:
-        """A pass with those who wait, and then the turn of whoever came first of the rest."""
+        """Run a pass with the waiting texts, then hand the lead to the first of the rest."""
         with self._lock:
             together = [mine, *self._waiting[: TOGETHER - 1]]
             del self._waiting[: TOGETHER - 1]

@@ -1,44 +1,25 @@
-"""Structured-output chat client with retries and a call log."""
+"""Protocol of a chat client that answers with JSON of a given shape, and the record of one call."""
 
 from __future__ import annotations
 
-import copy
-import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Protocol, Self, TypeVar
 
-import openai
-from openai.types.chat import ChatCompletionMessageParam
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from core import metrics
-from core.errors import Later, Never
-from core.inference import api_errors, structured_output
-from core.inference.quota import BreakerOpen, Grant, Meter
-from core.inference.structured_output import FORMATS
-from core.inference.token_bucket import LONGEST_BREAK
-from core.language.terms import token_estimate
+from core.inference.quota import Grant
 
 Answer = TypeVar("Answer", bound=BaseModel)
-
-ESTIMATED: Final = "+estimated"
-"""Stands behind the outcome of a call whose tokens the provider did not count."""
-
-SHOWN_AGAIN: Final = 8_000
-"""Characters of a wrong answer that the model gets to see again: enough to mend it, and no second flood."""
-
-REFUSED_FORMAT = re.compile(r"response_format|json_schema|json_object|schema|grammar|guided|structured", re.IGNORECASE)
-"""What endpoints say that do not know a way to ask for JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one call cost and came to; `answer` is kept where it could not be used.
+    """Cost and outcome of one call; `answer` is stored only where it could not be used.
 
-    `outcome`: `ok`, `misshapen`, `truncated`, `declined` (the model would not), `filtered` (somebody before it),
-    `unsupported` (the endpoint does not know the format; asked again in another) or `refused`, with ESTIMATED behind.
+    `outcome`: `ok`, `misshapen`, `truncated`, `declined` (by the model), `filtered` (by the provider before the model),
+    `unsupported` (the endpoint does not know the format; the question is repeated in another) or `refused`; it ends
+    with `+estimated` where the provider did not count the tokens.
     """
 
     model: str
@@ -51,209 +32,17 @@ class Call:
 
 
 OnCall = Callable[[Call], None]
-Talk = Sequence[ChatCompletionMessageParam]
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What came back: the words, why they ended, and what was counted."""
+class Client(Protocol):
+    """Asks one model."""
 
-    text: str
-    ended: str | None
-    declined: str | None
-    usage: tuple[int, int] | None
+    @property
+    def model(self) -> str:
+        """Name of the model, as the provider knows it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """An answer that cannot be used: what it was, and what to tell the model; None: it would say the same again."""
-
-    outcome: str
-    answer: str
-    fault: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is put to a model: under which prompt's name, in which words, for which shape; who hears of each call."""
-
-    prompt: str
-    talk: Talk
-    shape: type[Any]
-    on_call: OnCall
-
-
-class Client:
-    """Asks a model for JSON of a given shape, and once more with what was wrong if the shape is missed."""
-
-    def __init__(
-        self, base_url: str | None, api_key: str, model: str, timeout_s: float, meter: Meter | None = None
-    ) -> None:
-        self.model = model
-        # The ledger tries again and honours Retry-After, so the client must not do so underneath it.
-        self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
-        self._meter = meter
-        self._grant: Grant | None = None
-        # Which of FORMATS the endpoint has been found to know, by shape: it may refuse one shape for its own sake.
-        self._formats: dict[str, int] = {}
-
-    def under(self, grant: Grant | None) -> Client:
-        """The same client, whose calls are paid from what was granted to one job; it shares all that was learnt."""
-        bound = copy.copy(self)
-        bound._grant = grant  # noqa: SLF001 - of its own kind
-        return bound
+    def under(self, grant: Grant | None) -> Self:
+        """Return the same client with its calls paid from one job's grant."""
 
     def ask(self, prompt: str, system: str, text: str, shape: type[Answer], on_call: OnCall) -> Answer:
-        """The model's answer as `shape`. Later: refused for now. Never: it missed the shape twice."""
-        if self._grant is None:
-            return self.under(Grant()).ask(prompt, system, text, shape, on_call)
-        talk: list[ChatCompletionMessageParam] = [
-            {"role": "system", "content": system},
-            {"role": "user", "content": text},
-        ]
-        answer: Answer | Wrong = self._once(Question(prompt, talk, shape, on_call))
-        if isinstance(answer, Wrong) and answer.fault is not None:
-            said = answer.answer[:SHOWN_AGAIN] or "(nothing)"
-            talk += [{"role": "assistant", "content": said}, {"role": "user", "content": answer.fault}]
-            answer = self._once(Question(f"{prompt}+repair", talk, shape, on_call))
-        if isinstance(answer, Wrong):
-            raise Never(f"{self.model} missed the shape of the answer: {answer.outcome}. {answer.fault or ''}".strip())
-        return answer
-
-    def _once(self, question: Question) -> Any:
-        """The answer, or what is Wrong with it; an endpoint that does not know the format is asked in a plainer one."""
-        while True:
-            form = FORMATS[self._formats.get(question.shape.__name__, 0)]
-            if self._meter:
-                self._meter.enter(self._grant_of())
-            began = time.perf_counter()
-            try:
-                said = _said(self._create(question, form))
-            except openai.APIError as refusal:
-                self._refused(question, form, began, refusal)
-                continue
-            except ValueError:
-                said = Said("", None, None, None)  # It says that it is JSON, and is none.
-            return self._judged(question, began, said)
-
-    def _create(self, question: Question, form: str) -> Any:
-        system, *rest = question.talk
-        if form != FORMATS[0]:
-            words = f"{system.get('content')}\n\n{structured_output.instruction(question.shape)}"
-            system = {"role": "system", "content": words}
-        asked: Any = (
-            {} if form == FORMATS[-1] else {"response_format": structured_output.response_format(question.shape, form)}
-        )
-        return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **asked)
-
-    def _judged(self, question: Question, began: float, said: Said) -> Any:
-        answer = _judge(said, question.shape)
-        used = said.usage or _estimate(question.talk, said)
-        mark = "" if said.usage else ESTIMATED
-        if isinstance(answer, Wrong):
-            self._tell(question, answer.outcome, began, answer.answer, used, mark)
-        else:
-            self._tell(question, "ok", began, None, used, mark)
-        if self._meter:
-            self._meter.answered(self._grant_of(), sum(used))
-        return answer
-
-    def _refused(self, question: Question, form: str, began: float, refusal: openai.APIError) -> None:
-        """Go on in a plainer format where that was all; else Later or Never."""
-        if form != FORMATS[-1] and _is_of_format(refusal):
-            self._formats[question.shape.__name__] = FORMATS.index(form) + 1
-            self._tell(question, "unsupported", began, _text(str(refusal)))
-            if self._meter:
-                self._meter.answered(self._grant_of(), 0)
-            return
-        self._tell(question, "refused", began, _text(str(refusal)))
-        error = api_errors.failure(f"The model {self.model}", refusal)
-        if api_errors.is_general(refusal):
-            raise self._later(error) from refusal
-        if self._meter:
-            self._meter.answered(self._grant_of(), 0)
-        raise error from refusal
-
-    def _later(self, error: Later | Never) -> Later:
-        """Counts for the breaker; where that opens, the work waits for it and loses no attempt."""
-        after = min(error.after, LONGEST_BREAK) if isinstance(error, Later) and error.after else None
-        alone = self._meter.refused(self._grant_of(), after) if self._meter else None
-        return Later(error.detail, after) if alone is None else BreakerOpen(error.detail, max(alone, after or alone))
-
-    def _tell(
-        self,
-        question: Question,
-        outcome: str,
-        began: float,
-        answer: str | None,
-        used: tuple[int, int] = (0, 0),
-        mark: str = "",
-    ) -> None:
-        latency_ms = (time.perf_counter() - began) * 1000
-        metrics.MODEL_CALLS.labels(self.model, outcome).inc()
-        metrics.MODEL_TOKENS.labels(self.model, "input").inc(used[0])
-        metrics.MODEL_TOKENS.labels(self.model, "output").inc(used[1])
-        question.on_call(Call(self.model, question.prompt, outcome + mark, latency_ms, *used, answer))
-
-    def _grant_of(self) -> Grant:
-        return self._grant or Grant()
-
-
-def _said(reply: Any) -> Said:
-    """What the model said; nothing, where something else than a model answered."""
-    choices = getattr(reply, "choices", None)
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = getattr(first, "message", None)
-    return Said(
-        _text(getattr(message, "content", None)),
-        getattr(first, "finish_reason", None),
-        _text(getattr(message, "refusal", None)) or None,
-        _usage(getattr(reply, "usage", None)),
-    )
-
-
-def _judge(said: Said, shape: type[Any]) -> Any:
-    """The answer in it, or what is Wrong."""
-    if said.declined is not None:
-        fault = (
-            "It is only to be written down what the text says, or that it says nothing. Answer with JSON of the shape."
-        )
-        return Wrong("declined", said.declined, fault)
-    if said.ended == "content_filter":
-        return Wrong("filtered", said.text, None)
-    cut_off = said.ended == "length"
-    try:
-        return structured_output.read(said.text, shape, whole=not cut_off)
-    except ValidationError as error:
-        if cut_off:
-            fault = "That was cut off at its greatest length. Answer again, complete and shorter: what matters most."
-            return Wrong("truncated", said.text, fault)
-        return Wrong("misshapen", said.text, structured_output.mend(error))
-
-
-def _is_of_format(refusal: openai.APIError) -> bool:
-    """Whether it was the format that was refused, and not the question."""
-    return isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError) and bool(
-        REFUSED_FORMAT.search(str(refusal))
-    )
-
-
-def _usage(usage: Any) -> tuple[int, int] | None:
-    """Tokens asked and answered, where they were counted."""
-    counted = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    asked, told = (number if isinstance(number, int) and number >= 0 else 0 for number in counted)
-    return (asked, told) if asked else None
-
-
-def _estimate(talk: Talk, said: Said) -> tuple[int, int]:
-    asked = sum(token_estimate(str(one.get("content", ""))) for one in talk)
-    return asked, token_estimate(said.text or said.declined or "")
-
-
-def _text(content: Any) -> str:
-    """What a model wrote, as text that can be kept; some endpoints answer a list of parts."""
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        content = "".join(part for part in parts if isinstance(part, str))
-    # Half a surrogate pair is no text, and PostgreSQL keeps no U+0000.
-    return content.encode(errors="replace").decode().replace("\x00", "\ufffd") if isinstance(content, str) else ""
+        """Return the model's answer as `shape`. Later: refused for now. Never: the shape was missed twice."""

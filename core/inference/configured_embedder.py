@@ -9,14 +9,16 @@ import numpy as np
 from core import plugins
 from core.config import Settings
 from core.errors import Never
-from core.inference.embedders import Embedder, Floats, HashEmbedder, LocalEmbedder, OpenAIEmbedder, local_model_path
+from core.inference.embedders import Embedder, Floats, HashEmbedder
+from core.inference.local_embedder import LocalEmbedder, local_model_path
+from core.inference.openai_embedder import OpenAIEmbedder
 
 Open = Callable[[Settings], Embedder]
-"""Makes an embedder of the settings; what a package names under the entry points `imprint.embedders`."""
+"""Builds an embedder from the settings; a package registers it under the entry points `imprint.embedders`."""
 
 
 def embedder(settings: Settings) -> Embedder:
-    """The embedder of this installation; nothing is loaded before its first text. Raises Misconfigured."""
+    """Return the embedder of this installation; nothing is loaded before its first text. Raises Misconfigured."""
     match settings.embedding:
         case "local":
             return LocalEmbedder()
@@ -31,7 +33,7 @@ def embedder(settings: Settings) -> Embedder:
 
 
 class _Foreign:
-    """An embedder of another package, whose vectors are looked at before they are stored."""
+    """An embedder of a plug-in, whose vectors are checked before they are stored."""
 
     def __init__(self, plugin: str, inner: Embedder) -> None:
         """`plugin`: its name among the entry points."""
@@ -50,14 +52,8 @@ class _Foreign:
         return rows
 
 
-def identity(settings: Settings) -> tuple[str, int]:
-    """Name and dimension of the model, as stored with the data."""
-    chosen = embedder(settings)
-    return chosen.name, chosen.dimension
-
-
 def require_model(settings: Settings) -> None:
-    """Misconfigured: nobody brings the embedder that is set, or the local model is not installed."""
+    """Raise Misconfigured where the configured embedder has no plug-in, or the local model is not installed."""
     if settings.embedding == "local":
         local_model_path()
     elif settings.embedding not in plugins.OWN[plugins.EMBEDDERS]:

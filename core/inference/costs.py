@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Final
 
 from sqlalchemy import text
 
 from core.storage.db import Tx
-from core.types import Json
-
-By = Literal["rule", "agent", "user", "model"]
-"""What calls are added up by."""
-
-KINDS: Final[tuple[By, ...]] = get_args(By)
+from core.types import Json, SpendKey
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a tenant has used on this day (UTC), in tokens and in the currency of the prices; `ends_at`: the day's end.
+    """Tokens and cost (in the prices' currency) that a tenant has used on this day (UTC), which ends at `ends_at`.
 
-    The same day and the same sums as `budget.tokens_today` and `budget.cost_today` in conditions of rules.
+    Same day and sums as `budget.tokens_today` and `budget.cost_today` in rule conditions.
     """
 
     tokens: int
@@ -30,12 +25,12 @@ class Spent:
 
 
 def spent_today(tx: Tx) -> Spent:
-    """What the tenant of this transaction has used today, all calls of all its dispatches."""
+    """Sum up today's calls of the tenant of this transaction, over all its dispatches."""
     row = tx.execute(_TODAY).one()
     return Spent(row.tokens, row.cost, row.ends_at)
 
 
-def of(tx: Tx, by: By, since: datetime | None, until: datetime | None, limit: int) -> Json:
+def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, limit: int) -> Json:
     """Calls with their tokens and their cost, the dearest first, and all together; `until` is excluded.
 
     `key` is None where there is none: a call on account of no rule, or of an event without a user. `latency_ms_p95`:
@@ -56,7 +51,7 @@ _TODAY = text("""
     FROM model_calls
     WHERE tenant_id = current_setting('imprint.tenant') AND at >= date_trunc('day', now(), 'UTC')
 """)
-"""By the index on tenant and time: it reads the calls of the day and no others."""
+"""Uses the index on tenant and time: only the calls of the day are read."""
 
 _COSTS = text("""
     WITH calls AS (
@@ -79,4 +74,4 @@ _COSTS = text("""
     ORDER BY is_total DESC, cost DESC, input_tokens DESC, key NULLS LAST
     LIMIT :limit + 1
 """)
-"""The dearest, and before them all together: also what is beyond the limit."""
+"""The total, then the most expensive groups; the total includes groups beyond the limit."""

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from core.inference.embedding_model import DIMENSION
+
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 
-DIMENSION = 384
 MAX_TOKENS = 256  # what the model was trained on; a longer text is cut there
 _HEADS = 12
 _LAYERS = 6
@@ -86,7 +87,7 @@ class MiniLM:
         self._tokenizer.enable_truncation(MAX_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row of length 1 for each text, in the order given; texts of like length go through together."""
+        """Return one row of length 1 for each text, in the order given; texts of similar length share a pass."""
         tokens = [self._tokenizer.encode(text).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for batch in batches([len(ids) for ids in tokens]):

@@ -76,7 +76,7 @@ _SEAM: Final = re.compile(r"^([a-z]+)-(?=\d)")
 
 
 def window(model: str) -> int:
-    """Tokens that a model reads at once, by its name: `gpt-4o-2024-08-06`, `openai/gpt-4o`, `llama3.1:8b`.
+    """Return the context window in tokens of a model, by its name: `gpt-4o-2024-08-06`, `openai/gpt-4o`, `llama3.1:8b`.
 
     Raises:
         Invalid: at `/model`, for a name of no family that is known; it lists the families.
@@ -89,20 +89,20 @@ def window(model: str) -> int:
 
 
 def vocabulary(model: str) -> str | None:
-    """The vocabulary in which a model counts (`o200k_base`); None where nobody has published it."""
+    """Return the vocabulary in which a model counts (`o200k_base`); None where none is published."""
     found = known(model)
     return found.vocabulary if found else None
 
 
 def known(model: str) -> Model | None:
-    """The family with the longest name that `model` is or begins with, up to a `-`, `:`, `@` or `_`."""
+    """Return the family with the longest name that `model` is or begins with, up to a `-`, `:`, `@` or `_`."""
     name = _plain(model)
     ends = [at for at, sign in enumerate(name) if sign in "-:@_"]
     return next((MODELS[part] for end in (len(name), *reversed(ends)) if (part := name[:end]) in MODELS), None)
 
 
 def _plain(model: str) -> str:
-    """A name without whose model it is, where it runs, and how it is spelt."""
+    """Return the model's name without vendor, host and spelling variants."""
     name = model.strip().lower().rsplit("/", 1)[-1].removeprefix("ft:").removeprefix("meta-")
     return _SEAM.sub(r"\1", _VENDOR.sub("", name) if _VENDOR.match(name) else name)
 
@@ -118,7 +118,7 @@ def _models() -> dict[str, Model]:
 
 
 def _counted_as(family: str, counted: dict[str, str]) -> str:
-    """The family whose vocabulary it shares: itself, or the longest that it begins with."""
+    """Return the family whose vocabulary it shares: itself, or the longest that it begins with."""
     fits = [one for one in counted if family == one or family.startswith(f"{one}-")]
     return max(fits, key=len, default="")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sqlalchemy import text
@@ -22,10 +22,16 @@ from core.inference.token_bucket import Answer, Level, Limits, Need
 from core.storage.db import Database, Tx
 
 OPENAI = "https://api.openai.com/v1"
-"""Where a client asks that is not told where."""
+"""Base URL of a client without one."""
+
+BREAKER_FAILURES: Final = 5
+"""Refusals in a row after which no worker asks the model for a while: fewer happen by chance under load."""
+
+BREAKER_PAUSE: Final = timedelta(seconds=30)
+"""How long that while is: providers count their limits by the minute."""
 
 ONE = Need(1, 0)
-"""A call as long as nobody knows its tokens."""
+"""Need of a call whose tokens are not known yet."""
 
 
 class BreakerOpen(Later):
@@ -34,7 +40,7 @@ class BreakerOpen(Later):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who counts requests and tokens (host and model), and what may be asked of it."""
+    """A provider (host and model) that counts requests and tokens, with its limits."""
 
     name: str
     limits: Limits
@@ -42,7 +48,7 @@ class Provider:
 
 @dataclass(slots=True)
 class Grant:
-    """What was taken out of the bucket for one job and is not used yet; `probe`: it tries for all others."""
+    """Tokens taken out of the bucket for one job and not used yet; `probe`: its calls test the provider."""
 
     left: Need = field(default_factory=lambda: Need(0, 0))
     probe: bool = False
@@ -59,10 +65,10 @@ def provider(settings: Settings) -> Provider:
     limits = Limits(
         requests=settings.llm_requests_per_minute,
         tokens=settings.llm_tokens_per_minute,
-        failures=settings.llm_breaker_failures,
-        pause=timedelta(seconds=settings.llm_breaker_seconds),
+        failures=BREAKER_FAILURES,
+        pause=BREAKER_PAUSE,
         # It may wait for its answer as long as any, and then has as long again to say so.
-        probe=timedelta(seconds=settings.llm_timeout_seconds + settings.llm_breaker_seconds),
+        probe=timedelta(seconds=settings.llm_timeout_seconds) + BREAKER_PAUSE,
     )
     return Provider(f"{where.netloc.rpartition('@')[2]}/{settings.llm_model}", limits)
 
@@ -186,7 +192,7 @@ _LOCK = text("""
     FROM (SELECT requests, tokens, filled_at, failures, open_until FROM providers WHERE name = :name FOR UPDATE)
         AS locked
 """)
-"""The time is taken above the lock: below it, it would be that of before the wait."""
+"""The time is read above the lock: below it, it would be from before the wait."""
 
 _BEGIN = text("""
     INSERT INTO providers (name, requests, tokens, filled_at, failures, open_until)

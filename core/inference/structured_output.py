@@ -23,10 +23,10 @@ STRING_FORMATS: Final = frozenset("date-time date time duration email hostname i
 """Formats that strict mode knows."""
 
 TRIED: Final = 300
-"""Places at which JSON is looked for: where a failure is said to be costs the length of the text each time."""
+"""Positions at which JSON is tried; each failure costs the length of the text."""
 
 MENDED: Final = 10
-"""Faults that are named to a model at once."""
+"""Faults named to a model at once."""
 
 _DECODER = json.JSONDecoder()
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
@@ -34,13 +34,13 @@ _THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 
 
 def schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The JSON Schema of a shape as strict mode wants it: every field required, no others, no unknown keyword."""
+    """Return the JSON Schema of a shape in strict mode: every field required, no others, no unknown keyword."""
     found: dict[str, Any] = _strict(shape.model_json_schema())
     return found
 
 
 def response_format(shape: type[BaseModel], form: str) -> dict[str, Any]:
-    """What to send as `response_format`, in one of the FORMATS that has any."""
+    """Return the value of `response_format` for one of the FORMATS that has any."""
     if form == "json_object":
         return {"type": "json_object"}
     named = {"name": shape.__name__.lower(), "strict": True, "schema": schema(shape)}
@@ -48,13 +48,13 @@ def response_format(shape: type[BaseModel], form: str) -> dict[str, Any]:
 
 
 def instruction(shape: type[BaseModel]) -> str:
-    """The shape in words, for an endpoint that does not take it otherwise."""
+    """Describe the shape in words, for an endpoint that does not take it otherwise."""
     written = json.dumps(schema(shape), ensure_ascii=False, separators=(",", ":"))
     return f"Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{written}"
 
 
 def read(raw: str, shape: type[Shape], *, whole: bool = True) -> Shape:
-    """The answer in what a model wrote: all of it, or the JSON within a fence or prose that fits.
+    """Read the answer from a model's text: all of it, or the JSON within a fence or prose that fits.
 
     Of several that fit, the longest. `whole` false: it was cut off, so that a piece which fits proves nothing.
 
@@ -75,7 +75,7 @@ def read(raw: str, shape: type[Shape], *, whole: bool = True) -> Shape:
 
 
 def mend(error: ValidationError) -> str:
-    """What to tell a model about its answer."""
+    """Describe to a model the faults of its answer."""
     faults = [f"{'/'.join(map(str, e['loc'])) or 'the answer'}: {e['msg']}" for e in error.errors(include_url=False)]
     return "Answer again, with JSON of the asked shape alone. Wrong were: " + "; ".join(faults[:MENDED])
 

@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 MINUTE = 60.0
-"""Seconds for which a limit is given, and so many seconds' worth a full bucket holds."""
+"""Seconds of a limit's period; a full bucket holds one period's worth."""
 
 LONGEST_BREAK = timedelta(hours=1)
-"""Who asks to be left alone for longer is asked again after this: a wrong date must not stop all work."""
+"""Longest pause that a provider may ask for: a wrong date must not stop all work."""
 
 LOOK_AGAIN = timedelta(seconds=2)
-"""How long the others wait while one tries: it may be back at once."""
+"""How long other jobs wait while one probes the provider."""
 
 Verdict = Literal["admitted", "probe", "requests", "tokens", "breaker"]
 """`probe`: let in as the one that tries whether the provider answers again. The last three: what is lacking."""
@@ -24,7 +24,7 @@ Verdict = Literal["admitted", "probe", "requests", "tokens", "breaker"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may be asked a minute (None: as much as one likes), and when nobody asks for a while.
+    """Requests and tokens allowed per minute (None: unlimited), and how long a refusing provider is left alone.
 
     `failures`: refusals in a row that open the breaker; `pause`: how long it stays open; `probe`: how long the one
     that tries may take before another may.
@@ -50,19 +50,19 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What something takes out of the bucket."""
+    """Requests and tokens that a job takes out of the bucket."""
 
     requests: float
     tokens: float
 
     def without(self, other: Need) -> Need:
-        """What is left of it, never below nothing."""
+        """Subtract what was used; never below zero."""
         return Need(max(0.0, self.requests - other.requests), max(0.0, self.tokens - other.tokens))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether it may begin, and if not, for how long not: until the bucket holds enough, or somebody may try."""
+    """Admission, or the time to wait until the bucket holds enough or a probe is allowed."""
 
     verdict: Verdict
     wait: timedelta = timedelta()
@@ -78,7 +78,7 @@ def full(limits: Limits, now: datetime) -> Level:
 
 
 def filled(level: Level, limits: Limits, now: datetime) -> Level:
-    """What has flown in since; a clock that went back gives and takes nothing."""
+    """Return the bucket refilled up to now; a clock set back changes nothing."""
     seconds = max(0.0, (now - level.filled_at).total_seconds())
     return replace(
         level,
@@ -135,12 +135,12 @@ def give(level: Level, limits: Limits, spare: Need) -> Level:
 
 
 def answered(level: Level) -> Level:
-    """It answers: the breaker closes."""
+    """Close the breaker: the provider answers again."""
     return replace(level, failures=0, open_until=None)
 
 
 def refused(level: Level, limits: Limits, now: datetime, after: timedelta | None = None) -> Level:
-    """It refused once more; often enough, or where one had just tried, the breaker opens for at least `after`."""
+    """Count one more refusal; after several, or of a probe, open the breaker for at least `after`."""
     failures = level.failures + 1
     if failures < limits.failures:
         return replace(level, failures=failures)

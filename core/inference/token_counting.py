@@ -67,7 +67,7 @@ _FILES: Final = {
 """Vocabularies that tiktoken can open, and the SHA-256 of their files: it would fetch anew what does not fit."""
 
 _ORIGIN: Final = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
-"""Where tiktoken takes them from; it names the files in its cache after that."""
+"""Source of tiktoken's files; their names in its cache are derived from it."""
 
 ESTIMATED: Final = frozenset("o200k_base cl100k_base llama3 llama4 qwen deepseek tekken".split())
 
@@ -106,9 +106,9 @@ class Estimate:
 
 
 def counter(model: str | None = None) -> Counter:
-    """Who counts for a model: its vocabulary if tiktoken and it are on this machine, else the estimate.
+    """Return the token counter of a model: its vocabulary where tiktoken and that are installed, else the estimate.
 
-    The network is never asked: a vocabulary is there only if tiktoken's cache (`TIKTOKEN_CACHE_DIR`) holds its file.
+    The network is never used: a vocabulary must be in tiktoken's cache (`TIKTOKEN_CACHE_DIR`).
     """
     name = vocabulary(model) if model else None
     return (_opened(name) if name in _FILES else None) or _estimate(name if name in ESTIMATED else ANY)
@@ -131,7 +131,7 @@ def cut(text: str, limit: int, counter: Counter, mark: str = "…") -> str:
 
 
 def longest(text: str, limit: int, counter: Counter, mark: str = "") -> int:
-    """How many characters of `text` have room within `limit` tokens together with `mark` behind them."""
+    """Return how many characters of `text` fit into `limit` tokens together with `mark` behind them."""
     low, high = 0, min(len(text), max(0, limit) * _WIDEST)
     while low < high:
         middle = (low + high + 1) // 2
@@ -143,7 +143,7 @@ def longest(text: str, limit: int, counter: Counter, mark: str = "") -> int:
 
 
 def _ends(text: str, room: int) -> tuple[int, ...]:
-    """Where to cut within `room` characters, the best place first."""
+    """Return places to cut within `room` characters, the best first."""
     sentences = [found.end() for found in _SENTENCE.finditer(text, room * 2 // 3, room)]
     words = [found.start() for found in _SPACE.finditer(text, room // 3, room)]
     return tuple(places[-1] for places in (sentences, words) if places)
@@ -168,9 +168,9 @@ def _estimate(of: str) -> Estimate:
 
 
 class _Costs(dict[str, int]):
-    """What pieces of text cost at the most, in tokens: those that were measured at once, all others when asked for.
+    """Upper bounds of the tokens of pieces of text: measured ones at once, all others on first use.
 
-    Of what is asked for nothing is kept: it is what people say.
+    Costs computed on use are not cached: they would hold what people say.
     """
 
     def __init__(self, of: str) -> None:
@@ -210,7 +210,7 @@ def _run(run: str, kind: str) -> int:
 
 
 class _Weights:
-    """What was measured, from `token_weights.json`: the most that any vocabulary takes.
+    """The weights measured into `token_weights.json`: the most tokens that any vocabulary takes.
 
     `words`: the tokens of a word with the space before it, and without. `marks`: those of frequent punctuation.
     `pairs`: of other runs, by their neighbours, in `_UNIT`ths of a token. `digits`: how many one token holds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
@@ -99,7 +100,11 @@ PLAIN: Final = (
 """Words that stand in everybody's talk: of people, time, feeling, saying, wanting, and what fits any thing."""
 
 
-PLAIN_STEMS: Final = frozenset(term for word in PLAIN for term in terms(word))
+@cache
+def plain_stems() -> frozenset[str]:
+    """Return the stems of `PLAIN`: at import they would cost every process the Chinese dictionary."""
+    return frozenset(term for word in PLAIN for term in terms(word))
+
 
 PLAIN_ZH: Final = frozenset(
     """

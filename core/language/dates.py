@@ -13,6 +13,7 @@ from enum import StrEnum
 
 import dateparser
 
+from core.language.lazy_regex import lazy_regex
 from core.memoize import remembered
 
 PARSED = 2_048
@@ -28,7 +29,7 @@ NUMBERS_ZH = {c: n for n, c in enumerate("零一二三四五六七八九十")} |
 
 
 class Precision(StrEnum):
-    """How exactly a date is known."""
+    """Precision of a date."""
 
     DAY = "day"
     WEEK = "week"
@@ -39,7 +40,7 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A date in a text: where it stands, what it means, and how to write it so that it stays true."""
+    """A date in a text: its position, its value, and an absolute form."""
 
     start: int
     end: int
@@ -54,7 +55,7 @@ _DAYNAMES = "mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)
 _MONTHNAMES = "|".join(MONTHS)
 _MONTH_SHORT = _MONTHNAMES + "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 
-_ENGLISH = re.compile(
+_ENGLISH = lazy_regex(
     r"(?<![\w-])(?P<lead>(?:since|from|until|till|by|before|after|for|of|during|about|roughly|around|"
     r"over|on|in|at|through|"
     r"to)\s+)?(?:"
@@ -73,15 +74,15 @@ _ENGLISH = re.compile(
     r")(?![\w-])",
     re.IGNORECASE,
 )
-_IN_MONTH = re.compile(
+_IN_MONTH = lazy_regex(
     rf"(?<![\w-])(?P<lead>in|since|until|till|by|during|early in|late in|back in) (?P<bare>(?:early |mid-?|"
     rf"late )?(?P<name>{'|'.join(m for m in MONTHS)}))\b(?!,? \d)",
 )
-_ON_DAY = re.compile(rf"(?<![\w-])(?P<lead>on|since|until|till|by) (?P<name>{_DAYNAMES})(?!\w|s\b)", re.IGNORECASE)
-_IN_UNITS = re.compile(rf"(?<![\w-])in {_NUM} (?P<unit>day|week|month|year)s?(?!\w| of\b)", re.IGNORECASE)
-_IN_YEAR = re.compile(r"(?<![\w-])(?:in|since|until|back in|by|around) (?P<year>(?:19[3-9]\d|20[0-4]\d))(?!\w)")
+_ON_DAY = lazy_regex(rf"(?<![\w-])(?P<lead>on|since|until|till|by) (?P<name>{_DAYNAMES})(?!\w|s\b)", re.IGNORECASE)
+_IN_UNITS = lazy_regex(rf"(?<![\w-])in {_NUM} (?P<unit>day|week|month|year)s?(?!\w| of\b)", re.IGNORECASE)
+_IN_YEAR = lazy_regex(r"(?<![\w-])(?:in|since|until|back in|by|around) (?P<year>(?:19[3-9]\d|20[0-4]\d))(?!\w)")
 
-_PAST_HINT = re.compile(
+_PAST_HINT = lazy_regex(
     r"\b(?:was|were|had|did|went|got|came|saw|met|made|took|gave|bought|"
     r"won|lost|began|left|became|ran|found|told|felt|"
     r"put|cut|hit|quit|sold|built|flew|broke|fell|grew|held|hurt|kept|"
@@ -92,14 +93,14 @@ _PAST_HINT = re.compile(
     r"prepared|interested|worried)\w{2,}ed)\b",
     re.IGNORECASE,
 )
-_FUTURE_HINT = re.compile(
+_FUTURE_HINT = lazy_regex(
     r"\b(?:will|(?<!was )(?<!were )going to|plan(?:s|ning)?|hop(?:e|es|ing) to|want(?:s)? to|looking forward|"
     r"upcoming|am \w+ing|"
     r"are \w+ing|"
     r"is \w+ing|would like|intend|shall|about to|due|deadline)\b",
     re.IGNORECASE,
 )
-_ARRANGED = re.compile(
+_ARRANGED = lazy_regex(
     r"\b(?:signed (?:\w+ )?up (?:for|to)|(?:booked|reserved|scheduled)|registered (?:for|to)|enrolled (?:in|on|for)|"
     r"planned|(?:tickets?|flights?|invitation|invited|appointment|reservation|entry|place) (?:for|to|at|on|in)|"
     r"arranged|having (?:\w+ ){1,3}(?:done|out|[a-z]{3,}ed)|postponed|rescheduled|delayed|(?:got|been|was) bumped|"
@@ -112,22 +113,22 @@ _ARRANGED = re.compile(
     re.IGNORECASE,
 )
 """What was done already, for a day that is still to come."""
-_STANDS_AHEAD = re.compile(
+_STANDS_AHEAD = lazy_regex(
     r"\b(?:is|are|have|has|starts?|begins?|leaves?|fly|flies|arrives?|opens?|ends?|returns?|needs?)\b", re.IGNORECASE
 )
 """Verbs that with a day of the week, and in the present, speak of the coming one ("my exam is on Monday")."""
-_RECURS = re.compile(
+_RECURS = lazy_regex(
     r"\b(?:birthday|anniversary|name day)(?: always)? (?:is|falls|comes)(?: always)?(?: on| in)?$|"
     r"\bbirthday[,:]$|"
     r"\b(?:birthday|anniversary) \(?(?:on|in)$|\bborn(?: on| in)?$|\bevery(?: year)?(?: on| in)?$",
     re.IGNORECASE,
 )
-_RECURS_AFTER = re.compile(
+_RECURS_AFTER = lazy_regex(
     r"^(?: is [^.;!?]{0,30}|, (?:my|his|her|our|their) (?:\w+'s )?)\b(?:birthday|"
     r"anniversary|name day)\b",
     re.IGNORECASE,
 )
-_YEAR_SAID = re.compile(r"\d{4}")
+_YEAR_SAID = lazy_regex(r"\d{4}")
 LONGEST_READ = 4_000
 """Characters in which dates are looked for: each match looks at all of them, which takes n² steps."""
 JUST_PAST = timedelta(days=14)
@@ -135,7 +136,7 @@ JUST_PAST = timedelta(days=14)
 
 
 def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[Found]:
-    """The dates in the first LONGEST_READ characters of `text`, in order, without overlaps, as said at `said_at`."""
+    """Return the dates in the first LONGEST_READ characters of `text`, in order, without overlaps."""
     text = text[:LONGEST_READ]
     found = sorted(_chinese(text, said_at) if chinese else _english(text, said_at), key=lambda f: (f.start, -f.end))
     kept: list[Found] = []
@@ -146,12 +147,12 @@ def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[Found]:
 
 
 def day(when: datetime, language: str) -> str:
-    """A day as `language` ("en" or "zh") writes it: "4 February 2026"."""
+    """Return a day as `language` ("en" or "zh") writes it: "4 February 2026"."""
     return _day_zh(when) if language == "zh" else _day_name(when)
 
 
 def written_out(text: str, found: list[Found]) -> str:
-    """`text` with each date in a form that does not depend on when it was said."""
+    """Return `text` with each date in a form that does not depend on when it was said."""
     for one in reversed(found):
         text = text[: one.start] + one.text + text[one.end :]
     return text
@@ -187,7 +188,7 @@ Resolved = tuple[datetime, Precision, str]
 
 
 def _placed(match: re.Match[str], text: str, when: datetime, precision: Precision, shown: str) -> Found:
-    """Without its own preposition after another one, before a possessive, and as the subject of a sentence."""
+    """Build a date; its preposition is dropped after another, before a possessive and in a subject."""
     lead, start = match["lead"], match.start()
     bare = re.sub(r"^(?:on|in) ", "", shown)
     if precision is Precision.WEEK and text[match.end() :].startswith(("'s", "’s")):
@@ -332,11 +333,11 @@ def _parsed(phrase: str, base_day: str, *, future: bool) -> datetime | None:
     )
 
 
-_CLAUSE_END = re.compile(r"[,;:]| (?:and|but|so|because|then) (?=I\b|we\b|my\b|it\b|he\b|she\b|they\b)|[-–—] ")
+_CLAUSE_END = lazy_regex(r"[,;:]| (?:and|but|so|because|then) (?=I\b|we\b|my\b|it\b|he\b|she\b|they\b)|[-–—] ")
 
 
 def _looks_ahead(match: re.Match[str]) -> bool:
-    """Whether the date is one to come: by its own clause, else by the sentence; no sign at all means that it is."""
+    """Return whether the date lies ahead, by its own clause, else by the sentence; without a sign it does."""
     if re.match(r"(?:since|back in)\b", match["lead"] or "", re.IGNORECASE):
         return False
     text, at = match.string, match.start()
@@ -347,7 +348,7 @@ def _looks_ahead(match: re.Match[str]) -> bool:
 
 
 def _sign(said: str, at: int) -> bool | None:
-    """Whether the sign that stands last before `at`, or else first after it, points ahead; None where there is none."""
+    """Return whether the last sign before `at`, or else the first after it, points ahead; None without a sign."""
     regexes = ((_PAST_HINT, False), (_FUTURE_HINT, True), (_ARRANGED, True))
     signs = [(found.end(), ahead) for regex, ahead in regexes for found in regex.finditer(said)]
     before = [sign for sign in signs if sign[0] <= at]
@@ -355,7 +356,7 @@ def _sign(said: str, at: int) -> bool | None:
 
 
 def _recurs(match: re.Match[str]) -> bool:
-    """Whether the date names a day of every year, a birthday, so that no year belongs to it."""
+    """Return whether the date recurs every year, as a birthday does, and so gets no year."""
     lead, before = match["lead"] or "", match.string[: match.start()]
     return bool(_RECURS.search(f"{before}{lead}".rstrip()) or _RECURS_AFTER.search(match.string[match.end() :]))
 
@@ -426,7 +427,7 @@ _STEP_ZH = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 _YEARS_ZH = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _UNITS_ZH = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
 
-_CHINESE = re.compile(
+_CHINESE = lazy_regex(
     r"(?P<day>大前天|大后天|前天|前晚|昨天|昨日|昨晚|今天|今日|今早|今晚|明天|明早|明晚|明日|"
     r"(?<!以)后天(?!天))(?:的)?(?P<part>早上|上午|中午|下午|晚上)?"
     r"|(?P<step>上上|下下|上|这|本|下)(?:个)?(?P<span>周末|(?:周|星期|"
@@ -446,7 +447,7 @@ _CHINESE = re.compile(
     r"[一二三四五六七八九十]{1,3})[日号]"
     r"(?=之?前|去|回|到|就|要|开始|交|还|面试|考|走|飞|出发|返|搬|上午|下午|晚上|中午|早上)"
 )
-_HABITUAL_ZH = re.compile(
+_HABITUAL_ZH = lazy_regex(
     r"每|隔|只有(?=周|星期|礼拜)|(?:周|星期|礼拜)[一二三四五六日天](?:老|总|得|才|没空|固定|照常)|[课班球操琴团会](?:时间)?[^，]{0,4}(?:换|改|挪|调)(?:成|到|在)?(?=周|星期|礼拜)|通常|一般|平时|经常|常常|总是|习惯|固定|[逢都]|往常|老是|不再|"
     r"(?:周|星期|礼拜)[一二三四五六日天](?:(?:[上下]午|早上|晚上)?[、和跟与]|"
     r"[到至])?(?:周|星期|礼拜)?[一二三四五六日天](?!天)|"
@@ -455,16 +456,16 @@ _HABITUAL_ZH = re.compile(
     r"早上|晚上|中午)?(?:去|做|打|跑|练|上|游|学)"
 )
 """Signs that a day of the week stands for all of its kind: “每周二和周四”, “通常在周一”."""
-_AHEAD_ZH = re.compile(
+_AHEAD_ZH = lazy_regex(
     r"[订定约]好了|(?:婚期|日子|时间)?定了|要|会(?!议)|将|打算|计划|准备|想|即将|马上|快[到要]|报名|[订预约]了|"
     r"预[订约定]|机票|车票|门票|的票|约好|安排|截止|到期|改成|改到|[挪推换调延]到|推迟|延期|提前|交稿|预产期"
 )
-_PAST_ZH = re.compile(r"了|过(?!年|节|生日)|刚|已经|曾|以前|当时|那年|[从自]")
-_RECURS_ZH = re.compile(r"(?:生日|纪念日|忌日)(?:都|就|总)?(?:是|在|：|:)?$|每年(?:的)?$")
-_RECURS_AFTER_ZH = re.compile(r"^(?:是|就是)?[^，。！？；]{0,8}(?:生日|纪念日|忌日)|^(?:出生|生的|生人)")
+_PAST_ZH = lazy_regex(r"了|过(?!年|节|生日)|刚|已经|曾|以前|当时|那年|[从自]")
+_RECURS_ZH = lazy_regex(r"(?:生日|纪念日|忌日)(?:都|就|总)?(?:是|在|：|:)?$|每年(?:的)?$")
+_RECURS_AFTER_ZH = lazy_regex(r"^(?:是|就是)?[^，。！？；]{0,8}(?:生日|纪念日|忌日)|^(?:出生|生的|生人)")
 
 
-_QUOTED_ZH = re.compile(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉|“[^“”]{0,400}”|「[^「」]{0,400}」|『[^『』]{0,400}』")
+_QUOTED_ZH = lazy_regex(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉|“[^“”]{0,400}”|「[^「」]{0,400}」|『[^『』]{0,400}』")
 """Titles and quotations, of which nothing is rewritten: 《八月炮火》 is no month."""
 
 
@@ -543,7 +544,7 @@ def _absolute_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) ->
 
 
 def _of_month_zh(day: int, base: datetime, *, ahead: bool | None) -> Resolved:
-    """A day without its month: of this month, or of the next one where it is over and nothing tells of the past."""
+    """Resolve a day without month: in this month, or in the next if it is over and nothing marks the past."""
     start = _midnight(base).replace(day=1)
     when = start.replace(day=day)
     if when.date() < base.date() and ahead is not False:
@@ -552,7 +553,7 @@ def _of_month_zh(day: int, base: datetime, *, ahead: bool | None) -> Resolved:
 
 
 def _of_year_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) -> Resolved:
-    """A month or day without its year: the nearest one where no 了 or 要 tells the tense, for the verb does not."""
+    """Resolve a month or day without year: the nearest one unless 了 or 要 marks the tense."""
     start = _midnight(base).replace(day=1)
     day = match["mday"] or match["mday2"]
     years = [_dated_zh(start.replace(year=base.year + step), match["month"], day) for step in (-1, 0, 1)]

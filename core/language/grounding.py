@@ -17,7 +17,7 @@ LONGEST: Final = 1_200
 
 
 def bounded(narrative: str, name: str, sources: Sequence[str]) -> bool:
-    """Whether a retelling keeps to its sources: it names its person, and no number, name or address from elsewhere."""
+    """Return whether a retelling names its person, and no number, name or address that its sources lack."""
     if name not in narrative or len(narrative) > LONGEST:
         return False
     said = "\n".join([name, *sources]).casefold()
@@ -28,7 +28,7 @@ def bounded(narrative: str, name: str, sources: Sequence[str]) -> bool:
 
 
 def clipped(said: str, most: int = QUOTED) -> str:
-    """A text on one line, cut at a word where it is longer."""
+    """Return a text on one line, cut at a word where it is longer."""
     line = " ".join(said.split())
     if len(line) <= most:
         return line

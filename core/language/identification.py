@@ -1,4 +1,4 @@
-"""Whether Latin letters are English: what is written in another language is not read by English rules."""
+"""Detection of English among texts in Latin letters; the English rules read no other language."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _LETTERS = re.compile(r"[àâçèéêëîïôœùûäöüßñáíóúãõåæø�
 
 
 def is_foreign(sentence: str) -> bool:
-    """Whether a sentence in Latin letters is another language than English, by its small words."""
+    """Return whether a sentence in Latin letters is another language than English, by its small words."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(sentence)]
     # Names and places say nothing: "St. Pölten", "La Paz".
     small = [

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 
+from core.language.lazy_regex import lazy_regex
 from core.language.terms import terms
 
-HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+HAN = lazy_regex(r"[\u3400-\u9fff\uf900-\ufaff]")
 _LETTER = rf"(?:(?!{HAN.pattern})[^\W_])"
-TOKEN = re.compile(
+TOKEN = lazy_regex(
     rf"(?<!\w)[+-]?\d+(?:[.,:/-]\d+)*(?![a-zA-Z])|[〇零一二三四五六七八九十百千万亿两]{{1,20}}"
     rf"(?=[年月日号点个岁次元块只名位本辆天周])"
     rf"|{HAN.pattern}|{_LETTER}+(?:[-.'/+]{_LETTER}+)*|[^\w\s]"
 )
-THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-NUMERAL = re.compile(r"[〇零一二三四五六七八九十百千万亿两]+")
+THOUSANDS = lazy_regex(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+NUMERAL = lazy_regex(r"[〇零一二三四五六七八九十百千万亿两]+")
 NUMERALS = dict(zip("〇零一二两三四五六七八九十", "0 0 1 2 2 3 4 5 6 7 8 9 10".split(), strict=True))
 
 FORMS = tuple(
-    (re.compile(pattern, re.IGNORECASE), form)
+    (lazy_regex(pattern, re.IGNORECASE), form)
     for pattern, form in (
         (r"\bcan't\b|\bcannot\b", "can not"),
         (r"\bwon't\b", "will not"),
@@ -100,7 +101,7 @@ BEING = {
 }  # fmt: skip
 
 ARTICLES = frozenset("a an another one".split())
-PLURAL = re.compile(r"^[a-z]{2,}[^s\W\d]s$")
+PLURAL = lazy_regex(r"^[a-z]{2,}[^s\W\d]s$")
 BOUND = frozenset(
     "might may could would should will shall must can maybe perhaps probably almost nearly partly only if unless until "
     "till before after against except instead than from under over between".split()
@@ -165,7 +166,7 @@ SYNONYMS = {
 }
 """Words that stand for each other, by their stems."""
 
-PLEASANTRY = re.compile(
+PLEASANTRY = lazy_regex(
     r"(?:hi|hello|hey|thanks?|thankyou|goodmorning|goodevening|goodnight|bye|goodbye|ok|okay|yes|no|sure|great|please"
     r"|welcome|cool|nice|you|so|much|very|alot|there|again|all|are|你好|您好|谢谢|好的|再见|早上好|晚安|嗯|哈|啊|了|您|你)*"
 )

@@ -42,7 +42,7 @@ class Weights:
     bytes: array[int]
 
     def logit(self, features: AbstractSet[str]) -> float:
-        """The log-odds of a sentence with these features, each of which counts 1/√n."""
+        """Return the log-odds of a sentence with these features, each of which counts 1/√n."""
         total = sum(self.bytes[bucket] for bucket in buckets(features))
         return self.bias + self.scale * total / math.sqrt(max(len(features), 1))
 
@@ -63,7 +63,7 @@ def buckets(features: Iterable[str]) -> list[int]:
 
 
 def of(text: str, language: str, longest: int = LONGEST_WORDS) -> set[str]:
-    """The n-grams of a sentence: words in English ("en"), characters in Chinese ("zh"); numbers are alike."""
+    """Return the n-grams of a sentence: words in English ("en"), characters in Chinese ("zh"); numbers are alike."""
     if language == "zh":
         plain = _NUMBER_ZH.sub("#", _SPACE.sub(" ", text))
         return {one.replace(" ", "") or "_" for one in _grams(["^", *plain, "$"], LONGEST_CHARACTERS)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from core.language.lazy_regex import lazy_regex
+
 LONGEST = 400
 """Characters. What runs on for longer is pasted text, not something a person says about themselves."""
 LONGEST_ASSERTED = 4_000
@@ -16,34 +18,34 @@ ABBREVIATIONS = frozenset(
     "sep sept oct nov dec".split()
 )
 
-_BLOCKS = re.compile(r"```.*?(?:```|\Z)|^[^\S\n]*>[^\n]*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
-_END = re.compile(
+_BLOCKS = lazy_regex(r"```.*?(?:```|\Z)|^[^\S\n]*>[^\n]*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
+_END = lazy_regex(
     r"(?<=[.!?…])\s+|(?<=[.!?…])[\"'”’)\]]+\s+(?![a-z])|(?<=[。！？；])[”’」』）]*\s*|\n+|"
     r"(?<=[\U0001F300-\U0001FAFF])\s+(?=[A-Z])"
 )
-_LAST_WORD = re.compile(r"(\S+)\.$")
-_CJK = re.compile(r"[\u4e00-\u9fff]")
-_EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_LAST_WORD = lazy_regex(r"(\S+)\.$")
+_CJK = lazy_regex(r"[\u4e00-\u9fff]")
+_EMOJI = lazy_regex(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
+_BULLET = lazy_regex(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
-_QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)[‘'][^'’]{3,}?['’](?!\w)|「[^」]*」|『[^』]*』")
-_SPEECH_EN = re.compile(
+_QUOTED = lazy_regex(r"[\"“][^\"”]*[\"”]|(?<!\w)[‘'][^'’]{3,}?['’](?!\w)|「[^」]*」|『[^』]*』")
+_SPEECH_EN = lazy_regex(
     r"\b(?:says?|said|saying|told|tells?|inform(?:s|ed)|announce[sd]|I quote|mumbled|muttered|asked|asks|"
     r"replied|wrote|writes|shouted|yelled|whispered|claims?|claimed|"
     r"quotes?|quoted|goes|reads?|sings?|sang|lyrics?|line|according to)\b",
     re.IGNORECASE,
 )
-_SPEECH_ZH = re.compile(
+_SPEECH_ZH = lazy_regex(
     r"(?:说|问|喊|写道|回答|告诉我|表示|台词|歌词)(?:过|了|道)?[:：,，]?\s*[“\"「『]|听说|据说|(?:他|"
     r"她|人家|朋友|老板|有人)说"
 )
-_REPORTED = re.compile(
+_REPORTED = lazy_regex(
     r"\b(?:says?|said|told (?:me|us|him|her|them)|claims?|claimed|thinks?|thought|believes?|asked (?:me )?(?:if|"
     r"whether))"
     r"(?: that)? (?:I|my|we)\b|^(?:he|she|they|someone|somebody|people|everyone|[A-Z]\w+) (?:says?|said|told|"
     r"claims?)\b|\bas (?:the (?:song|saying|poem|quote|line) (?:says|goes)|they say)\b",
 )
-_HYPOTHETICAL_EN = re.compile(
+_HYPOTHETICAL_EN = lazy_regex(
     r"^(?:even )?(?:if|what if|suppose|supposing|imagine|assume|assuming|say|let's say|let us say|pretend|unless|"
     r"in case|"
     r"whether|had I|were I|hypothetically|should I)\b"
@@ -57,11 +59,11 @@ _HYPOTHETICAL_EN = re.compile(
     r"|\bI (?:almost|nearly) \w+ed\b|\bmaybe (?:I|we)\b|\bperhaps (?:I|we)\b|\bjust kidding\b|\bkidding\b",
     re.IGNORECASE,
 )
-_HYPOTHETICAL_ZH = re.compile(
+_HYPOTHETICAL_ZH = lazy_regex(
     r"如果|假如|要是|假设|万一|倘若|要不是|我(?:真)?希望我|但愿|恨不得|(?:真|好)想(?:变成|当个|是)|"
     r"就好了|比如说?|例如|梦见|梦到|开玩笑|也许我|可能会|说不定"
 )
-_QUESTION_EN = re.compile(
+_QUESTION_EN = lazy_regex(
     r"^(?:and |so |but |or |hey |well |oh |also |then )*(?:what|how|why|when|where|who|whom|whose|which|do|does|"
     r"did|is|are|am|was|were|can|could|"
     r"would|will|should|shall|have you|has|had you|any|anything|isn't|aren't|don't you|didn't|wanna|"
@@ -69,11 +71,11 @@ _QUESTION_EN = re.compile(
     r".*\b(?:you|your|I|we|it|he|she|they|the|this|that|there|my)\b",
     re.IGNORECASE,
 )
-_QUESTION_ZH = re.compile(
+_QUESTION_ZH = lazy_regex(
     r"[吗呢么](?:[。.!！]|$)|^(?:请问|怎么|什么|为什么|哪|谁|几|多少|能不能|可不可以|是不是|有没有)|"
     r"(?:怎么样|怎么办|怎么做|好不好|行不行|对不对)(?:[。.]|$)"
 )
-_REQUEST = re.compile(
+_REQUEST = lazy_regex(
     r"^(?:please |now |ok |okay |then )*(?:write|draft|compose|create|generate|translate|summari[sz]e|rewrite|"
     r"explain|act as|tell me|give me|help me|show me|"
     r"make (?:me|a|it|this)|list|describe|fix|find|suggest|recommend|correct|proofread|edit|convert|pretend|"
@@ -81,31 +83,31 @@ _REQUEST = re.compile(
     r"(?!.*\b(?:from now on|going forward|always|in future|in the future|every time|whenever)\b)",
     re.IGNORECASE,
 )
-_ASKING_TAIL = re.compile(
+_ASKING_TAIL = lazy_regex(
     r"^(?P<said>.{8,}?)(?:[,;—–]| - |\.\.\.)\s*(?:so |and |but |do you |then )?(?:what|how|why|when|where|who|"
     r"which|can|could|would|will|"
     r"do|does|did|is|are|have|any|should|got)\b[^,;]*\?$",
     re.IGNORECASE,
 )
-_ASKING_TAIL_ZH = re.compile(
+_ASKING_TAIL_ZH = lazy_regex(
     r"^(?P<said>.{4,}?)[，,](?:[^，,]*(?:吗|呢|什么|怎么|哪|谁|几|多少|能不能|可以|推荐|有没有)[^，,]*)[？?]$"
 )
 
 
-_LEAD_IN = re.compile(
+_LEAD_IN = lazy_regex(
     r"^(?P<lead>[A-Za-z][^:.;!?\"“”]{0,60}):\s+(?=(?:please|and|but|so|just|always|never|do not|don['’]t|from now on|"
     r"call me|i|i['’](?:m|ve|ll|d)|im|we|we['’](?:re|ve|ll)|my|our|last|yesterday|today|next)\b)",
     re.IGNORECASE,
 )
-_LEAD_IN_ZH = re.compile(r"^(?P<lead>[^：:，。！？“「]{1,12})[：:]\s*(?=我|请|以后|不要|别|记住|从现在|每次)")
-_NO_LEAD_IN = re.compile(
+_LEAD_IN_ZH = lazy_regex(r"^(?P<lead>[^：:，。！？“「]{1,12})[：:]\s*(?=我|请|以后|不要|别|记住|从现在|每次)")
+_NO_LEAD_IN = lazy_regex(
     r"\b(?:sa(?:y|ys|id|ying)|tells?|told|ask(?:s|ed)?|wr(?:ite|ites|ote)|repl(?:y|ies|ied)|thinks?|thought|he|"
     r"she|they|who|translat\w+|rewrite|rephrase|correct|proofread|examples?|quotes?|quoted|subject|title|lyrics?|song|"
     r"prompt|text|sentences?|phrase|story|character|role|dialogue|e-?mail|letter|message|review|post|tweet|caption|"
     r"summari[sz]e|draft|scenario|imagine|suppose|pretend|joke|motto|slogan|question|task)\b|[说问写讲喊回译例题句诗歌信]",
     re.IGNORECASE,
 )
-_TOLD_SOMETHING = re.compile(
+_TOLD_SOMETHING = lazy_regex(
     r"^I (?:have )?(?:said|told|asked|wrote|replied) (?:\S+ ){0,6}?(?!(?:me|him|her|them|us|you|that|this)$)\w+$",
     re.IGNORECASE,
 )
@@ -117,25 +119,25 @@ _LEAD_WORDS = frozenset(
     "rules preference preferences request problem".split()
 )
 """What may stand alone before a colon; any other single word there is the name of someone who is quoted."""
-_STATED_ITSELF = re.compile(
+_STATED_ITSELF = lazy_regex(
     r"^(?!.*\b(?:before|as|when|while|since|after|until|for|about|of|in|on)\b).*\b(?:I|we|my|our)\b|我", re.IGNORECASE
 )
 """Words before a colon that are a statement and not a lead-in: "My writing is going well:"."""
 
 
-_REQUEST_ZH = re.compile(
+_REQUEST_ZH = lazy_regex(
     r"^(?:请|麻烦你?|帮忙)?(?:帮我|给我|替我)?(?:写|翻译|总结|生成|起草|解释|列出|列|介绍|修改|润色|查|画|把)(?!完|了)[^，,]*$"
 )
-_STANDING_ZH = re.compile(r"以后|每次|总是|一直|始终|从现在|今后")
+_STANDING_ZH = lazy_regex(r"以后|每次|总是|一直|始终|从现在|今后")
 
 
 def is_chinese(text: str) -> bool:
-    """Whether `text` is to be read as Chinese: Han characters make up a fifth of it or more."""
+    """Return whether `text` is to be read as Chinese: Han characters make up a fifth of it or more."""
     return len(_CJK.findall(text)) * 5 >= len(text.strip()) > 0
 
 
 def split(text: str) -> list[str]:
-    """The sentences of `text` in order, trimmed, without code, links, quoted lines and list marks."""
+    """Return the sentences of `text` in order, trimmed, without code, links, quoted lines and list marks."""
     pieces: list[str] = []
     for raw in _END.split(_BLOCKS.sub(" ", text)):
         piece = _BULLET.sub("", raw or "").strip()
@@ -153,7 +155,7 @@ def _is_abbreviation(piece: str) -> bool:
 
 
 def asserted(sentence: str) -> str | None:
-    """The part of `sentence` that says something is so, without emoji: all of it, what precedes a question, or None."""
+    """Return the asserting part of `sentence` without emoji: all, the part before a question, or None."""
     short = len(sentence) <= LONGEST_ASSERTED
     told = _without_lead_in(_EMOJI.sub(" ", sentence).strip()) if short else None
     if told is None:
@@ -175,7 +177,7 @@ def asserted(sentence: str) -> str | None:
 
 
 def _without_lead_in(sentence: str) -> str | None:
-    """`sentence` without a few words and a colon before it ("One thing:"); None where they say that it is quoted."""
+    """Strip an introduction with a colon ("One thing:"); return None if it announces a quotation."""
     found = _LEAD_IN.match(sentence) or _LEAD_IN_ZH.match(sentence)
     if found is None:
         return sentence
@@ -183,29 +185,29 @@ def _without_lead_in(sentence: str) -> str | None:
     if _TOLD_SOMETHING.match(lead):
         return sentence
     words = lead.lower().split()
-    quoted = found.re is _LEAD_IN and len(words) == 1 and words[0] not in _LEAD_WORDS
+    quoted = found.re.pattern == _LEAD_IN.pattern and len(words) == 1 and words[0] not in _LEAD_WORDS
     if quoted or len(words) > 9 or _NO_LEAD_IN.search(lead) or _REQUEST.match(lead):
         return None
     return sentence if _STATED_ITSELF.search(lead) else sentence[found.end() :]
 
 
 def is_request(sentence: str) -> bool:
-    """Whether a sentence only asks for something to be done once."""
+    """Return whether a sentence only asks for something to be done once."""
     return is_request_zh(sentence) if is_chinese(sentence) else bool(_REQUEST.match(sentence))
 
 
 def is_request_zh(sentence: str) -> bool:
-    """Whether a Chinese sentence only asks for something to be done once."""
+    """Return whether a Chinese sentence only asks for something to be done once."""
     return bool(_REQUEST_ZH.match(sentence)) and not _STANDING_ZH.search(sentence)
 
 
 def is_hypothetical(sentence: str) -> bool:
-    """Whether `sentence` speaks of what is not so: a condition, a wish, a dream, a joke, an example."""
+    """Return whether `sentence` speaks of what is not so: a condition, a wish, a dream, a joke, an example."""
     return bool((_HYPOTHETICAL_ZH if is_chinese(sentence) else _HYPOTHETICAL_EN).search(sentence))
 
 
 def is_quoted(sentence: str) -> bool:
-    """Whether `sentence` gives someone else's words: a quotation with a verb of speech, or reported speech."""
+    """Return whether `sentence` gives someone else's words: a quotation with a verb of speech, or reported speech."""
     if is_chinese(sentence):
         return bool(_SPEECH_ZH.search(sentence))
     if _REPORTED.search(sentence):
@@ -216,22 +218,22 @@ def is_quoted(sentence: str) -> bool:
 
 
 def is_mostly_quoted(sentence: str) -> bool:
-    """Whether more than half of `sentence` stands in quotation marks."""
+    """Return whether more than half of `sentence` is in quotation marks."""
     return sum(map(len, _QUOTED.findall(sentence))) * 2 > len(sentence)
 
 
-_BESIDES_ZH = re.compile(r"^(?:请|麻烦|能不能|可以)?(?:帮我|给我|替我|推荐|告诉我|教我)[^，,。]*[，,]\s*(?=我)")
-_LEAD_ZH = re.compile(
+_BESIDES_ZH = lazy_regex(r"^(?:请|麻烦|能不能|可以)?(?:帮我|给我|替我|推荐|告诉我|教我)[^，,。]*[，,]\s*(?=我)")
+_LEAD_ZH = lazy_regex(
     r"^(?:对了|嗯+|哦+|啊|不过|但是|而且|所以|然后|另外|还有|顺便说一下|说实话|老实说|是的|好的|"
     r"哈哈+|没错)[，,、！!\s]*"
 )
-_ELIDED_ZH = re.compile(
+_ELIDED_ZH = lazy_regex(
     r"^(?=(?:最近|昨[天晚]|前天|今[天早]|上周|上个?月|去年|经常|每[天周晚早]|一直|打算|准备|刚刚?|"
     r"平时|正在|已经)[^他她它你您这那]*$)(?!.*我)(?!.*(?:天气|下雨|股市|新闻))"
 )
 
 
 def cleaned_zh(sentence: str) -> str:
-    """Chinese without what leads into a statement, and with the 我 put back that speech leaves out."""
+    """Strip introductory words from Chinese, and restore an omitted 我."""
     sentence = sentence.replace("本人", "我")
     return _ELIDED_ZH.sub("我", _BESIDES_ZH.sub("", _LEAD_ZH.sub("", sentence)), count=1)

@@ -7,7 +7,7 @@ from typing import Final
 
 
 def american(word: str) -> str:
-    """A word of small letters in American spelling, in which British and American ones are compared."""
+    """Return a word of small letters in American spelling, in which British and American ones are compared."""
     if word in _ALONE:
         return _ALONE[word]
     if not _VARIED.search(word):

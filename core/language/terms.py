@@ -9,7 +9,7 @@ import re
 import threading
 import unicodedata
 import warnings
-from functools import lru_cache
+from functools import cache
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -17,12 +17,8 @@ import Stemmer
 
 TERM_IDS = 999_999_937  # the largest prime below 1e9, the number of dimensions a pgvector sparsevec may have
 
-# A combining mark (a vowel of Devanagari, say) belongs to its word; `\w` leaves it out.
-_MARKS = "".join(chr(code) for code in range(0x370, 0x10000) if unicodedata.category(chr(code)).startswith("M"))
 _HAN = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff"  # Thai … Khmer, Japanese kana
-_RUN = rf"(?:(?![{_HAN}{_UNSPACED}])[^\W_][{_MARKS}]*)+"
-_WORD = re.compile(rf"(?P<han>[{_HAN}]+)|(?P<unspaced>[{_UNSPACED}]+)|(?P<word>{_RUN}(?:['.,:/@_+#&-]{_RUN})*)")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _PARTS = re.compile(r"['.,:/@_+#&-]+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -41,26 +37,26 @@ STOPWORDS = frozenset(
 
 
 def terms(text: str) -> list[str]:
-    """The terms of `text` in reading order, repeats kept: stems, numbers, ids whole and in parts, Chinese words."""
+    """Return the terms of `text` in order, with repeats: stems, numbers, ids whole and in parts, Chinese words."""
     found: list[str] = []
-    for match in _WORD.finditer(_normal(text)):
+    for match in _word().finditer(_normal(text)):
         found.extend(_SPLIT[match.lastgroup or "word"](match.group()))
     return [term[:_LONGEST] for term in found]
 
 
 def term_id(term: str) -> int:
-    """The place of a term in a sparse vector: 1 … 999,999,937, the same on every machine and in every version."""
+    """Return the index of a term in a sparse vector: 1 … 999,999,937, the same on all machines and versions."""
     return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "big") % TERM_IDS + 1
 
 
 def stem(word: str) -> str:
-    """The term of one English word in small letters, as `terms` finds it."""
+    """Return the term of one English word in small letters, as `terms` finds it."""
     found: str = _OWN.stemmer.stemWord(word)
     return found[:_LONGEST]
 
 
 def token_estimate(text: str) -> int:
-    """About how many tokens a language model counts: 4 ASCII characters are one, as is one of any other script.
+    """Return about how many tokens a language model counts: 4 ASCII characters are one, as is one of any other script.
 
     Meant for budgets, so it errs upwards: accented Latin and Cyrillic text takes fewer than it says.
     """
@@ -69,18 +65,27 @@ def token_estimate(text: str) -> int:
 
 
 def has_han(text: str) -> bool:
-    """Whether Chinese characters (or the kanji of Japanese) are in it."""
+    """Return whether Chinese characters (or the kanji of Japanese) are in it."""
     return re.search(f"[{_HAN}]", text) is not None
 
 
 def dictionary_count(word: str) -> int:
-    """How often a Chinese word stood in the texts its dictionary was made of; 0: it has no such word."""
+    """Return the count of a Chinese word in the corpus of the dictionary; 0 if it has no such word."""
     count: int = _segmenter().FREQ.get(word, 0)
     return count
 
 
+@cache
+def _word() -> re.Pattern[str]:
+    """Return the pattern of a word, a run of Han, or a run of a script without spaces."""
+    # A combining mark (a vowel of Devanagari, say) belongs to its word; `\w` leaves it out.
+    marks = "".join(chr(code) for code in range(0x370, 0x10000) if unicodedata.category(chr(code)).startswith("M"))
+    run = rf"(?:(?![{_HAN}{_UNSPACED}])[^\W_][{marks}]*)+"
+    return re.compile(rf"(?P<han>[{_HAN}]+)|(?P<unspaced>[{_UNSPACED}]+)|(?P<word>{run}(?:['.,:/@_+#&-]{run})*)")
+
+
 def _normal(text: str) -> str:
-    """One form for what looks alike: compatibility characters, accents, typographic apostrophes, case."""
+    """Normalise compatibility characters, accents, typographic apostrophes and case."""
     if text.isascii():
         return text.lower()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.replace("\u2019", "'").casefold()))
@@ -88,7 +93,7 @@ def _normal(text: str) -> str:
 
 
 def _spaced(word: str) -> list[str]:
-    """A word between spaces. One with a digit or an @ is an id, a date, a price: kept whole and in its parts."""
+    """Return the terms of a word between spaces; an id, date or price (a digit or an @) whole and in parts."""
     if _THOUSANDS.fullmatch(word):
         return [word.replace(",", "")]
     parts = [part for part in _PARTS.split(word) if part and part not in STOPWORDS]
@@ -102,12 +107,12 @@ def _stems(words: list[str]) -> list[str]:
 
 
 def _unspaced(run: str) -> list[str]:
-    """Characters two by two, for scripts without spaces that no dictionary is at hand for."""
+    """Return pairs of characters, for scripts without spaces and without a dictionary here."""
     return [first + second for first, second in pairwise(run)] or [run]
 
 
 def _chinese(run: str) -> list[str]:
-    """Dictionary words and the shorter ones inside them; what is in no dictionary (names) by one and two characters.
+    """Return dictionary words with shorter ones inside them; unknown words (names) by one and two characters.
 
     jieba's guess at unknown words is off: it cuts the same name differently in a question and in an answer.
     """
@@ -124,9 +129,9 @@ def _stands_alone(word: str) -> bool:
     return len(word) == 1 and word not in STOPWORDS
 
 
-@lru_cache(maxsize=1)
+@cache
 def _segmenter() -> Any:
-    """A jieba tokenizer with its dictionary: 0.9 s and 100 MB, so paid only once Chinese text is here.
+    """Return a jieba tokenizer with its dictionary: 0.9 s and 100 MB, so paid only once Chinese text is here.
 
     Filled by hand: jieba's own way logs, and trusts a marshalled cache that anyone may have put into /tmp.
     """

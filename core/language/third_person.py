@@ -1,4 +1,4 @@
-"""What someone says of themselves, said about them: "I moved, my sister helped" → "Ada moved, Ada's sister helped".
+"""First person to third person: "I moved, my sister helped" → "Ada moved, Ada's sister helped".
 
 The speaker is the name wherever they are meant, so that every verb keeps one number. Only a word that is certainly the
 speaker is replaced; a sentence in which that is not certain is kept as a quotation.
@@ -10,21 +10,22 @@ import re
 
 from core.language.chinese_household import KIN as KIN_ZH
 from core.language.english_verbs import ADVERBS, BASE_VERBS, LY_VERBS, PRESENT_ED, UNCHANGED
+from core.language.lazy_regex import lazy_regex
 
-_SELF = re.compile(r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫]) ?", re.IGNORECASE)
-_CALLED = re.compile(r"(?:(?:please|just|you can|you may) )*call me (?!.*\b(?:again|not|instead)\b)", re.IGNORECASE)
-_AFTER_NAME = re.compile(r",? and |,? but |[,，。.!]\s*|$", re.IGNORECASE)
+_SELF = lazy_regex(r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫]) ?", re.IGNORECASE)
+_CALLED = lazy_regex(r"(?:(?:please|just|you can|you may) )*call me (?!.*\b(?:again|not|instead)\b)", re.IGNORECASE)
+_AFTER_NAME = lazy_regex(r",? and |,? but |[,，。.!]\s*|$", re.IGNORECASE)
 _KIN = (
     r"(?:[Mm]y|[Oo]ur) (?!(?:[a-z]+ )?(?:wife|husband|partner|m[ou]m|mother|dad|father|sister|brother|son|daughter|"
     r"friend|boss|roommate|neighbou?r|cousin|uncle|aunt|kids?|parents|dog|"
     r"cat) (?!and\b)[a-z])(?:[a-z]+(?:-[a-z]+)? ){0,2}?[a-z]+(?: [A-Z][a-z]+)?"
 )
 _CLAUSE = r"(?:^|(?<=, )|(?<=\band )|(?<=\bbecause )|(?<=\bso )|(?<=\bwhen )|(?<=\bthat )|(?<=\bwhere )|(?<=\bsince ))"
-_JOINT = re.compile(
+_JOINT = lazy_regex(
     rf"{_CLAUSE}(?:(?P<first>{_KIN}) and I\b|(?:[Mm]e|I) and (?P<second>{_KIN})(?= [a-z])|"
     rf"(?P<named>[A-Z][a-z]+) and I\b)(?! am\b| was\b)"
 )
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     r"[\"“][^\"“”]*[\"”]|(?<!\w)[‘'](?=\w)[^‘’'\n]{2,}[’'](?!\w)|"  # what is quoted stays as it is
     r"[A-Za-z]+(?:'[a-z]+)?(?![\w-])|"
     r"\w+(?:[-.'’/]\w+)*|[^\w\"“]+|."
@@ -44,19 +45,19 @@ _NUMBERED = frozenset(
 _NEVER_PERSON = _NUMBERED & frozenset(
     "war type phase stage volume vol vitamin factor act scene grade tier appendix annex figure fig exhibit".split()
 )
-_COLLECTIVE = re.compile(
+_COLLECTIVE = lazy_regex(
     r"\b(?:we|us|our)\b.*\b(?:both|all|each other|one another|together|met|split up|broke up|between us|couple)\b|"
     r"\b(?:both|all|each|most|some|none|one|either|neither|two|three|four|five|six) of us\b|"
     r"\bwe are (?:now |all |also |just )?(?:a |an |the |two|three|four|five|six|seven|\d)",
     re.IGNORECASE,
 )
 """What several people are or do among themselves, which is not true of one of them."""
-_REFLEXIVE = re.compile(r"\b(?:myself|ourselves|yourself)\b", re.IGNORECASE)
-_ALONE = re.compile(r"\b(?:all )?by (?:myself|ourselves)\b", re.IGNORECASE)
-_STRESSED = re.compile(
+_REFLEXIVE = lazy_regex(r"\b(?:myself|ourselves|yourself)\b", re.IGNORECASE)
+_ALONE = lazy_regex(r"\b(?:all )?by (?:myself|ourselves)\b", re.IGNORECASE)
+_STRESSED = lazy_regex(
     r"(?<=\w),? (?:myself|ourselves)(?=[.!,;]|$| (?:and|but|last|in|on|at|this|every)\b)", re.IGNORECASE
 )
-_OBJECT_VERB = re.compile(
+_OBJECT_VERB = lazy_regex(
     r"\b(?:taught|teach|treat(?:ed)?|enjoy(?:ed)?|hurt|cut|burn(?:t|ed)|push(?:ed)?|found|find|made|make|let|see|"
     r"to|for|of|about|with|at|in|on|from|lost|lose|keep|kept|gave|give|bought|buy|get|got|consider|call|"
     r"motivate|express) "
@@ -66,14 +67,14 @@ _OBJECT_VERB = re.compile(
 
 
 def with_article(noun: str) -> str:
-    """`noun` with "a" or "an" before it, unless it is counted ("two cats") or a title ("CEO")."""
+    """Return `noun` with "a" or "an" before it, unless it is counted ("two cats") or a title ("CEO")."""
     bare = re.match(r"\d|(?:two|three|four|five|six|several|many|head|chief|lead|[A-Z]{2,})\b", noun)
     vowel = re.match(r"(?!uni|eu|one\b|us)[aeiou]", noun, re.IGNORECASE)
     return noun if bare else f"an {noun}" if vowel else f"a {noun}"
 
 
 def without_own_name(sentence: str, name: str) -> str:
-    """`sentence` without an introduction that says no more than `name`, which is known: "I am Ada and …"."""
+    """Return `sentence` without an introduction that says no more than `name`, which is known: "I am Ada and …"."""
     # No pattern with a name in it: `re` keeps those it was given.
     said = _SELF.match(sentence)
     end = said.end() + len(name) if said else 0
@@ -85,7 +86,7 @@ def without_own_name(sentence: str, name: str) -> str:
 
 
 def introduced(sentence: str, name: str) -> str:
-    """The words "My name is …" where `sentence` begins by saying that it is `name`; empty where it does not."""
+    """Return the words "My name is …" where `sentence` begins by saying that it is `name`; empty where it does not."""
     said = _SELF.match(sentence) or _CALLED.match(sentence)
     end = said.end() + len(name) if said else 0
     own = sentence[said.end() : end] if said else ""
@@ -93,7 +94,7 @@ def introduced(sentence: str, name: str) -> str:
 
 
 def third_person(sentence: str, name: str, addressee: str | None = None) -> str:
-    """`sentence` (contractions spelled out) about `name`; "you" becomes `addressee`.
+    """Return `sentence` (contractions spelled out) about `name`; "you" becomes `addressee`.
 
     Where it is not certain which words are the speaker, the sentence itself in quotation marks.
     """
@@ -120,7 +121,7 @@ def third_person(sentence: str, name: str, addressee: str | None = None) -> str:
 
 
 def quoted(sentence: str, name: str) -> str:
-    """The words of the speaker as they are, in quotation marks: `Ada said: “…”`."""
+    """Return the words of the speaker as they are, in quotation marks: `Ada said: “…”`."""
     words = sentence.strip().replace("“", "‘").replace("”", "’").replace('"', "'")
     return f"{name} said: “{words if words.endswith(('.', '!', '?')) else f'{words}.'}”"
 
@@ -130,7 +131,7 @@ def _has_open_quote(sentence: str) -> bool:
 
 
 def _joined(sentence: str, name: str) -> str:
-    """Two people as one subject ("my wife and I"): plural, the name first."""
+    """Rewrite a joint subject ("my wife and I") with the name first."""
     match = _JOINT.search(sentence)
     if not match or (match["named"] or "").lower() in _NUMBERED:
         return sentence
@@ -148,7 +149,7 @@ def _is_adverb(token: str) -> bool:
 def _replacement(
     token: str, tokens: list[str], place: int, name: str, addressee: str | None
 ) -> tuple[str | None, bool | None]:
-    """What stands for `token`, and whether a verb that must agree follows (None: no change).
+    """Return the replacement of `token` (None: no change) and whether a verb that must agree follows.
 
     None in the first place: it may be the speaker and may not be.
     """
@@ -165,7 +166,7 @@ def _replacement(
 
 
 def _owned(low: str, before: str, name: str, addressee: str | None) -> str | None:
-    """What stands for "my", "me", "mine" and, where somebody is spoken to, "you" and "your"; None for another word."""
+    """Return the replacement of "my", "me", "mine" and, given an addressee, "you" and "your"; None for other words."""
     if low in {"my", "our"} or (low in {"mine", "ours"} and before in _BEFORE_MINE):
         return f"{name}'s"
     if low in {"us", "me"}:
@@ -182,13 +183,13 @@ _INVERTING = frozenset("can could do did does will would should have had may mig
 
 
 def _starts(tokens: list[str], place: int) -> bool:
-    """Whether the word begins the sentence, or one after a colon."""
+    """Return whether the word begins the sentence, or one after a colon."""
     before = "".join(tokens[:place]).rstrip()
     return not before or before.endswith((":", "“", '"', ".", "!", "?"))
 
 
 def _word_before(tokens: list[str], place: int) -> str:
-    """The word right before, in small letters; empty where something else than space stands between."""
+    """Return the word right before, in small letters; empty where something else than space stands between."""
     return tokens[place - 2].lower() if place > 1 and tokens[place - 1] == " " else ""
 
 
@@ -197,7 +198,7 @@ def _is_inverted(tokens: list[str], place: int) -> bool:
 
 
 def _self(tokens: list[str], place: int, name: str) -> tuple[str | None, bool | None]:
-    """A lone "I": the speaker, a Roman one, or (None) either."""
+    """Return the replacement of a lone "I" (the speaker, or a Roman numeral), and whether a verb follows."""
     before = _word_before(tokens, place)
     after = tokens[place + 2].lower() if tokens[place + 1 : place + 2] == [" "] and place + 2 < len(tokens) else ""
     is_verb = after in BASE_VERBS or after in UNCHANGED or after in {"am", "have"} or after.endswith("ed")
@@ -213,12 +214,12 @@ def _self(tokens: list[str], place: int, name: str) -> tuple[str | None, bool | 
 
 
 def _next_comma(tokens: list[str], place: int) -> int:
-    """Where the next comma stands within a few words; 0: nowhere."""
+    """Return the position of the next comma within a few words; 0 if there is none."""
     return next((later for later in range(place + 1, min(place + 12, len(tokens))) if tokens[later][0] == ","), 0)
 
 
 def _agreed(token: str, tokens: list[str]) -> str:
-    """The verb after the name: am → is, have → has, live → lives; the past and modals stay."""
+    """Return the verb after the name: am → is, have → has, live → lives; the past and modals stay."""
     low = token.lower()
     irregular = {
         "am": "is", "has": "has", "have": "has", "do": "does", "go": "goes", "was": "was", "are": "is", "were": "was",
@@ -234,11 +235,11 @@ def _agreed(token: str, tokens: list[str]) -> str:
     return with_s(token)
 
 
-_PARTICIPLE = re.compile(r"(?<!^s)(?<!^r)(?<!^w)(?<!^br)(?<!^cl)(?<!^sw)(?<!^st)(?<!^spr)ing$")
+_PARTICIPLE = lazy_regex(r"(?<!^s)(?<!^r)(?<!^w)(?<!^br)(?<!^cl)(?<!^sw)(?<!^st)(?<!^spr)ing$")
 
 
 def with_s(verb: str) -> str:
-    """The third person singular of a regular verb: live → lives, study → studies, teach → teaches."""
+    """Return the third person singular of a regular verb: live → lives, study → studies, teach → teaches."""
     if re.search(r"(?:s|sh|ch|x|z|o)$", verb):
         return f"{verb}es"
     if re.search(r"[^aeiou]y$", verb):
@@ -246,25 +247,25 @@ def with_s(verb: str) -> str:
     return f"{verb}s"
 
 
-_FIRST_VERB = re.compile(
+_FIRST_VERB = lazy_regex(
     r"^(?:[a-z]+ly |also |always |still |usually |often )*(?P<verb>is|has|does|"
     r"[a-z]+s)\b(?P<between>[^.;!?]*?)(?=,? (?:and|but|or) )"
 )
-_SECOND_BE = re.compile(
+_SECOND_BE = lazy_regex(
     r",? (?:and|but|or) (?:(?:[a-z]+ly|also|always|still|never|now|then|just) )*(?P<verb>am|are|have|do)\b"
 )
-_NO_SECOND = re.compile(
+_NO_SECOND = lazy_regex(
     r"\b(?:to|will|would|can|could|should|not|who|that|they|going|how|what|which|where|is|are|was|because|it)\b"
 )
-_LISTED_VERB = re.compile(r"[^,.;]*, (?P<verb>[a-z]+)\b(?= [^,.;]+,? and [a-z])")
-_SECOND_VERB = re.compile(
+_LISTED_VERB = lazy_regex(r"[^,.;]*, (?P<verb>[a-z]+)\b(?= [^,.;]+,? and [a-z])")
+_SECOND_VERB = lazy_regex(
     r",? (?:and|but|or) (?P<adv>(?:[a-z]+ly |also |always |still |usually |often |"
     r"then )*)(?P<verb>[a-z]+)\b(?= (?!is\b|are\b|was\b)\w)"
 )
 
 
 def _coordinated(text: str, name: str) -> str:
-    """The second verb of one subject agrees too, for every clause that begins with `name`."""
+    """Conjugate the second verb of every clause that begins with `name`."""
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
@@ -274,7 +275,7 @@ def _coordinated(text: str, name: str) -> str:
 
 
 def _agreeing(rest: str) -> str:
-    """What follows a name, with its second verb in the number of the first."""
+    """Return the words after a name, with the second verb in the number of the first."""
     bare = rest.lstrip()
     first = _FIRST_VERB.match(bare) if bare != rest else None
     have = _SECOND_BE.search(bare) if first else None
@@ -295,7 +296,7 @@ def _agreeing(rest: str) -> str:
 
 
 def third_person_zh(sentence: str, name: str, addressee: str | None = None) -> str:
-    """The same for Chinese: 我 → the name, 我们 → the name and others."""
+    """Rewrite Chinese in the third person: 我 → the name, 我们 → the name and others."""
     text = re.sub(
         r"^(?:其实|对了|嗯|哦|啊|那个|不过|但是|而且|所以|然后|另外|还有|顺便说一下|说实话|老实说|是的|"
         r"对|好的|哈哈+)[，,、！!\s]*",

@@ -18,7 +18,7 @@ SHORTEST: Final = 3
 
 
 def topics(own: Sequence[str], others: Sequence[str], names: Iterable[str] = ()) -> list[str]:
-    """The words that say what was talked about, in the form most used; one's own words count twice, `names` do not."""
+    """Return the topic words in their commonest form; the speaker's own words count twice, `names` not."""
     said: defaultdict[str, Counter[str]] = defaultdict(Counter)
     spread: Counter[str] = Counter()
     left_out = {stem for name in names for stem in terms(name)}
@@ -33,7 +33,7 @@ def topics(own: Sequence[str], others: Sequence[str], names: Iterable[str] = ())
 
 
 def _words(message: str) -> list[tuple[str, str]]:
-    """Each word of a message that may say what it is about, with its stem."""
+    """Return each word of a message that may say what it is about, with its stem."""
     found = []
     for run in _RUN.findall(message):
         if has_han(run):
@@ -44,7 +44,7 @@ def _words(message: str) -> list[tuple[str, str]]:
 
 
 def _apart(words: Sequence[str]) -> list[str]:
-    """The first words of which none is part of another, as words of Chinese are that are cut in two ways."""
+    """Return the first words of which none is part of another, as words of Chinese are that are cut in two ways."""
     found: list[str] = []
     for word in words:
         if len(found) < WORDS and not any(word in other or other in word for other in found):
@@ -53,7 +53,7 @@ def _apart(words: Sequence[str]) -> list[str]:
 
 
 def _is_name(forms: Counter[str]) -> int:
-    """One more for what is written as names are, more often than not."""
+    """Return 1 for a word mostly written as a name, else 0."""
     return int(2 * sum(n for form, n in forms.items() if form[0].isupper()) > forms.total())
 
 

@@ -1,46 +1,41 @@
 """Evicts idle in-process caches.
 
-What is at hand is looked through with each question; where no question comes any more, the clock does it.
+Each question sweeps the cache it reads; where no question comes any more, this loop does it.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Final
 
-import structlog
-
 from core import memoize
-from core.memory import nearest_vectors
-from core.search.resident import cache
-
-log = structlog.get_logger()
+from core.index.resident import cache
+from core.loop import Loop
 
 EVERY_SECONDS: Final = 30.0
-"""How often: what is kept at the longest stays that much longer."""
+"""Interval of the sweep; an entry stays at most that much longer than its cache allows."""
 
-SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, nearest_vectors.sweep, cache.sweep)
-"""All that a process keeps of what users say, or of what stands for it."""
+SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, cache.sweep)
+"""Every in-process cache of users' texts, vectors or rows."""
 
 
 class Sweeper:
-    """Lets go from a thread of its own until closed. One for each process, begun behind its last fork."""
+    """Evicts from a thread of its own until closed. One per process, started after its last fork."""
 
     def __init__(self) -> None:
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
-        self._thread.start()
+        self._loop = Loop("cache sweeper", _sweep, EVERY_SECONDS, delayed=True)
+        self._loop.start()
 
     def close(self) -> None:
-        self._closed.set()
-        self._thread.join(timeout=2)
+        self._loop.close()
 
-    def _run(self) -> None:
-        while not self._closed.wait(EVERY_SECONDS):
-            for sweep in SWEEPS:
-                try:
-                    sweep()
-                except Exception:
-                    # The others are to let go all the same, and this one next time.
-                    log.exception("sweep.broken")
+
+def _sweep() -> None:
+    errors: list[Exception] = []
+    for sweep in SWEEPS:
+        try:
+            sweep()
+        except Exception as error:  # noqa: BLE001 - the other caches are to be swept all the same
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup("Caches were not swept.", errors)

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 
-import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from core.loop import Loop
 from core.storage.db import Database, Tx
-
-log = structlog.get_logger()
 
 BEAT_SECONDS = 1.0
 STALE_SECONDS = 10
-"""Without a beat for this long a process counts as gone."""
+"""A process without a heartbeat for this long counts as stopped."""
 
 WORKING = ("router", "clock", "worker-io", "worker-cpu")
-"""All of these must be at work for accepted events to be worked."""
+"""Kinds of process that are all needed to work off accepted events."""
 
 
 class Heart:
-    """Beats from a thread of its own until closed.
+    """Writes a heartbeat row from a thread of its own until closed.
 
-    A worker says which `queue` it serves, with how many `processes`, and how many of them its machine has cores for;
-    the router, how many `tenants` have work.
+    A worker reports its `queue`, its number of processes, and how many of them its machine has cores for; the router
+    reports how many `tenants` have work.
     """
 
     def __init__(
@@ -41,38 +38,30 @@ class Heart:
         cores = processes and min(processes, os.cpu_count() or 1)
         self._said = {"process": process, "queue": queue, "processes": processes, "cores": cores}
         self._tenants = tenants
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
-        self._thread.start()
+        self._loop = Loop("heartbeat", self._beat, BEAT_SECONDS, expected=(DBAPIError,))
+        self._loop.start()
 
     def close(self) -> None:
-        self._closed.set()
-        self._thread.join(timeout=2)
+        self._loop.close()
 
-    def _run(self) -> None:
-        while True:
-            try:
-                with self._db.queue() as tx:
-                    tx.execute(_BEAT, self._said | {"tenants": self._tenants and self._tenants()})
-            except DBAPIError as error:
-                log.warning("heart.unheard", error=str(error).splitlines()[0])
-            if self._closed.wait(BEAT_SECONDS):
-                return
+    def _beat(self) -> None:
+        with self._db.queue() as tx:
+            tx.execute(_BEAT, self._said | {"tenants": self._tenants and self._tenants()})
 
 
 def missing(tx: Tx) -> list[str]:
-    """The kinds of process that are not at work now."""
+    """Return the kinds of process without a current heartbeat."""
     beating = {row.process for row in tx.execute(_BEATING, {"seconds": STALE_SECONDS})}
     return [name for name in WORKING if name not in beating]
 
 
 def processes(tx: Tx) -> dict[str, int]:
-    """How many processes serve each queue now."""
+    """Return the number of processes that serve each queue now."""
     return {row.queue: row.processes for row in tx.execute(_PROCESSES, {"seconds": STALE_SECONDS})}
 
 
 def forget(tx: Tx) -> None:
-    """Begin anew: what beat in an earlier run says nothing about this one."""
+    """Delete all heartbeats: those of an earlier run say nothing about this one."""
     tx.execute(text("DELETE FROM heartbeats"))
 
 

@@ -15,10 +15,10 @@ from core.storage.db import Tx
 from core.types import Json
 
 DAYS: Final = 30
-"""How far growth, recalls and model calls are looked back upon, and fading ahead."""
+"""Window of growth, recalls and model calls before now, and of fading after it."""
 
 WEAKEST: Final = 10
-"""Memories shown of those that fade next."""
+"""Number of memories listed that fade next."""
 
 QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
@@ -27,7 +27,7 @@ FIGURES: Final = ("mean_importance", "mean_age_days", "mean_uses", "never_used")
 
 @dataclass(slots=True)
 class Counts:
-    """What one look at all memories finds. `crossed`: how many of each category and status."""
+    """Result of one pass over all memories. `crossed`: number per category and status."""
 
     total: int = 0
     active: int = 0
@@ -75,7 +75,7 @@ def growth(grown: Mapping[date, int], now: datetime) -> list[Json]:
 
 
 def percentiles(seconds: Sequence[float]) -> Json:
-    """What share of these times, in milliseconds, lies below; None where there are none."""
+    """Return percentiles of these times, in milliseconds; None where there are none."""
     ordered = sorted(seconds)
     return {name: _milliseconds(quantile(ordered, share)) for name, share in QUANTILES.items()}
 
@@ -151,7 +151,7 @@ _COUNTS = text("""
     ) AS m
     GROUP BY GROUPING SETS ((), (kind), (category, status), (status), (trust), (day))
 """)
-"""Each memory is looked at once for all of it. Means, and counts but those by status, are of active memories."""
+"""One pass over all memories. Means, and all counts except by status, cover active memories."""
 
 _WEAKEST = text("""
     SELECT * FROM memories
@@ -159,7 +159,7 @@ _WEAKEST = text("""
       AND trust NOT IN ('rejected', 'quarantined') AND (cast(:user AS text) IS NULL OR user_id = :user)
     ORDER BY fade_at LIMIT :limit
 """)
-"""What fades next, by the index on that moment."""
+"""Memories that fade next, by the index on that time."""
 
 _VERDICTS = text("""
     SELECT kind, count(*) AS count, count(undone_by) AS undone FROM verdicts
@@ -182,4 +182,4 @@ _CALLS_FOR = text(f"""
     WHERE c.at > cast(:now AS timestamptz) - make_interval(days => :days) AND e.user_id = :user
     GROUP BY c.model ORDER BY c.model
 """)
-"""Calls made on account of a user's events."""
+"""Calls caused by a user's events."""

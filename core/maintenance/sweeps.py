@@ -14,19 +14,22 @@ from sqlalchemy import text
 from core.consolidation import echo
 from core.events import publishing
 from core.events.publishing import Author
+from core.index.resident.cache import FORGOTTEN_SECONDS
 from core.memory import announcements, memories, retention, writer
 from core.memory.changes import Archive, Owner, Use
 from core.reflection import compression
-from core.search.resident.cache import FORGOTTEN_SECONDS
 from core.storage.db import Tx
 from core.types import Json
 
+PAGE = 500
+"""Rows that a sweep changes in one transaction: its locks are held briefly, and the next page follows at once."""
+
 USERS = 20
-"""Users above their limit whose memories are weighed in one transaction."""
+"""Users above their limit handled in one transaction."""
 
 
 LATE = timedelta(days=7)
-"""A session may be read so long after it took place, and what was handed out then must still be known."""
+"""A session may be read this long after it took place, and the memories recalled then must still be known."""
 
 
 def faded(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
@@ -122,7 +125,7 @@ FADED = text("""
     SELECT id, version, last_used_at, recorded_at FROM memories
     WHERE status = 'active' AND fade_at <= now() ORDER BY fade_at LIMIT :page FOR UPDATE SKIP LOCKED
 """)
-"""What is due, by the index over that moment alone: what is not due is not looked at."""
+"""Due memories, by the index on that time: no others are read."""
 
 EXPIRED = text("""
     SELECT id, version, expires_at AT TIME ZONE 'UTC' AS expires_at FROM memories
@@ -133,7 +136,7 @@ _OVERFLOWING = text("""
     SELECT user_id, count(*) - :limit AS excess FROM memories WHERE status = 'active' AND user_id IS NOT NULL
     GROUP BY user_id HAVING count(*) > :limit AND NOT bool_and(pinned) ORDER BY user_id LIMIT :users
 """)
-"""Counted over an index that holds nothing but the active memories' users."""
+"""Counted over an index of only the active memories' users."""
 
 _UNPINNED = text("""
     SELECT id, user_id, last_used_at, recorded_at, fade_height, fade_floor, fade_half_life FROM memories

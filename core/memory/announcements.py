@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from core.events.log import Emission
 from core.memory.changes import Add, Confirm, Derive, Dispute, Merge, Owner, Replace
+from core.memory.rows import MemoryRow
 from core.types import Candidate, Json, Trust
 
 IMPORTANT = 0.8
 """Importance from which a new memory is announced by `memory.write.important`."""
 
-Rows = Mapping[UUID, Any]
-"""Memories as a batch of changes has left them, by id."""
+Rows = Mapping[UUID, MemoryRow]
+"""Memories as changed by a batch, by id."""
 
 
 def about(memory_id: UUID, event_type: str, payload: Json) -> Emission:
-    """An event about one memory."""
+    """Build an event about one memory."""
     return Emission(event_type, payload, subject=f"memory:{memory_id}")
 
 
-def named(row: Any) -> Json:
-    """Whose memory a row is, and which."""
+def named(row: MemoryRow) -> Json:
+    """Return a memory's owner and id, for a payload."""
     return {"user_id": row.user_id, "memory_id": str(row.id)}
 
 
 class Statement(Protocol):
-    """What a row, a candidate and a known memory have in common."""
+    """Fields that a row, a candidate and a known memory share."""
 
     @property
     def content(self) -> str: ...
@@ -39,15 +40,15 @@ class Statement(Protocol):
 
 
 def words(statement: Statement) -> Json:
-    """What a memory says, for an event about its change."""
+    """Return a memory's statement, for a payload."""
     said = {"content": statement.content, "attribute": statement.attribute, "value": statement.value}
     return {name: value for name, value in said.items() if value}
 
 
-def changed(row: Any, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
-    """Which memory has changed, of which category, and what it said before and says now.
+def changed(row: MemoryRow, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
+    """Build the payload of a change: memory, category, reason, and the statement before and after.
 
-    A quarantined text is not passed on: whoever hears of it must not be handed what it tries to do.
+    A quarantined text is left out: readers of events must not be given what it tries to do.
     """
     payload = named(row) | {"category": row.category, "reason": reason}
     if row.group_id:
@@ -58,7 +59,7 @@ def changed(row: Any, reason: str, *, old: Statement | None = None, new: Stateme
 
 
 def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
-    """A quarantined text is not passed on: what hears of new memories must not be handed what they try to do."""
+    """Build the events of additions. A quarantined text is left out, so that no reader of events is given it."""
     emissions = []
     for add in adds:
         if add.candidate.trust is Trust.QUARANTINED:
@@ -107,7 +108,7 @@ def of_disputes(disputes: Sequence[Dispute], rows: Rows) -> list[Emission]:
 
 
 def of_derivations(owner: Owner, derived: Sequence[Derive]) -> list[Emission]:
-    """A memory drawn from others is new; where it takes their place they were compressed into it."""
+    """Build the events of derived memories; one that replaces its parts is also announced as a compression."""
     emissions = []
     for one in derived:
         emissions += _created(owner, one.id, one.candidate)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.errors import NotFound
 from core.memory import memories
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx
 from core.storage.multiquery import Asked
 from core.types import Evidence, Status
@@ -24,10 +25,12 @@ TRUE = """
     (cast(:as_of AS timestamptz) IS NULL OR (coalesce(m.valid_from, m.occurred_at) <= :as_of
                                              AND (m.valid_to IS NULL OR m.valid_to > :as_of)))
 """
-"""What makes a row `m` of `memories` true at `:as_of`; without a beginning it is true since it happened or was said."""
+"""Condition that a row `m` of `memories` is true at `:as_of`; without `valid_from` it is true since it happened or was
+said.
+"""
 
 UNEXPIRED = "(m.expires_at IS NULL OR m.expires_at > coalesce(cast(:known_at AS timestamptz), now()))"
-"""What makes the time of a row `m` not up, at `:known_at` or now."""
+"""Condition that a row `m` has not expired, at `:known_at` or now."""
 
 KNOWN = """
     LATERAL (
@@ -37,9 +40,8 @@ KNOWN = """
         ) AS last, jsonb_populate_record(s, last.snapshot) AS was
     )
 """
-"""The row `s` of `memories` as it was recorded at `:known_at`; no row, where it was not recorded yet.
-
-What a snapshot does not hold, how the memory fades, is as it is now.
+"""Row `s` of `memories` as recorded at `:known_at`, or none. The curve, which snapshots do not contain, is the current
+one.
 """
 
 
@@ -51,7 +53,7 @@ class Moment:
     known_at: datetime | None = None
 
     def statuses(self, *, archived: bool) -> list[str]:
-        """Of which statuses a memory may be: what was superseded may have been true once."""
+        """Return the statuses that are allowed: a superseded memory may have been true at an earlier time."""
         past = [Status.SUPERSEDED] if self.as_of else []
         return [Status.ACTIVE, *past, *([Status.ARCHIVED] if archived else [])]
 
@@ -59,8 +61,8 @@ class Moment:
 NOW: Final = Moment()
 
 
-def get(tx: Tx, memory_id: UUID, moment: Moment) -> Any:
-    """The row of one memory at a moment; NotFound: there is none, it was not recorded yet, or it was not true."""
+def get(tx: Tx, memory_id: UUID, moment: Moment) -> MemoryRow:
+    """Return the row of one memory at a moment. NotFound: there is none, or it was not recorded or not true yet."""
     if moment == NOW:
         return memories.get(tx, memory_id)
     memories.get(tx, memory_id)
@@ -76,13 +78,13 @@ def get(tx: Tx, memory_id: UUID, moment: Moment) -> Any:
     return row
 
 
-def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, Any]:
-    """Rows by id as they were recorded at a time; those that were not yet are left out."""
+def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, MemoryRow]:
+    """Return rows by id as recorded at a time; those recorded later are left out."""
     return {row.id: row for row in tx.execute(*asking(ids, known_at))}
 
 
 def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
-    """How to ask for the rows of memories, as they were recorded at a time."""
+    """Return the statement for rows of memories as recorded at a time."""
     return (
         (memories.OF_IDS, {"ids": list(ids)})
         if known_at is None
@@ -91,16 +93,16 @@ def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
 
 
 def evidence(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, list[Evidence]]:
-    """What each memory rested on at a time, oldest first."""
+    """Return the evidence of each memory at a time, oldest first."""
     return memories.cited(tx.execute(*asking_evidence(ids, known_at)))
 
 
 def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
-    """How to ask what memories rested on at a time; for `memories.cited`."""
+    """Return the statement for the evidence of memories at a time; for `memories.cited`."""
     return (memories.EVIDENCE if known_at is None else _EVIDENCE), {"ids": list(ids), "known_at": known_at}
 
 
-def _true(row: Any, as_of: datetime) -> bool:
+def _true(row: MemoryRow, as_of: datetime) -> bool:
     since = row.valid_from or row.occurred_at
     return bool(since <= as_of and (row.valid_to is None or as_of < row.valid_to))
 

@@ -19,7 +19,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose memory it is: a user, and the group where it was said in one."""
+    """Owner of a memory: a user, and the group if it was said in one."""
 
     user_id: str
     group_id: str | None = None
@@ -27,7 +27,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A memory that another is drawn from, at the version it was read in."""
+    """A memory from which another is derived, at the version that was read."""
 
     id: UUID
     version: int
@@ -35,9 +35,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Keep a new statement. `supersedes`: what it takes the place of. `past`: it is history already, since then.
+    """Store a new statement.
 
-    `also`: what else it ends, each with its reason; undone together with it.
+    `supersedes`: the memory that it replaces. `past`: it ended already, at this time. `also`: what else it ends, each
+    with its reason; undone together with it.
     """
 
     candidate: Candidate
@@ -51,14 +52,14 @@ class Add:
 
     @property
     def retired(self) -> list[identity.Revised]:
-        """All known memories that it ends, each with its reason."""
+        """Return all known memories that it ends, each with its reason."""
         first = [identity.Revised(self.supersedes, self.reason)] if self.supersedes else []
         return [*first, *self.also]
 
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """Something known was said again: more evidence, more confidence, no new row."""
+    """Confirm a known memory: more evidence, more confidence, no new row."""
 
     known: identity.Known
     candidate: Candidate
@@ -68,10 +69,10 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Two statements of one thing become the known one: evidence and tags of both, and the wording that says more.
+    """Merge a statement into a known one: evidence and tags of both, and the wording that says more.
 
-    `candidate`: what was said now; its wording is taken over with `vector`, and left where that is None.
-    `absorbs`: the memory that said it, where it is one already; it is archived.
+    `candidate`: the new statement; its wording is taken over with `vector`, and dropped if that is None. `absorbs`: the
+    memory that holds the statement, if there is one; it is archived.
     """
 
     known: identity.Known
@@ -84,7 +85,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """A known statement is put right where it stands; its history keeps what it said before."""
+    """Correct a known memory in place; its history keeps the earlier wording."""
 
     known: identity.Known
     candidate: Candidate
@@ -95,7 +96,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """One statement denies another, and nothing tells which holds: both stay, neither is trusted."""
+    """Mark two statements as contradicting, where nothing decides between them: both stay, neither is trusted."""
 
     one: identity.Known
     other: identity.Known
@@ -105,7 +106,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """Not worth keeping, or not allowed to be: only the verdict is written down, so that it can be looked at."""
+    """Store nothing but the verdict: the statement is not worth storing, or must not be stored."""
 
     candidate: Candidate
     reason: str
@@ -114,9 +115,9 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A statement that another one of its batch takes in: the verdict alone is written, for nothing is stored of it.
+    """Store the verdict of a statement that another one of its batch absorbs.
 
-    `merged`: the other says more, or puts it right; else both say the same.
+    `merged`: the other says more, or corrects it; otherwise both say the same.
     """
 
     memory_id: UUID
@@ -128,10 +129,10 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Derive:
-    """Draw several memories together into a new one that rests on the evidence of all.
+    """Derive a memory from several, with the evidence of all.
 
-    `retires`: the parts are archived, for it stands for them from now on, and counts as last used when the last of
-    them was; else they stay beside it.
+    `retires`: the parts are archived, and the new memory counts as last used when the last of them was; otherwise they
+    stay active beside it.
     """
 
     candidate: Candidate
@@ -146,10 +147,10 @@ class Derive:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Someone says how a memory shall be. `fields`: columns of `core.memory.writer.EDITABLE` with their new values.
+    """Set fields of a memory.
 
-    Its `vector` belongs to a new `content`; without one it is found by its words alone. Edits that belong together
-    share a `change_id` and are undone together.
+    `fields`: columns of `core.memory.updates.EDITABLE` with their new values. `vector` belongs to a new `content`;
+    without one it is found by its words alone. Edits that share a `change_id` are undone together.
     """
 
     id: UUID
@@ -162,7 +163,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Two memories have to do with each other."""
+    """Relate two memories."""
 
     from_id: UUID
     relation: Relation
@@ -172,7 +173,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """It is served no longer, unless asked for; nothing of it is lost. `version`: the one this was decided on."""
+    """Archive a memory: it is served only on request, and nothing of it is lost.
+
+    `version`: the one this was decided on.
+    """
 
     id: UUID
     version: int
@@ -182,7 +186,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What was archived is served again, and begins to fade anew."""
+    """Restore an archived memory; it begins to fade anew."""
 
     id: UUID
     version: int
@@ -192,7 +196,7 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """It shall never fade, or shall again as others do."""
+    """Pin a memory, so that it never fades, or unpin it."""
 
     id: UUID
     version: int
@@ -203,10 +207,10 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """It was recalled. Makes no version and no event.
+    """Count a recall.
 
-    Nothing that it says has changed, a history of recalls would bury the one of changes, and whoever reads must not
-    stand in the way of who writes.
+    It makes no version and no event: nothing that the memory says has changed, recalls would fill its history, and
+    readers must not block writers.
     """
 
     id: UUID

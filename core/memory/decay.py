@@ -24,35 +24,35 @@ HALF_LIFE_DAYS: Final[Mapping[str, float]] = {
     "event": 60.0,
     "plan": 30.0,
 }
-"""Days after which an unused memory of the category counts half, before anything has strengthened it."""
+"""Days after which an unused memory of the category has half its strength, before anything has strengthened it."""
 
 LASTING: Final = frozenset({"instruction"})
-"""Categories that never fade: what was ordered holds until it is taken back."""
+"""Categories that never fade: an instruction holds until it is revoked."""
 
 USED: Final = 0.5
-"""How much longer the half-life grows each time the number of uses, and one, doubles."""
+"""Growth of the half-life, as a share, for each doubling of the number of uses plus one."""
 
 CONFIRMED: Final = 0.25
-"""The same for each doubling of the pieces of evidence."""
+"""Likewise, for each doubling of the pieces of evidence."""
 
 RELATED: Final = 0.1
-"""The same for each doubling of the number of relations that speak for it, and one."""
+"""Likewise, for each doubling of the number of supporting relations plus one."""
 
 SPACING: Final = timedelta(hours=12)
-"""A use counts if the memory was never of use before, or is not since so long: ten recalls in a minute are one."""
+"""Least time between two uses that count: ten recalls in a minute are one."""
 
 UNDER: Final = 0.05
-"""The strength below which a memory has faded, unless the setting `fade_under` says otherwise."""
+"""Strength below which a memory has faded, unless the setting `fade_under` says otherwise."""
 
 SIMILARITY: Final = 0.6
-"""What the similarity to a question weighs in the two formulas that blend it with strength."""
+"""Weight of the similarity to a question in the two formulas that blend it with strength."""
 
 DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What strength is made of. `evidence`: messages it cites; `relations`: those that speak for it."""
+    """Inputs of the strength. `evidence`: number of messages cited; `relations`: number of those that support it."""
 
     importance: float
     category: str
@@ -65,21 +65,21 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How a memory fades if nobody uses it; without a half-life it does not."""
+    """Curve by which a memory fades if nobody uses it; without a half-life it does not."""
 
     height: float
     half_life_days: float | None
     floor: float = 0.0
 
     def strength(self, since: datetime, now: datetime) -> float:
-        """How alive it is at a moment, when it was last of use at another; the future counts as now."""
+        """Return the strength at `now` of a memory last used at `since`; times in the future count as now."""
         if self.half_life_days is None:
             return self.floor + self.height
         days = max(0.0, (now - since).total_seconds() / DAY_SECONDS)
         return self.floor + self.height * float(0.5 ** (days / self.half_life_days))
 
     def fade_at(self, since: datetime, under: float) -> datetime | None:
-        """The moment from which on its strength lies under a threshold; None: never, or beyond the calendar."""
+        """Return when the strength falls below a threshold; None: never, or beyond the calendar."""
         gap = under - self.floor
         if self.half_life_days is None or gap <= 0:
             return None
@@ -95,9 +95,9 @@ Formula = Callable[[Facts], Curve]
 
 
 def fading(facts: Facts) -> Curve:
-    """Imprint's own: importance, halved for every half-life; use, confirmation and relations lengthen the half-life.
+    """Imprint's own: importance, halved every half-life; use, confirmation and relations lengthen the half-life.
 
-    Exponential forgetting after Ebbinghaus. What strengthens makes a memory last, and never more important than it is.
+    Exponential forgetting after Ebbinghaus. Strengthening makes a memory last longer, never more important than it is.
     """
     base = _positive(facts.half_life_days) or HALF_LIFE_DAYS.get(facts.category, HALF_LIFE_DAYS["fact"])
     strengthened = (
@@ -130,14 +130,14 @@ FORMULAS: Final[Mapping[str, Formula]] = {
     "recent_blend": recent_blend,
     "weekly": weekly,
 }
-"""The formulas by the name that the setting `strength_formula` gives them."""
+"""Formulas by the names that the setting `strength_formula` takes."""
 
 BLENDS: Final = frozenset({"even_blend", "recent_blend"})
-"""The formulas that have a part for the similarity to a question."""
+"""Formulas with a part for the similarity to a question."""
 
 
 def relevance(formula: str, similarity: float, strength: float) -> float:
-    """The whole of a formula for a question: its strength, and the part for similarity where it has one."""
+    """Return a formula's value for a question: the strength, with the part for similarity if it has one."""
     return SIMILARITY * similarity + strength if formula in BLENDS else strength
 
 
@@ -147,7 +147,7 @@ def _curve(facts: Facts, height: float, half_life_days: float, floor: float = 0.
 
 
 def _share(value: float) -> float:
-    """A number from 0 to 1, whatever was stored."""
+    """Clamp a stored number to 0..1."""
     return min(1.0, max(0.0, value)) if math.isfinite(value) else 0.0
 
 

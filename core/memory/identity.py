@@ -16,7 +16,7 @@ from core.types import Candidate, Category
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A memory that stands near a candidate; `similarity` is their cosine, or None where either has no vector."""
+    """A memory compared with a candidate; `similarity` is their cosine, or None if either has no vector."""
 
     id: UUID
     version: int
@@ -33,33 +33,33 @@ class Known:
 
     @property
     def told_at(self) -> datetime:
-        """When it was said last; when it happened, if nothing else is known."""
+        """Return when it was said last; when it happened, if that is not known."""
         return self.said_at or self.occurred_at
 
     @property
     def since(self) -> datetime:
-        """Since when it is true, as far as anybody has said."""
+        """Return since when it has been true, as far as is known."""
         return self.valid_from or self.occurred_at
 
 
 class Revised(NamedTuple):
-    """A known memory that a new statement ends, and why in words a person can read."""
+    """A known memory that a new statement ends, with a reason for people."""
 
     known: Known
     reason: str
 
 
 def statement_key(subject: str, content: str) -> str:
-    """Equal for statements that differ only in case, width, spaces and punctuation, in any script."""
+    """Return a key that ignores case, width, spaces and punctuation, in any script."""
     folded = unicodedata.normalize("NFKC", f"{subject}\n{content}").casefold()
-    # Signs inside a number count: 1.5 is not 15, and -3 is not 3.
+    # Punctuation inside a number counts: 1.5 is not 15, and -3 is not 3.
     words = re.findall(r"[+-]?\d+(?:[.,:/-]\d+)*|[^\W\d_]+|[^\w\s]", folded)
     kept = [w for w in words if w[0].isalnum() or w[0] in "+-" or not unicodedata.category(w[0]).startswith("P")]
     return hashlib.sha256(" ".join(kept).encode()).hexdigest()[:32]
 
 
 def slot_of(candidate: Candidate) -> str | None:
-    """The slot that a candidate fills, or leaves vacant ("no longer works at …")."""
+    """Return the slot that a candidate fills or vacates ("no longer works at …")."""
     if candidate.attribute is not None:
         return candidate.attribute
     listed = gathered(candidate.structured)

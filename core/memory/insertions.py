@@ -22,7 +22,7 @@ from core.types import Candidate, Json, Relation, Status
 
 
 def add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Author) -> None:
-    """Write new memories with their version, evidence and index entry."""
+    """Store new memories with their version, evidence and index entry."""
     if not adds:
         return
     policy = retention.policy(tx, tenant_id)
@@ -32,9 +32,9 @@ def add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Autho
 
 
 def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], author: Author) -> list[Emission]:
-    """Write memories that are drawn from others, and archive those where they retire; what to say of the archived.
+    """Store derived memories; archive the parts of those that retire them, and return the events of that.
 
-    Conflict: one of the parts has been changed since it was read.
+    Conflict: one of the parts has changed since it was read.
     """
     if not derived:
         return []
@@ -73,11 +73,11 @@ def _write(
 
 
 def _last_use(tx: Tx, derived: Derive) -> datetime:
-    """When the last of the parts was of use."""
+    """Return the latest use of the parts."""
     asked = [{"id": part.id, "version": part.version} for part in derived.parts]
     row = tx.execute(_PARTS, {"rows": recordset(asked)}).one()
     if row.standing != len(derived.parts):
-        raise Conflict("A memory that this is drawn from has been changed meanwhile.")
+        raise Conflict("A memory from which this is derived has been changed in the meantime.")
     last: datetime = row.last
     return last
 
@@ -87,7 +87,7 @@ def _add_row(owner: Owner, add: Add, policy: Policy) -> Json:
     if add.past is None:
         return row
     past = {"status": Status.SUPERSEDED, "valid_to": add.past, "fade_at": None}
-    # Since when it was so, nobody has said where that would be after its end.
+    # A beginning after the end is a default that nobody has stated.
     return row | past | ({"valid_from": None} if row["valid_from"] and row["valid_from"] > add.past else {})
 
 
@@ -154,4 +154,4 @@ _PARTS = text("""
     JOIN json_to_recordset(cast(:rows AS json)) AS p (id uuid, version int) ON p.id = m.id AND p.version = m.version
     WHERE m.status = 'active'
 """)
-"""Parts that stand as they were read; of an aggregate no row can be locked, and retiring checks the version again."""
+"""Active parts at the versions read. No row of an aggregate can be locked; archiving them checks the versions again."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.memory import identity, nearest_vectors, receipts
+from core.memory.rows import KnownRow, MemoryRow
 from core.statements import endings, succession
 from core.storage.db import Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
@@ -22,27 +23,27 @@ STANDING = """
     m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
     AND (m.expires_at IS NULL OR m.expires_at > now())
 """
-"""What makes a row `m` of `memories` count: it is active, believed and its time is not up."""
+"""Condition that a row `m` of `memories` is active, trusted and not expired."""
 
 ANYWHERE: Final[Json] = {"group": None, "anywhere": True}
-"""Memories of a user, said in whatever group or in none."""
+"""Memories of a user from any group or none."""
 
 NEIGHBOURS = 5
-"""Nearest memories by vector that a candidate is judged against; a sixth has never changed a verdict's kind."""
+"""Nearest memories by vector that a candidate is compared with; a sixth has never changed a verdict's kind."""
 
 REVISABLE = 60
-"""Nearest memories that one is judged against which may end what shares no slot and few words with it."""
+"""Nearest memories that a candidate is compared with if it may end one that shares no slot and few words with it."""
 LATEST = 400
-"""Memories told last that it is judged against as well: vectors say little of short statements in few characters."""
+"""Latest memories that such a candidate is compared with as well: vectors of short statements say little."""
 
 
 CROWD = 64
-"""Times as many memories that do not count are passed over, at the most, to find as many that do."""
+"""Factor by which the search is widened, at most, while too few of the nearest memories are active."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One step of a memory's history: what changed, why, by whom."""
+    """One version of a memory: what changed, why, by whom."""
 
     version: int
     change: str
@@ -54,26 +55,26 @@ class Version:
     change_id: UUID | None = None
 
 
-def get(tx: Tx, memory_id: UUID) -> Any:
-    """The row of one memory; NotFound if there is none in this tenant: it never was, or was erased."""
+def get(tx: Tx, memory_id: UUID) -> MemoryRow:
+    """Return the row of one memory. NotFound: there is none in this tenant, or it was erased."""
     row = tx.execute(text("SELECT * FROM memories WHERE id = :id"), {"id": memory_id}).one_or_none()
     if row is None:
         raise receipts.absent(tx, memory_id)
     return row
 
 
-def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Any]:
-    """Rows by id; ids that are not there are left out."""
+def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, MemoryRow]:
+    """Return rows by id; ids without a row are left out."""
     return {row.id: row for row in tx.execute(OF_IDS, {"ids": list(ids)})}
 
 
 def evidence(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
-    """What each memory rests on, oldest first."""
+    """Return the evidence of each memory, oldest first."""
     return cited(tx.execute(EVIDENCE, {"ids": list(ids)}))
 
 
 def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
-    """Rows of evidence by the memories that rest on them."""
+    """Group rows of evidence by memory."""
     found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
     for row in rows:
         found[row.memory_id].append(Evidence(row.session_id, row.message_id, row.event_id, row.quote))
@@ -81,7 +82,7 @@ def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
 
 
 def history(tx: Tx, memory_id: UUID) -> list[Version]:
-    """Every version, oldest first."""
+    """Return every version of a memory, oldest first."""
     rows = tx.execute(_HISTORY, {"id": memory_id})
     return [
         Version(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at, r.change_id) for r in rows
@@ -89,12 +90,12 @@ def history(tx: Tx, memory_id: UUID) -> list[Version]:
 
 
 def made_by(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
-    """Versions that these dispatches wrote, with the statement of each."""
+    """Return the versions that these dispatches wrote, with the statement of each."""
     return list(tx.execute(_MADE_BY, {"ids": list(dispatch_ids)}))
 
 
 def count(tx: Tx, user_id: str) -> int:
-    """Active memories of a user."""
+    """Count the active memories of a user."""
     return int(tx.execute(_COUNT, {"user": user_id}).scalar_one())
 
 
@@ -107,10 +108,10 @@ def neighbours(
     *,
     anywhere: bool = False,
 ) -> list[list[identity.Known]]:
-    """For each candidate the active memories it must be judged against: same statement, same slot, nearest vectors.
+    """Return for each candidate the active memories to compare it with: same statement, same slot, nearest vectors.
 
-    Of those that were said in the same group, or in none as well: what is confirmed or reworded by it would show one
-    group what was said elsewhere. `anywhere`: of all.
+    Only those said in the same group (or likewise in none), because a confirmed or reworded memory would show one group
+    what was said elsewhere. `anywhere`: from all groups.
     """
     place = {"group": group_id, "anywhere": anywhere}
     revising = [endings.may_end(candidate) for candidate in candidates]
@@ -138,14 +139,14 @@ def neighbours(
 
 def standing(
     tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, place: Json = ANYWHERE
-) -> tuple[list[nearest_vectors.Near], dict[UUID, Any]]:
-    """For each vector its nearest memories that count, `limit` at the most; and their rows, as `known` takes them.
+) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
+    """Return the `limit` nearest active memories of each vector, and their rows for `known`.
 
-    `place`: the group in which they were said. What was archived keeps its vector and may crowd out the one that
-    stands for it: where too few of the nearest count, more are looked at.
+    `place`: the group in which they were said. Archived memories keep their vectors and may crowd out active ones: if
+    too few of the nearest are active, the search is widened.
     """
     near: list[nearest_vectors.Near] = [[] for _ in vectors]
-    rows: dict[UUID, Any] = {}
+    rows: dict[UUID, KnownRow] = {}
     asked, reach = list(range(len(vectors))), limit
     while asked:
         found = dict(zip(asked, nearest_vectors.nearest(tx, user_id, vectors[asked], reach), strict=True))
@@ -159,12 +160,12 @@ def standing(
 
 
 def now() -> datetime:
-    """The time at which something is written, where the database's own is not at hand."""
+    """Return the current time, for rows that do not take the database's."""
     return datetime.now(UTC)
 
 
-def snapshot(row: Any) -> Json:
-    """A memory's row as JSON, for its history; without how it fades, which follows from the rest."""
+def snapshot(row: MemoryRow) -> Json:
+    """Return a memory's row as JSON for its history, without its curve, which follows from the rest."""
     return {name: _plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
 
 
@@ -174,8 +175,8 @@ def _plain(value: object) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def known(row: Any, similarity: float | None = None) -> identity.Known:
-    """A row as the judge sees it, with its cosine to what is judged."""
+def known(row: KnownRow, similarity: float | None = None) -> identity.Known:
+    """Convert a row for comparison, with its cosine to the candidate."""
     return identity.Known(
         row.id,
         row.version,
@@ -192,8 +193,8 @@ def known(row: Any, similarity: float | None = None) -> identity.Known:
     )
 
 
-def candidate(row: Any, evidence: Sequence[Evidence] = ()) -> Candidate:
-    """What a row says, as a candidate that rests on this evidence."""
+def candidate(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate:
+    """Convert a row and its evidence to a candidate."""
     return Candidate(
         row.content,
         Category(row.category),
@@ -236,7 +237,7 @@ KNOWN = (
     "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category, m.said_at, m.valid_from, "
     "m.structured"
 )
-"""What `known` takes of a row `m` of `memories`."""
+"""Columns of a row `m` of `memories` that `known` reads."""
 
 _PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"
 
@@ -260,4 +261,4 @@ _SAME = text(f"""
     JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute
     WHERE {STANDING} AND {_PLACE}
 """)
-"""Active memories that say the same, or fill the same slot, as each candidate."""
+"""Active memories with the statement or the slot of each candidate."""

@@ -51,7 +51,7 @@ STATEMENTS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was erased (`body`) and the signature of it, in base64."""
+    """A receipt: what was erased (`body`), and its signature in base64."""
 
     body: Json
     signature: str
@@ -73,9 +73,9 @@ class Signer:
 
 
 def signer(settings: Settings) -> Signer:
-    """The key that the settings give, else that of the home, made there if there is none yet.
+    """Return a signer with the key from the settings, else with that of the home, created if missing.
 
-    Misconfigured: it is no such key, or the home can hold none.
+    Misconfigured: the key is malformed, or none can be stored in the home.
     """
     if settings.receipt_key is not None:
         return Signer(_private(settings.receipt_key.get_secret_value(), "IMPRINT_RECEIPT_KEY"))
@@ -102,7 +102,7 @@ def issue(
     requested_by: str,
     evidence: bool = False,
 ) -> Receipt:
-    """Write a receipt down in the transaction that erases, and answer it.
+    """Store and return a receipt, in the transaction that erases.
 
     `subject`: the memory's or user's id. `evidence`: the messages that a memory cites lost their text, too.
     """
@@ -126,7 +126,7 @@ def issue(
 
 
 def get(tx: Tx, receipt_id: UUID) -> Receipt:
-    """A receipt; NotFound if there is none in this tenant."""
+    """Return a receipt; NotFound if there is none in this tenant."""
     row = tx.execute(_GET, {"id": receipt_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no receipt {receipt_id} in this tenant.")
@@ -134,14 +134,14 @@ def get(tx: Tx, receipt_id: UUID) -> Receipt:
 
 
 def of_subject(tx: Tx, tenant_id: str, scope: Scope, subject: str) -> Receipt | None:
-    """The latest receipt of what had this id; None: it was never erased."""
+    """Return the latest receipt for this id; None if it was never erased."""
     hashed = tombstones.digest(tx, tenant_id, scope, subject)
     row = tx.execute(_OF_SUBJECT, {"scope": scope, "hash": hashed}).first()
     return Receipt(row.body, row.signature) if row else None
 
 
 def absent(tx: Tx, memory_id: UUID) -> NotFound:
-    """Why there is no such memory: it was erased, as its receipt says, or it never was."""
+    """Build the error for a missing memory; if it was erased, it names the receipt."""
     tenant_id = str(tx.execute(text("SELECT current_setting('imprint.tenant', true)")).scalar_one())
     receipt = of_subject(tx, tenant_id, "memory", str(memory_id))
     if receipt is None:
@@ -150,7 +150,7 @@ def absent(tx: Tx, memory_id: UUID) -> NotFound:
 
 
 def verify(body: Mapping[str, Any], signature: str, public_key: str) -> bool:
-    """Whether this very body was signed with the private key that belongs to the public one; both in base64."""
+    """Return whether the signature of this body is valid for a public key; both in base64."""
     try:
         key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key, validate=True))
         key.verify(base64.b64decode(signature, validate=True), canonical(body))
@@ -160,12 +160,12 @@ def verify(body: Mapping[str, Any], signature: str, public_key: str) -> bool:
 
 
 def canonical(body: Mapping[str, Any]) -> bytes:
-    """The one way in which a body is written for its signature: keys sorted, no spaces, UTF-8."""
+    """Encode a body for its signature, always the same way: keys sorted, no spaces, UTF-8."""
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def key_id(public_key: str) -> str:
-    """A short name of a public key, by which a receipt says which one checks it."""
+    """Return a short id of a public key, which receipts name."""
     return hashlib.sha256(base64.b64decode(public_key)).hexdigest()[:16]
 
 

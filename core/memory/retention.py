@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Protocol
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.memory import decay
 from core.memory.decay import Curve, Facts, Formula
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx, recordset
 from core.types import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """By which formula a tenant's memories fade, the strength below which they have faded, and the database's time."""
+    """A tenant's fading: formula, the strength below which a memory has faded, and the database's time."""
 
     formula: Formula
     under: float
@@ -26,13 +27,13 @@ class Policy:
 
 
 def policy(tx: Tx, tenant_id: str) -> Policy:
-    """What holds in a tenant: what `align` wrote down last, so that all its rows are drawn by one formula."""
+    """Return the tenant's policy as `align` has stored it, so that all rows are computed by one formula."""
     row = tx.execute(_POLICY, {"tenant": tenant_id}).one()
     return Policy(decay.FORMULAS[row.formula], row.under, row.now)
 
 
 def columns(facts: Facts, since: datetime, policy: Policy) -> Json:
-    """What a row keeps: its curve, and when it will have faded if nobody uses it after `since`."""
+    """Return a row's stored curve, and when it will have faded if nobody uses it after `since`."""
     curve = policy.formula(facts)
     return {
         "fade_height": curve.height,
@@ -42,44 +43,63 @@ def columns(facts: Facts, since: datetime, policy: Policy) -> Json:
     }
 
 
-def since(row: Any) -> datetime:
-    """From when on a memory's row fades: when it was last of use, or was recorded."""
-    last: datetime = row.last_used_at or row.recorded_at
-    return last
+class UsedRow(Protocol):
+    """Columns of a memory that say when it was last of use."""
+
+    last_used_at: datetime | None
+    recorded_at: datetime
 
 
-def strength(row: Any, now: datetime) -> float:
-    """How alive a memory's row is at a moment."""
+class CountedRow(UsedRow, Protocol):
+    """Columns of a memory that its strength follows from, with the numbers of its evidence and relations."""
+
+    id: UUID
+    importance: float
+    category: str
+    uses: int
+    evidence: int
+    relations: int
+    pinned: bool
+    half_life_days: float | None
+
+
+def since(row: UsedRow) -> datetime:
+    """Return when a memory begins to fade: its last use, or its recording."""
+    return row.last_used_at or row.recorded_at
+
+
+def strength(row: MemoryRow, now: datetime) -> float:
+    """Return a memory's strength at a moment."""
     return Curve(row.fade_height, row.fade_half_life, row.fade_floor).strength(since(row), now)
 
 
 def plan(tx: Tx, tenant_id: str, ids: Iterable[UUID]) -> None:
-    """Draw the curves of active memories anew, after something that strengthens or weakens them has changed."""
+    """Recompute the curves of active memories after something that strengthens or weakens them has changed."""
     wanted = sorted(set(ids))
     if wanted:
         _draw(tx, policy(tx, tenant_id), tx.execute(_FACTS, {"ids": wanted}).all())
 
 
 def align(tx: Tx, tenant_id: str, formula: str, under: float) -> bool:
-    """Make settings the tenant's policy. True: they were not, and all its rows have to be drawn again."""
+    """Store settings as the tenant's policy; return True if they are new, so that all its rows must be recomputed."""
     values = {"tenant": tenant_id, "formula": formula, "under": under}
     return tx.execute(_ALIGN, values).rowcount == 1
 
 
 def redraw(tx: Tx, tenant_id: str, after: UUID | None, page: int) -> UUID | None:
-    """Draw the next page of a tenant's active memories by its policy; the last of them, or None: there are no more."""
+    """Recompute the next page of a tenant's active memories; return the last id, or None after the last page."""
     rows = tx.execute(_NEXT, {"after": after, "page": page}).all()
     _draw(tx, policy(tx, tenant_id), rows)
     return rows[-1].id if len(rows) == page else None
 
 
-def _draw(tx: Tx, policy: Policy, rows: Sequence[Any]) -> None:
+def _draw(tx: Tx, policy: Policy, rows: Sequence[CountedRow]) -> None:
     drawn = [{"id": row.id, **columns(_facts(row), since(row), policy)} for row in rows]
     if drawn:
         tx.execute(_DRAW, {"rows": recordset(drawn)})
 
 
-def _facts(row: Any) -> Facts:
+def _facts(row: CountedRow) -> Facts:
     return Facts(row.importance, row.category, row.uses, row.evidence, row.relations, row.pinned, row.half_life_days)
 
 
@@ -103,7 +123,7 @@ _COUNTED = """
               WHERE r.to_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes')) AS relations
     FROM memories m
 """
-"""What strength is made of; to contradict or to be replaced speaks for nobody."""
+"""Inputs of the strength; relations of contradiction and replacement do not count."""
 
 _FACTS = text(f"{_COUNTED} WHERE m.id = ANY(:ids) AND m.status = 'active' ORDER BY m.id")
 

@@ -1,6 +1,6 @@
 """Shadow tenant for rebuilt memories, and the diff with the live set.
 
-The database keeps the two apart as it keeps any two tenants. What is compared is what stands on both sides.
+The database separates the two like any two tenants. Active memories of both are compared.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ COMPARED: Final = ("content", "value", "category", "topic", "structured")
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """A memory as it stands on one side.
+    """A memory of the live or the rebuilt set.
 
-    A rebuild leaves it alone where a person made or changed it (`by_hand`), or where it is none of those that reading
-    sessions makes (not `replayed`).
+    A rebuild does not touch it if a person made or changed it (`by_hand`), or if reading sessions does not make such
+    memories (not `replayed`).
     """
 
     id: UUID
@@ -41,7 +41,7 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is only in the new set, only in the old one, and in both with other words (old, new); what stays."""
+    """Memories only in the new set, only in the old one, in both with other words (old, new), and how many stay."""
 
     added: Sequence[Stand]
     gone: Sequence[Stand]
@@ -50,7 +50,7 @@ class Difference:
     kept: int
 
     def as_json(self) -> Json:
-        """To be read by people: statements with their ids."""
+        """Describe the difference for people: statements with their ids."""
         return {
             "added": [{"content": s.candidate.content} for s in self.added],
             "gone": [{"memory_id": str(s.id), "content": s.candidate.content} for s in self.gone],
@@ -64,7 +64,7 @@ class Difference:
 
 
 def open_beside(db: Database, tenant_id: str, shadow_id: str) -> None:
-    """Begin a set beside a tenant's: empty, but with what must not come back and how its memories fade."""
+    """Create a shadow tenant: empty, but with the tenant's tombstones and its fading."""
     with db.tenant(tenant_id) as tx:
         own = tx.execute(_OWN, {"tenant": tenant_id}).one()
         graves = [{"hash": row.hash, "at": row.at} for row in tx.execute(text("SELECT hash, at FROM tombstones"))]
@@ -74,17 +74,22 @@ def open_beside(db: Database, tenant_id: str, shadow_id: str) -> None:
 
 
 def drop(db: Database, shadow_id: str) -> None:
-    """Let a set go, whole; one that is gone already is no error."""
+    """Delete a shadow tenant with all of its rows; do nothing if there is none."""
+    with db.tenant(shadow_id) as tx:
+        delete_rows(tx, shadow_id)
+
+
+def delete_rows(tx: Tx, shadow_id: str) -> None:
+    """Delete all rows of a shadow tenant in a transaction bound to it."""
     if not shadow_id.startswith(tenants.RESERVED):
         raise ValueError(shadow_id)
-    with db.tenant(shadow_id) as tx:
-        for table in tables.TENANT_TABLES:
-            tx.execute(table.delete().where(table.c.tenant_id == shadow_id))
-        tx.execute(text("DELETE FROM tenants WHERE id = :shadow"), {"shadow": shadow_id})
+    for table in tables.TENANT_TABLES:
+        tx.execute(table.delete().where(table.c.tenant_id == shadow_id))
+    tx.execute(text("DELETE FROM tenants WHERE id = :shadow"), {"shadow": shadow_id})
 
 
 def standing(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list[Stand]:
-    """The active memories of a user, oldest first. `readers`: the agents whose work a rebuild does again."""
+    """Return the active memories of a user, oldest first. `readers`: the agents whose work a rebuild repeats."""
     rows = tx.execute(_STANDING, {"user": user_id, "readers": list(readers)}).all()
     cited = memories.evidence(tx, [row.id for row in rows])
     return [
@@ -102,16 +107,16 @@ def standing(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list[Stand]
 
 
 def put_away(tx: Tx, user_id: str) -> set[str]:
-    """The statements (`judge.statement_key`) that a person has archived or rejected."""
+    """Return the statements (`identity.statement_key`) that a person has archived or rejected."""
     return set(tx.execute(_PUT_AWAY, {"user": user_id}).scalars())
 
 
 def difference(old: Sequence[Stand], new: Sequence[Stand], away: Collection[str] = ()) -> Difference:
-    """Match the two sets, by what is said, then by slot, then by what it rests on. Pure.
+    """Match the two sets by statement, then by slot, then by evidence. Pure.
 
-    A memory that was drawn from others stays: it is drawn anew when they change. One that a person made or changed
-    stays as it is, and what the new set says of the same thing is not added beside it. `away`: statements that a
-    person does not want; they do not come back.
+    A derived memory stays: it is derived again when its sources change. One that a person made or changed stays as it
+    is, and what the new set says of the same thing is not added beside it. `away`: statements that a person does not
+    want; they do not come back.
     """
     pairs = _matched(old, new)
     changed = [(o, n) for o, n in pairs if o.replayed and not o.by_hand and _differs(o.candidate, n.candidate)]
@@ -158,7 +163,7 @@ def _slot(stand: Stand) -> list[Any]:
 
 
 def _grounds(stand: Stand) -> list[Any]:
-    """Of one message several things may be learnt: those of one kind about one subject count as the same."""
+    """Return the evidence as match keys; of one message, memories with one category and subject match."""
     c = stand.candidate
     return [(e.session_id, e.message_id, c.subject, c.category) for e in c.evidence if c.attribute is None]
 
@@ -184,7 +189,7 @@ _BY_A_PERSON = """
     ((v.author->>'name' LIKE 'key:%' OR v.author->>'name' = 'file')
      AND NOT EXISTS (SELECT FROM rebuilds r WHERE r.id = v.change_id))
 """
-"""A person who takes a rebuild over has not looked at each of its memories: these can be rebuilt again."""
+"""A person who accepts a rebuild has not looked at each of its memories, so these can be rebuilt again."""
 
 _STANDING = text(f"""
     SELECT m.*,

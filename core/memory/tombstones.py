@@ -18,11 +18,13 @@ from core.storage.db import Tx, recordset
 from core.types import Candidate
 
 ENOUGH_WORDS = 3
-"""Words that mean something from which a statement is known again in another order; fewer stand in too many."""
+"""Least number of meaningful words by which a statement is recognised in another order; fewer occur in too many
+statements.
+"""
 
 
 class Statement(Protocol):
-    """What a memory says: a candidate, or a row of `memories`."""
+    """Fields of a statement: a candidate, or a row of `memories`."""
 
     @property
     def content(self) -> str: ...
@@ -35,19 +37,19 @@ class Statement(Protocol):
 
 
 def lay(tx: Tx, tenant_id: str, user_id: str, statements: Iterable[Statement]) -> int:
-    """Let these statements of a user stay away; how many hashes are new."""
+    """Lay tombstones for statements of a user; return how many hashes are new."""
     salt = _salt(tx, tenant_id)
     return _keep(tx, tenant_id, {h for one in statements for h in _hashes(salt, user_id, one)})
 
 
 def lay_user(tx: Tx, tenant_id: str, user_id: str) -> int:
-    """Let all that a user has said until now stay away, whoever delivers it again; what they say later is new."""
+    """Lay a tombstone for all that a user has said until now, whoever delivers it again; later statements are new."""
     tx.execute(_LIFT, {"hashes": [_user_hash(_salt(tx, tenant_id), user_id)]})
     return _keep(tx, tenant_id, {_user_hash(_salt(tx, tenant_id), user_id)})
 
 
 def buried(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]) -> list[bool]:
-    """For each candidate of a user whether it was erased: it itself, or all that was said until then."""
+    """Return for each candidate whether it was erased: itself, or with all that the user had said until then."""
     if not candidates:
         return []
     salt = _salt(tx, tenant_id)
@@ -63,7 +65,7 @@ def buried(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]
 
 
 def _said(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
-    """When each was said last, which need not be when it happened: "I moved in May" is said after May."""
+    """Return when each was said last, which may be later than when it happened: "I moved in May" is said after May."""
     cited = [
         {"place": place, "session": e.session_id, "message": e.message_id}
         for place, one in enumerate(candidates)
@@ -75,21 +77,21 @@ def _said(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
 def matching(
     tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Statement], statements: Iterable[Statement]
 ) -> list[bool]:
-    """For each candidate whether a tombstone of one of the statements would keep it away."""
+    """Return for each candidate whether a tombstone of one of the statements would refuse it."""
     salt = _salt(tx, tenant_id)
     hashes = {h for one in statements for h in _hashes(salt, user_id, one)}
     return [not hashes.isdisjoint(_hashes(salt, user_id, one)) for one in candidates]
 
 
 def lift(tx: Tx, tenant_id: str, user_id: str, statements: Iterable[Statement]) -> int:
-    """Someone asks for these statements again: they may be learnt from now on; how many hashes are gone."""
+    """Remove the tombstones of statements that someone asks for again; return how many hashes are gone."""
     salt = _salt(tx, tenant_id)
     hashes = {h for one in statements for h in _hashes(salt, user_id, one)}
     return tx.execute(_LIFT, {"hashes": sorted(hashes)}).rowcount
 
 
 def digest(tx: Tx, tenant_id: str, *words: str) -> str:
-    """Salted hash of what a receipt is about: who knows it can find it in there, nobody else."""
+    """Return the salted hash of a receipt's subject: only with its name can it be found in the receipts."""
     return _hash(_salt(tx, tenant_id), "receipt", *words)
 
 
@@ -102,7 +104,7 @@ def _laid(tx: Tx, hashes: Iterable[str]) -> dict[str, datetime]:
 
 
 def _hashes(salt: str, user_id: str, statement: Statement) -> set[str]:
-    """All by which a statement is known again: as it stands, by its slot, by its words in any order."""
+    """Return all hashes of a statement: of its text, of its slot, of its words in any order."""
     subject = succession.plain(statement.subject)
     keys: list[tuple[str, ...]] = [("statement", identity.statement_key(statement.subject, statement.content))]
     if statement.attribute is not None and statement.value is not None:
@@ -114,7 +116,7 @@ def _hashes(salt: str, user_id: str, statement: Statement) -> set[str]:
 
 
 def _words(content: str) -> tuple[str, ...] | None:
-    """The words of a statement without their order, and what turns its meaning over; None: too few to know it by.
+    """Return a statement's meaningful words and negations without their order; None if too few to recognise it.
 
     Where the order matters (from Rome to Bern), only a phrase may have moved from the end to the front.
     """
@@ -132,7 +134,7 @@ def _user_hash(salt: str, user_id: str) -> str:
 
 
 def _hash(salt: str, *words: str) -> str:
-    # As JSON: no two lists of words run together into one text.
+    # As JSON, so that no two lists of words give the same text.
     return hmac.new(salt.encode(), json.dumps(words).encode(), hashlib.sha256).hexdigest()
 
 

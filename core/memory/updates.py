@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
@@ -14,6 +14,7 @@ from core.events.publishing import Author
 from core.index import search_index
 from core.memory import announcements, decay, identity, memories, versions
 from core.memory.changes import Archive, Change, Edit, Pin, Restore, Use
+from core.memory.rows import MemoryRow
 from core.memory.versions import Step
 from core.storage import tables
 from core.storage.db import Tx, recordset
@@ -25,18 +26,18 @@ EDITABLE: Final = frozenset(
         "occurred_at valid_from valid_to expires_at half_life_days pinned tags"
     ).split()
 )
-"""Columns that an edit may set; all others follow from these or from what happens."""
+"""Columns that an edit may set; all others are computed from these or from use."""
 
 CLAIMING: Final = frozenset({"subject", "content", "attribute", "value", "status", "trust", "expires_at"})
-"""Columns by which a memory may come to say what another one says."""
+"""Columns by which an edited memory may collide with another."""
 
 
 UNBELIEVED: Final = frozenset({Trust.REJECTED, Trust.QUARANTINED})
-"""What a memory says that counts for nothing."""
+"""Trust of memories whose statements do not count."""
 
 
 def keep(tx: Tx, tenant_id: str, changes: Sequence[Change], author: Author) -> tuple[list[UUID], list[Emission]]:
-    """Carry these changes out; the ids of the memories that fade anew from now on, and what to say."""
+    """Carry out these changes; return the ids of memories whose curve must be recomputed, and the events."""
     restores = [c for c in changes if isinstance(c, Restore)]
     pins = [c for c in changes if isinstance(c, Pin)]
     edits = [c for c in changes if isinstance(c, Edit)]
@@ -49,7 +50,7 @@ def keep(tx: Tx, tenant_id: str, changes: Sequence[Change], author: Author) -> t
 
 
 def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emission]:
-    """Archive memories of any owners; what to say. Conflict: one is not as it was when this was decided."""
+    """Archive memories of any owners; return the events. Conflict: one has changed since this was decided."""
     rows = _change_all(tx, _ARCHIVE, archives)
     asked = {a.id: a for a in archives}
     versions.record(tx, [Step(row, "archive", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
@@ -59,15 +60,15 @@ def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emissio
     ]
 
 
-def index_anew(tx: Tx, tenant_id: str, row: Any, vector: object) -> None:
-    """Write a memory's row of the index for the words it has now; without a vector it is found by them alone."""
+def index_anew(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
+    """Replace a memory's row in the index; without a vector it is found by its words alone."""
     tx.execute(_UNINDEX, {"ref": str(row.id)})
     entry = search_index.MemoryEntry(str(row.id), row.content, row.occurred_at, vector)  # type: ignore[arg-type]
     search_index.put_memories(tx, tenant_id, row.user_id, row.group_id, [entry])
 
 
 def refuse_taken(tx: Tx, ids: Sequence[UUID]) -> None:
-    """Conflict: another active memory says what one of these says, or fills its slot."""
+    """Raise Conflict if another active memory says the same as one of these, or fills its slot."""
     if ids and tx.execute(_TAKEN, {"ids": list(ids)}).first() is not None:
         raise Conflict("Another active memory makes its statement or fills its slot; that one has to go first.")
 
@@ -108,61 +109,69 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
     return told
 
 
-def important(row: Any) -> Emission:
-    """What is said of a memory that has come to matter."""
+def important(row: MemoryRow) -> Emission:
+    """Return the event for a memory that has become important."""
     names = ("group_id", "content", "category", "topic", "importance", "attribute", "value", "session_id")
     told = {name: value for name in names if (value := getattr(row, name))}
     return announcements.about(row.id, "memory.write.important", announcements.named(row) | told)
 
 
-def _edited(tx: Tx, edit: Edit) -> tuple[Any, Any]:
-    """The row before, and with its new fields. Conflict: it is not at the version that was edited."""
+def write_fields(tx: Tx, before: MemoryRow, fields: Mapping[str, object]) -> MemoryRow:
+    """Set columns of a memory with those that follow from them; return the new row.
+
+    Conflict: the memory is no longer at the version of `before`.
+    """
+    following: dict[str, object] = {"version": before.version + 1, "updated_at": memories.now()}
+    if {"subject", "content"} & fields.keys():
+        subject, content = (str(fields.get(name, getattr(before, name))) for name in ("subject", "content"))
+        following["statement_key"] = identity.statement_key(subject, content)
+    if fields.get("status", before.status) != Status.ACTIVE:
+        following["fade_at"] = None
+    table = tables.memories
+    as_read = (table.c.id == before.id) & (table.c.version == before.version)
+    change = table.update().where(as_read).values(**fields, **following)
+    row = tx.execute(change.returning(*table.c)).one_or_none()
+    if row is None:
+        raise Conflict(_CHANGED.format(before.id))
+    return row
+
+
+def _edited(tx: Tx, edit: Edit) -> tuple[MemoryRow, MemoryRow]:
+    """Return the row before the edit and after it. Conflict: the memory is not at the version that was edited."""
     unknown = edit.fields.keys() - EDITABLE
     if unknown:
         raise ValueError(f"not editable: {sorted(unknown)}")
     before = tx.execute(_AT_VERSION, {"id": edit.id, "version": edit.version}).one_or_none()
     if before is None:
-        raise Conflict("The memory has been changed meanwhile. Read it again.")
-    table = tables.memories
-    change = table.update().where(table.c.id == edit.id).values(**edit.fields, **_following(before, edit.fields))
-    return before, tx.execute(change.returning(*table.c)).one()
-
-
-def _following(before: Any, fields: Mapping[str, object]) -> dict[str, object]:
-    """What follows in a row from the fields that are set."""
-    now = memories.now()
-    subject, content = (str(fields.get(name, getattr(before, name))) for name in ("subject", "content"))
-    following: dict[str, object] = {"version": before.version + 1, "updated_at": now}
-    if {"subject", "content"} & fields.keys():
-        following["statement_key"] = identity.statement_key(subject, content)
-    if fields.get("status", before.status) != Status.ACTIVE:
-        following["fade_at"] = None
-    return following
+        raise Conflict(_CHANGED.format(edit.id))
+    return before, write_fields(tx, before, edit.fields)
 
 
 def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
-    """Count uses, where they come long enough after the last counted one; the memories for which one did."""
+    """Count uses that come long enough after the last counted one; return the memories counted."""
     if not ids:
         return []
     values = {"ids": list(ids), "spacing": decay.SPACING.total_seconds()}
     return list(tx.execute(_USE, values).scalars())
 
 
-def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore | Pin]) -> Sequence[Any]:
-    """Carry a statement out on each memory that stands at the version given. Conflict: one does not."""
+def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore | Pin]) -> Sequence[MemoryRow]:
+    """Run a statement on memories at their given versions; return the rows. Conflict: one is at another version."""
     if not wanted:
         return []
     asked = [{"id": c.id, "version": c.version, "pinned": isinstance(c, Pin) and c.pinned} for c in wanted]
     rows = tx.execute(change, {"rows": recordset(asked)}).all()
     if len(rows) != len(wanted):
-        raise Conflict("A memory that this was decided on has been changed meanwhile, or is not in the state for it.")
+        raise Conflict("A memory of this decision has been changed in the meantime, or its status does not allow it.")
     return rows
 
 
-def _updated(before: Any, row: Any, change: str, reason: str) -> Emission:
+def _updated(before: MemoryRow, row: MemoryRow, change: str, reason: str) -> Emission:
     payload = announcements.changed(row, reason, old=before, new=row)
     return announcements.about(row.id, "memory.updated", payload | {"change": change})
 
+
+_CHANGED: Final = "Memory {} has been changed in the meantime. Read it again."
 
 _AT_VERSION = text("SELECT * FROM memories WHERE id = :id AND version = :version AND status <> 'erased' FOR UPDATE")
 
@@ -181,7 +190,7 @@ _RESTORE = text(f"""
                           expires_at = CASE WHEN m.expires_at > clock_timestamp() THEN m.expires_at END,
                           {_CHANGING} AND m.status = 'archived' RETURNING m.*
 """)
-"""An expiry that has passed goes, for it would archive the memory again at once."""
+"""A past expiry is removed, because it would archive the memory again at once."""
 
 _PIN = text(f"UPDATE memories m SET pinned = c.pinned, {_CHANGING} AND m.status = 'active' RETURNING m.*")
 
@@ -201,4 +210,4 @@ _USE = text("""
 """)
 
 _UNINDEX = text("DELETE FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = :ref")
-"""A row of the index is written once; for other words it is written anew."""
+"""Rows of the index are never updated, but replaced."""

@@ -1,6 +1,6 @@
 """Log of judgements, and which were undone.
 
-An undo stands among them, with kind `undo` and what it undoes, for it is a judgement too, and can be undone itself.
+An undo is one of them, with kind `undo` and the change that it undoes: it is a judgement too, and can be undone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which verdicts to read: of a user, of one kind, about a memory, undone or not; None: all."""
+    """Filter of verdicts: user, kind, memory, undone or not; None: all."""
 
     user_id: str | None = None
     kind: str | None = None
@@ -31,18 +31,18 @@ class Wanted:
 
 
 def find(tx: Tx, wanted: Wanted, *, before: UUID | None = None, limit: int = 50) -> list[Any]:
-    """Rows of verdicts, newest first."""
+    """List verdicts, newest first."""
     values = {"user": wanted.user_id, "kind": wanted.kind, "memory": wanted.memory_id, "undone": wanted.undone}
     return list(tx.execute(_FIND, {**values, "before": before, "limit": limit}))
 
 
 def find_one(tx: Tx, change_id: UUID) -> Any:
-    """The verdict that a change carried out; None: it was none."""
+    """Return the verdict that a change carried out, or None."""
     return tx.execute(_ONE, {"id": change_id}).one_or_none()
 
 
 def concerned(tx: Tx, rows: Sequence[Any]) -> dict[UUID, list[Any]]:
-    """For each verdict the rows of the memories that it was about, as they are now."""
+    """Return for each verdict the current rows of the memories that it was about."""
     found: dict[UUID, list[Any]] = {row.id: [] for row in rows}
     asked = [{"id": row.id, "memory_id": row.memory_id, "other_id": row.other_id} for row in rows]
     for memory in tx.execute(_CONCERNED, {"rows": recordset(asked)}) if asked else ():
@@ -51,24 +51,24 @@ def concerned(tx: Tx, rows: Sequence[Any]) -> dict[UUID, list[Any]]:
 
 
 def undo_of(tx: Tx, change_id: UUID, memory_ids: Sequence[UUID]) -> UUID | None:
-    """The undo that stands of a change which touched these memories; None: the change stands."""
+    """Return the valid undo of a change that touched these memories, or None."""
     found = tx.execute(_UNDO_OF, {"id": str(change_id), "memories": list(memory_ids)}).scalar()
     return UUID(str(found)) if found else None
 
 
 def undone_of(tx: Tx, undos: Iterable[UUID | None]) -> set[UUID]:
-    """The changes that these undos have undone, as far as they stand."""
+    """Return the changes undone by those of these undos that are still valid."""
     return {UUID(one) for one in tx.execute(_UNDONE_OF, {"ids": [one for one in undos if one]}).scalars()}
 
 
 def mark_undone(tx: Tx, chain: Sequence[UUID], by: UUID) -> None:
-    """Write down that the first of a chain, in which each has undone the next, is undone. Conflict: it is already.
+    """Mark the first of a chain as undone, in which each change has undone the next. Conflict: it is already.
 
-    What it had undone stands again; what that had undone is undone again, and so on.
+    What it had undone becomes valid again, what that had undone is undone again, and so on.
     """
     first = tx.execute(_ONE_LOCKED, {"id": chain[0]}).one_or_none()
     if first is not None and first.undone_by is not None:
-        raise Conflict(f"This was undone meanwhile, by change {first.undone_by}.")
+        raise Conflict(f"This was undone in the meantime, by change {first.undone_by}.")
     rows = [
         {"id": one, "by": None if place % 2 else (chain[place - 1] if place else by)} for place, one in enumerate(chain)
     ]
@@ -76,13 +76,13 @@ def mark_undone(tx: Tx, chain: Sequence[UUID], by: UUID) -> None:
 
 
 def record_undo(tx: Tx, tenant_id: str, row: Json, author: Author) -> None:
-    """Write an undo down among the verdicts."""
+    """Store an undo as a verdict."""
     more: Json = {"author": author.as_json(), "dispatch_id": author.cause and author.cause.dispatch_id}
     tx.execute(_RECORD, {"tenant": tenant_id, "rows": recordset([row | more])})
 
 
 def record(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> None:
-    """Write the verdicts among these changes down. A plain addition met nothing, and its first version says so."""
+    """Store the verdicts among these changes. A plain addition has none: its first version says it all."""
     rows = [row for change in changes for row in _rows(change)]
     if not rows:
         return
@@ -92,13 +92,13 @@ def record(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], auth
 
 
 def candidate_json(candidate: Candidate) -> Json:
-    """A candidate so that `candidate_of` reads the same back."""
+    """Encode a candidate as JSON for `candidate_of`."""
     plain = asdict(candidate)
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in plain.items()}
 
 
 def candidate_of(kept: Json) -> Candidate:
-    """The candidate that `candidate_json` wrote."""
+    """Decode a candidate written by `candidate_json`."""
     times = ("occurred_at", "said_at", "valid_from", "valid_to", "expires_at")
     told = {name: at for name in times if (at := kept.get(name))}
     read: dict[str, Any] = kept | {name: datetime.fromisoformat(at) for name, at in told.items()}
@@ -187,7 +187,7 @@ _CONCERNED = text("""
     SELECT first.verdict, m.id, m.content, m.status, m.trust FROM first JOIN memories m ON m.id = first.memory_id
     ORDER BY first.verdict, first.place, m.id
 """)
-"""The memories of a verdict first, then all others that its change has written a version of."""
+"""Memories named in a verdict first, then all others that its change has touched."""
 
 _UNDO_OF = text("""
     SELECT id FROM verdicts

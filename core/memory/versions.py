@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
@@ -14,33 +13,35 @@ from core.errors import Conflict
 from core.events.publishing import Author
 from core.memory import memories
 from core.memory.changes import Link
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx, recordset
 from core.types import Evidence, Json
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A memory's row as a change has left it, the change by name, and why."""
+    """A memory's row after a change, the change's name, reason and id. `extra`: further fields of the snapshot."""
 
-    row: Any
+    row: MemoryRow
     change: str
     reason: str
     change_id: UUID
+    extra: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What a memory rests on, since which change."""
+    """A piece of evidence for a memory, with the change that added it."""
 
     memory_id: UUID
     evidence: Evidence
     change_id: UUID
 
 
-def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str, UUID], author: Author) -> Any:
-    """Carry a statement out on the one memory it names and record its version; the row as it is now.
+def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str, UUID], author: Author) -> MemoryRow:
+    """Run a statement on one memory and record its version; return the new row.
 
-    `step`: the change's name, its reason and its id. Conflict: the memory is no longer as it was judged.
+    `step`: the change's name, its reason and its id. Conflict: the memory has changed since it was judged.
     """
     row = tx.execute(statement, values).one_or_none()
     if row is None:
@@ -50,10 +51,10 @@ def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str
 
 
 def record(tx: Tx, steps: Sequence[Step], author: Author) -> None:
-    """Write a version of each memory that a change has touched."""
+    """Store a version of each memory that a change has touched."""
     if not steps:
         return
-    snapshots = [memories.snapshot(step.row) for step in steps]
+    snapshots = [memories.snapshot(step.row) | step.extra for step in steps]
     rows = [
         {
             "tenant_id": s["tenant_id"],
@@ -75,7 +76,7 @@ def record(tx: Tx, steps: Sequence[Step], author: Author) -> None:
 
 
 def cite(tx: Tx, tenant_id: str, citations: Sequence[Citation]) -> None:
-    """Write down what memories rest on; what one cites already stays as it is."""
+    """Store evidence; what a memory cites already stays as it is."""
     if not citations:
         return
     values = {
@@ -91,13 +92,13 @@ def cite(tx: Tx, tenant_id: str, citations: Sequence[Citation]) -> None:
 
 
 def cite_too(tx: Tx, tenant_id: str, keeper: UUID, others: Iterable[UUID], change_id: UUID) -> None:
-    """Let a memory rest on all that others rest on, beside them."""
+    """Add the evidence of other memories to a memory's own."""
     values = {"tenant": tenant_id, "keeper": keeper, "others": list(others), "change": change_id}
     tx.execute(_CITE_TOO, values)
 
 
 def link(tx: Tx, tenant_id: str, links: Sequence[Link]) -> None:
-    """Write relations down; what is related already stays as it is."""
+    """Store relations; existing ones stay as they are."""
     if not links:
         return
     values = {
@@ -132,7 +133,7 @@ _CITE_TOO = text("""
     FROM evidence WHERE memory_id = ANY(:others)
     ON CONFLICT DO NOTHING
 """)
-"""The others keep what they cite: one that was put away may come back."""
+"""The others keep their evidence, because an archived one may be restored."""
 
 _LINK = text("""
     INSERT INTO relations (tenant_id, from_id, relation, to_id, change_id)

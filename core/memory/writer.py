@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
@@ -33,6 +32,7 @@ from core.memory.changes import (
     Restore,
     Use,
 )
+from core.memory.rows import MemoryRow
 from core.memory.versions import Citation
 from core.storage.db import Tx
 from core.types import Relation, Trust
@@ -53,16 +53,16 @@ COUNTED = {
     Restore: "restored",
     Pin: "pinned",
 }
-"""What each change is counted as."""
+"""Counter of each kind of change."""
 
-Rows = dict[UUID, Any]
-"""Memories as this batch has left them so far, by id."""
+Rows = dict[UUID, MemoryRow]
+"""Memories as changed by this batch so far, by id."""
 
 
 def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> dict[str, int]:
-    """Carry the changes out in this transaction; answers how many of each kind.
+    """Carry out the changes in this transaction; return how many there were of each kind.
 
-    Conflict: what the changes were decided on has been changed by someone else meanwhile; nothing is kept.
+    Conflict: what the changes were decided on has been changed in the meantime; nothing is stored.
     """
     if not changes:
         return {}
@@ -93,14 +93,14 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
 
 
 def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
-    """Let nobody else write this user's memories until the transaction ends."""
+    """Lock a user's memories for writing until the transaction ends."""
     tx.execute(_LOCK, {"owner": f"{tenant_id}/{user_id}"})
 
 
 def archive(tx: Tx, tenant_id: str, archives: Sequence[Archive], author: Author) -> int:
-    """Archive memories of any of a tenant's users at once; how many. Conflict: one was changed meanwhile.
+    """Archive memories of any users of a tenant; return how many. Conflict: one was changed in the meantime.
 
-    Without the owners' locks: who decides on a memory that is then archived notices by its version.
+    Without the owners' locks: whoever decides on a memory that is then archived notices by its version.
     """
     publishing.publish(tx, tenant_id, author, updates.archive(tx, archives, author))
     return len(archives)
@@ -116,7 +116,7 @@ def _counts(changes: Sequence[Change], kept: Sequence[UUID]) -> dict[str, int]:
 
 
 def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
-    """Under the owner's lock: nothing may have come in meanwhile that the judgement would have had to see."""
+    """Raise Conflict if something was stored since that the judgement would have had to see; under the owner's lock."""
     adds = [a for a in adds if a.candidate.trust is not Trust.QUARANTINED]
     if not adds:
         return
@@ -134,12 +134,12 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
 
 
 def _version(rows: Rows, known: identity.Known) -> int:
-    """The version that a memory must have: the one it was judged in, or the one this batch has brought it to."""
+    """Return the version a memory must have: the one it was judged in, or the one this batch has brought it to."""
     return int(rows[known.id].version) if known.id in rows else known.version
 
 
 def _supersede(tx: Tx, adds: Sequence[Add], author: Author, rows: Rows) -> None:
-    """The old statement stays, as what was true until now."""
+    """Keep replaced statements as what was true until now."""
     for add in adds:
         until = add.candidate.valid_from or add.candidate.occurred_at
         for known, reason in add.retired:
@@ -148,9 +148,9 @@ def _supersede(tx: Tx, adds: Sequence[Add], author: Author, rows: Rows) -> None:
 
 
 def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
-    """Raise confidence and, where it was said with more weight, importance; what to say of the important."""
+    """Raise confidence and, for weightier candidates, importance; return events for newly important memories."""
     mattering: dict[UUID, Emission] = {}
-    # Several of one batch may confirm the same memory: the row changes once.
+    # Several of one batch may confirm the same memory; its row changes once.
     for confirm in {c.known.id: c for c in reversed(confirms)}.values():
         again = [c.candidate for c in confirms if c.known.id == confirm.known.id]
         values = {
@@ -172,7 +172,7 @@ def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author
 def _rewrite(
     tx: Tx, tenant_id: str, rewrites: Sequence[Merge | Replace], author: Author, rows: Rows
 ) -> dict[UUID, Emission]:
-    """Bring known memories up to date in place: words, tags, evidence, index entry; what to say of the important."""
+    """Update known memories in place: words, tags, evidence, index; return events for newly important ones."""
     mattering: dict[UUID, Emission] = {}
     for change in rewrites:
         known, c = change.known, change.candidate
@@ -203,14 +203,14 @@ def _rewrite(
     return mattering
 
 
-def _was_unimportant(tx: Tx, row: Any) -> bool:
-    """Whether the version before this one of a memory was not important yet."""
+def _was_unimportant(tx: Tx, row: MemoryRow) -> bool:
+    """Return whether the previous version of a memory was not important yet."""
     values = {"id": row.id, "version": row.version - 1, "important": announcements.IMPORTANT}
     return tx.execute(_WAS_UNIMPORTANT, values).first() is not None
 
 
 def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: identity.Known, author: Author) -> None:
-    """The younger of two memories is put away; what it rests on goes over, and a relation leads back to it."""
+    """Archive the younger of two memories; move its evidence and add a relation to it."""
     keeper, values = merge.known.id, {"id": absorbed.id, "version": absorbed.version}
     step = ("merge", f"Merged into memory {keeper}. {merge.reason}", merge.change_id)
     history.change_one(tx, _ABSORB, values, step, author)
@@ -219,7 +219,7 @@ def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: identity.Known, auth
 
 
 def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author, rows: Rows) -> None:
-    """Neither side is trusted from now on. A memory may be in several disputes of one batch, and changes once."""
+    """Mark both sides as disputed. A memory may be in several disputes of one batch, and changes once."""
     sides = {side.id: (side, d) for d in disputes for side in (d.one, d.other)}
     for side, dispute in sides.values():
         values = {"id": side.id, "version": _version(rows, side)}
@@ -240,7 +240,7 @@ def _succession(adds: Iterable[Add]) -> list[Link]:
 
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:owner, 0))")
-"""One writer an owner at a time, and only while writing: thinking happens before."""
+"""One writer per owner at a time, and only while writing: no model is called under the lock."""
 
 _OVERTAKEN = text(f"""
     SELECT FROM (
@@ -254,7 +254,7 @@ _OVERTAKEN = text(f"""
       AND m.id <> ALL(coalesce(cast(:seen AS uuid[]), '{{}}'))
     LIMIT 1
 """)
-"""Each of the two by its own index."""
+"""UNION, so that each half uses its own index."""
 
 _SUPERSEDE = text("""
     UPDATE memories m SET status = 'superseded', valid_from = since.at,
@@ -267,8 +267,7 @@ _SUPERSEDE = text("""
     WHERE m.id = :id AND m.version = :version AND m.status = 'active'
     RETURNING m.*
 """)
-"""A state that was told without a date began some time before it was told: where it ended before that, nobody has said
-since when it was so."""
+"""A state without a date began some time before it was said: if it ended before that, its beginning is unknown."""
 
 _CONFIRM = text("""
     UPDATE memories SET confidence = confidence + (1 - confidence) * :step,

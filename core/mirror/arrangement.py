@@ -52,7 +52,7 @@ class Memory:
 
 
 def changed(one: Shown, other: Shown) -> frozenset[str]:
-    """In which fields two lines show something else; spaces, the order of tags and what is unreadable do not count."""
+    """Return the fields in which two lines differ; spaces, order of tags and unreadable values do not count."""
     if one == other:
         return frozenset()
     found = {name for name in ("pinned", "disputed") if getattr(one, name) != getattr(other, name)}
@@ -93,12 +93,12 @@ def arranged(documents: Mapping[str, Document], memories: Mapping[UUID, Memory])
 
 
 def counted(document: Document) -> int:
-    """How many memories have a line in a file."""
+    """Return the number of memories with a line in a file."""
     return sum(line.id is not None for _, line in document.lines())
 
 
 def _kept(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) -> dict[UUID, tuple[str, int]]:
-    """Which line of each memory stays where it is: the first in the memory's own group, else the first elsewhere.
+    """Return the line that each memory keeps: the first in the memory's own group, else the first elsewhere.
 
     None, where all of its lines stand in other groups that are known.
     """
@@ -115,7 +115,7 @@ def _kept(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) ->
 
 
 def _fits(line: Place, memory: Place) -> bool:
-    """Whether a line may stay: no heading above it says something else than its memory."""
+    """Return whether a line may stay: no heading above it contradicts its memory."""
     return line.category in {None, memory.category} and line.topic in {None, memory.topic}
 
 
@@ -206,7 +206,7 @@ def _insert(blocks: list[Block], place: Place, lines: Sequence[Block], newline: 
 
 
 def _put(blocks: list[Block], at: int, lines: Sequence[Block], newline: str) -> None:
-    """Between what is there, with an empty line on both sides."""
+    """Insert text between existing lines, with an empty line on both sides."""
     before = [Prose(newline)] * (at > 0 and not _is_blank(blocks[at - 1]))
     after = [Prose(newline)] * (at < len(blocks) and not _is_blank(blocks[at]))
     blocks[at:at] = [*before, *lines, *after]
@@ -238,7 +238,7 @@ def _is_line_of(block: Block, place: Place) -> bool:
 
 
 def _end_of_body(blocks: Sequence[Block], begin: int, level: int = 6) -> int:
-    """Where what stands below a heading ends, up to the next one of this level or above; behind it is nothing blank."""
+    """Return where the text below a heading ends, before the next one of its level or above; blank lines excluded."""
     end = next(
         (n for n in range(begin, len(blocks)) if (b := blocks[n]) and isinstance(b, Heading) and b.level <= level),
         len(blocks),
@@ -249,7 +249,7 @@ def _end_of_body(blocks: Sequence[Block], begin: int, level: int = 6) -> int:
 
 
 def _begin_of_new(blocks: Sequence[Block], place: Place) -> int:
-    """Where a new group goes: into its category, else before the next category of the usual order, else to the end."""
+    """Return where a new group goes: into its category, before the next usual category, or to the end."""
     heads = [(n, b) for n, b in enumerate(blocks) if isinstance(b, Heading) and b.level < TOPIC_LEVEL]
     known = [(n, b.place.category) for n, b in heads if b.place.category]
     mine = [n for n, category in known if category is place.category]

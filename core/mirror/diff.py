@@ -51,7 +51,7 @@ class Clash:
 
 @dataclass(slots=True)
 class Findings:
-    """What a person's edits come to. `documents`: the files with the ids that are known by now."""
+    """A person's edits. `documents`: the files with the ids known by now."""
 
     edited: list[Edited] = field(default_factory=list)
     removed: list[tuple[Memory, str]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Findings:
 
     @property
     def any(self) -> bool:
-        """Whether a person has edited anything that counts."""
+        """Return whether a person has edited anything that counts."""
         return bool(self.edited or self.removed or self.restored or self.new)
 
 
@@ -81,7 +81,7 @@ def compare(
     memories: Mapping[UUID, Memory],
     versions: Mapping[UUID, int],
 ) -> Findings:
-    """What has happened to the lines.
+    """Compare the lines with what was agreed on.
 
     `then`: the files as both sides last agreed, those that they have agreed on. `memories`: those that stand and those
     that a line names. `versions`: of each memory when its line was agreed on.
@@ -164,7 +164,7 @@ def _judge(pair: _Pair, memory: Memory | None, versions: Mapping[UUID, int], fou
 
 
 def _came_back(line: Line, memory: Memory) -> bool:
-    """Whether a line that was not there says what its archived memory says: someone has taken a deletion back."""
+    """Return whether a new line says what its archived memory says: a deletion was taken back."""
     return memory.status == Status.ARCHIVED and "content" not in changed(line.shown, memory.shown)
 
 
@@ -184,7 +184,7 @@ def _judge_standing(pair: _Pair, memory: Memory, versions: Mapping[UUID, int], f
 
 
 def _moved(now: Line, then: Line | None, memory: Memory) -> frozenset[str]:
-    """Whether a line was put under other headings, and these say something else than the database."""
+    """Return whether a line was put under other headings that contradict the database."""
     if then is None:
         return frozenset()
     names = []

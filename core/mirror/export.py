@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a writing has done. `erased`: something in the files was erased meanwhile, and their history must go too."""
+    """Result of a write. `erased`: something in the files was erased meanwhile, and their history must go too."""
 
     result: Json
     message: str = ""
@@ -91,7 +91,7 @@ def _unread(tx: Tx, mirror: Mirror, stands: State) -> Written:
 
 
 def _wanted(file: str, stands: State) -> bool:
-    """Whether a file is to be written: not one that was refused, and a new one only for a memory that belongs there."""
+    """Return whether to write a file: no refused one, and a new one only for a memory that belongs there."""
     if file in stands.refused:
         return False
     if stands.seen[file] is not None or file in stands.agreed:
@@ -130,6 +130,6 @@ def _shown(document: Document) -> dict[UUID, str]:
 
 
 def _erased(stands: State) -> bool:
-    """Whether a memory that the files have shown is no more."""
+    """Return whether a memory shown in the files has been erased."""
     shown = {line.id for document in stands.then.values() for _, line in document.lines() if line.id}
     return any(one not in stands.memories or stands.memories[one].status == Status.ERASED for one in shown)

@@ -50,7 +50,7 @@ class Seen:
 
     @property
     def written_at(self) -> float:
-        """When it was last written, in seconds since 1970."""
+        """Return the modification time, in seconds since 1970."""
         return self.stamp[0] / 1e9
 
 
@@ -68,13 +68,13 @@ def folder_name(name: str) -> str:
 
 
 def named(folder: str) -> str | None:
-    """Whose folder it is; None: its name does not say."""
+    """Return the user of a folder; None: the folder's name does not say."""
     name = unquote(folder, errors="replace")
     return name if folder_name(name) == folder else None
 
 
 def folder(root: Path, tenant_id: str, user_id: str) -> Path:
-    """Where the files of a user are."""
+    """Return the folder of a user's files."""
     return root / folder_name(tenant_id) / folder_name(user_id)
 
 

@@ -91,7 +91,7 @@ def require(front: Front, wanted: Mapping[str, str]) -> None:
 
 
 def _written(key: str, value: str) -> str:
-    """As YAML: names between double quotes, for `no` is one too; the rest is the service's own and plain."""
+    """Write YAML: names between double quotes, for `no` is a name too; the service's own values are plain."""
     return _quoted(value) if key in NAMES else value
 
 
@@ -102,7 +102,7 @@ def _quoted(value: str) -> str:
 
 
 def _said(text: str) -> str:
-    """What a value of one line says. Unreadable: it is more than that."""
+    """Parse a value of one line. Unreadable: it is more than that."""
     if text.startswith('"'):
         try:
             said, end = json.JSONDecoder().raw_decode(text)

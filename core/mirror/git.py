@@ -64,7 +64,7 @@ def commit(root: Path, folder: Path, message: str) -> bool:
 
 
 def _concerns(root: Path, path: Path) -> bool:
-    """Whether there is such a file, or was one in the last commit."""
+    """Return whether there is such a file, or was one in the last commit."""
     return path.exists() or bool(_git(root, "ls-files", "-z", "--", _path(root, path)))
 
 
@@ -146,7 +146,7 @@ def _alone(root: Path) -> Iterator[Path]:
 
 
 def _git(root: Path, *words: str, given: bytes | None = None) -> bytes:
-    """What a git command answers. GitFailed: it says no."""
+    """Run a git command and return its output. GitFailed: it exited with an error."""
     done = _run(root, *words, given=given)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()

@@ -50,7 +50,7 @@ KINDS: Final[Mapping[Category, Kind]] = {
 
 @dataclass(slots=True)
 class Reading:
-    """What the files come to, ready to be written if they and what was agreed on have not changed.
+    """Changes read from the files, ready to be written if the files and the agreed state have not changed.
 
     `again`: there is more to read, which builds on this. `edited`: the files are not as they were agreed on.
     """
@@ -65,7 +65,8 @@ class Reading:
     documents: Mapping[str, Document] = field(default_factory=dict)
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Carry it out. Conflict: a file, the agreement or a memory is no longer as it was read."""
+        """Carry it out in the name of the file. Conflict: a file, the agreement or a memory is not as it was read."""
+        author = replace(author, name=NAME)
         if not self.edited:
             return {"mirror": "unchanged"} | self._tell(tx, author)
         mirror = self.mirror
@@ -107,7 +108,7 @@ class Reading:
 
 
 def read(gate: Gateway, mirror: Mirror, event: Event, now: datetime) -> Reading:
-    """What a user's files say that was not agreed on yet. No transaction is open while anything thinks.
+    """Read a user's edits that were not agreed on yet. No transaction is open while anything is computed.
 
     What changes known memories comes first, and new statements in readings of their own, as they are judged against
     what is known by then. Later: a file looks as if it was still being written.
@@ -141,7 +142,7 @@ def _conflict(user_id: str, clash: Clash) -> Json:
 
 
 def _differs(stands: State) -> bool:
-    """Whether a file that can be read is not as it was agreed on."""
+    """Return whether a readable file differs from its agreed state."""
     texts = {file: seen.text for file in stands.readable if (seen := stands.seen[file])}
     return any(file not in stands.agreed or stands.agreed[file].text != text for file, text in texts.items())
 
@@ -161,7 +162,7 @@ def _require_settled(stands: State, now: datetime) -> None:
 
 
 def _on_known(gate: Gateway, reading: Reading, found: Findings, now: datetime) -> list[Change]:
-    """What happens to memories that are known. Where an edit makes one say what another one says, one of them goes."""
+    """Return changes to known memories. Where an edit makes one equal to another, one of them is removed."""
     gone = {memory.id for memory, _ in found.removed}
     standing = [m for m in reading.stands.memories.values() if m.standing and m.id not in gone]
     taken = {memory.key: memory.id for memory in standing}
@@ -212,7 +213,7 @@ def _headings(one: Edited) -> dict[str, object]:
 
 
 def _worded(memory: Memory, content: str, now: datetime) -> dict[str, object]:
-    """What other words mean for the rest: a person stands behind them, and a slot has the value that they give it."""
+    """Return the fields that follow from new words: a person confirmed them, and a slot has the value in them."""
     fields: dict[str, object] = {"content": content, "trust": Trust.CONFIRMED, "confidence": CONFIDENCE}
     if memory.attribute is None or memory.value is None or memory.value.casefold() in content.casefold():
         return fields
@@ -235,7 +236,7 @@ def _embedded(gate: Gateway, wanted: Sequence[Change]) -> list[Change]:
 def _on_new(
     gate: Gateway, mirror: Mirror, stands: State, new: Sequence[Item], event: Event
 ) -> tuple[list[Change], list[tuple[Item, Outcome]]]:
-    """What lines without a memory come to, by the way of all statements, and what became of each."""
+    """Judge lines without a memory like all other statements, and return the result of each."""
     if not new:
         return [], []
     subject = _subjects(mirror, stands)
@@ -292,6 +293,6 @@ def _candidate(item: Item, subjects: Sequence[str], event: Event) -> Candidate:
 
 
 def _subjects(mirror: Mirror, stands: State) -> list[str]:
-    """Whom memories of this user are about, the most frequent first: a new line is about one of them."""
+    """Return the subjects of this user's memories, the most frequent first: a new line is about one of them."""
     counted = Counter(one.subject for one in stands.memories.values() if one.standing)
     return [subject for subject, _ in counted.most_common()] or [mirror.user_id]

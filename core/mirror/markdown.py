@@ -60,7 +60,7 @@ _CONFLICT = re.compile(r"^(?:<{7} |={7}\r?$|>{7} )", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a line shows of a memory. `importance` is None where it cannot be read."""
+    """Fields of a memory shown in a line. `importance` is None where it cannot be read."""
 
     content: str
     importance: float | None = IMPORTANCE
@@ -120,7 +120,7 @@ class Document:
 
     @property
     def newline(self) -> str:
-        """How its lines end."""
+        """Return the line ending of the file."""
         return "\r\n" if self.front.raw[0].endswith("\r\n") else "\n"
 
     def lines(self) -> Iterator[tuple[int, Line]]:
@@ -142,7 +142,7 @@ def parse(text: str) -> Document:
 
 
 def file_of(category: Category) -> str:
-    """In which file a new memory of a category stands."""
+    """Return the file of a new memory of a category."""
     return LEARNINGS if category in LEARNT else MEMORY
 
 
@@ -214,7 +214,7 @@ def _fenced(lines: Sequence[str]) -> set[int]:
 
 
 def _is_item(raw: str, fenced: bool) -> bool:
-    """Whether it is a list item at the margin, of the kind that may become a memory."""
+    """Return whether it is a list item at the margin, of the kind that may become a memory."""
     found = _ITEM.fullmatch(raw.split("\n", 1)[0])
     return not fenced and found is not None and not found[1] and not _RULE.fullmatch(raw) and not _TASK.match(found[2])
 
@@ -251,7 +251,7 @@ def _shown(body: str) -> Shown:
 
 
 def _read_attributes(text: str) -> Shown | None:
-    """What braces at the end of a line say; None: they belong to the statement."""
+    """Parse the braces at the end of a line; None: they belong to the statement."""
     said: dict[str, str] = {}
     for word in text.split():
         key, _, value = word.partition("=")

@@ -25,7 +25,7 @@ from core.types import Category, Topic, Trust
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Whose mirror, and below which folder."""
+    """A user's mirror, and the folder above it."""
 
     root: Path
     tenant_id: str
@@ -39,7 +39,7 @@ class Mirror:
         return self.folder / file
 
     def names(self, file: str) -> dict[str, str]:
-        """What the front matter of one of its files must say."""
+        """Return the names that the front matter of its files must have."""
         return {"format": FORMAT, "tenant": self.tenant_id, "user": self.user_id, "file": file}
 
 
@@ -84,7 +84,7 @@ def of(settings: Settings, tenant_id: str, user_id: str) -> Mirror | None:
 
 
 def load(tx: Tx, mirror: Mirror) -> State:
-    """How it stands now. Later: a file is being written."""
+    """Read the current state. Later: a file is being written."""
     seen, refused = _files(mirror)
     agreed = {row.file: Agreed(row.content, _versions(row)) for row in tx.execute(_AGREED, {"user": mirror.user_id})}
     then = {file: markdown.parse(agreed[file].text) for file in FILES if file in agreed}
@@ -111,7 +111,7 @@ def names(mirror: Mirror, file: str, memories: int, at: datetime | None = None) 
 
 
 def memories_of(tx: Tx, user_id: str, also: Iterable[UUID] = ()) -> dict[UUID, Memory]:
-    """What stands of a user's memories, and those of the others that are named."""
+    """Return a user's active memories, and those of the other ids."""
     rows = tx.execute(_MEMORIES, {"user": user_id, "also": list(also)})
     return {row.id: _memory(row) for row in rows}
 

@@ -15,24 +15,24 @@ from core.language.grounding import clipped
 PENDING: Final = "pending"
 
 FEWEST: Final = 2
-"""Steps that make a list in a message a plan."""
+"""Least number of steps by which a list in a message is a plan."""
 
 HEAD: Final = 120
-"""Characters of the line before a list that may be its goal."""
+"""Longest line before a list that may be its goal, characters."""
 
 LONGEST: Final = 20_000
-"""Characters of a message that is looked at; a longer one is a document."""
+"""Longest message that is examined, characters; a longer one is a document."""
 
 PLAN_CHARACTERS: Final = 100_000
-"""Characters of a plan sent as text: 500 steps of 200 characters."""
+"""Longest plan sent as text, characters: 500 steps of 200 characters."""
 
 PLAN_LINES: Final = 2_000
-"""Lines of a plan sent as text, blank lines and notes included."""
+"""Most lines of a plan sent as text, blank lines and notes included."""
 
 
 @dataclass(slots=True)
 class Item:
-    """A line of a list: what it says, what its box says, and what stands below it."""
+    """A line of a list: text, state of its box, and items below it."""
 
     title: str
     status: str | None = None
@@ -40,7 +40,7 @@ class Item:
 
 
 def document(text: str) -> Any:
-    """The JSON object or list that a text is; None: it is none."""
+    """Parse a text as a JSON object or list; None if it is neither."""
     if not text.lstrip().startswith(("{", "[{", '["')):
         return None
     try:
@@ -87,7 +87,7 @@ def _lines(text: str) -> list[str]:
 
 
 def item(line: str) -> Item:
-    """One line of a list, without its mark and its box."""
+    """Parse one line of a list, without its bullet and its box."""
     found = _LISTED.match(line)
     said = (found["said"] if found else line).strip()
     box = next(filter(None, map(found.group, ("box", "sign", "only", "bare"))), None) if found else None
@@ -95,9 +95,9 @@ def item(line: str) -> Item:
 
 
 def of_message(content: str, role: str, asked: str | None) -> str | None:
-    """The plan in a message, as text; None: there is none. `asked`: what a person said before it, where that is known.
+    """Return the plan in a message, as text, or None. `asked`: the person's message before it, if known.
 
-    A checklist is one, and a list under the word "plan"; an assistant's numbered list where a plan was asked for.
+    A checklist is one, and a list under the word "plan"; an assistant's numbered list if a plan was asked for.
     """
     if len(content) > LONGEST or role not in {"user", "assistant"}:
         return None
@@ -115,7 +115,7 @@ def of_message(content: str, role: str, asked: str | None) -> str | None:
 
 
 def mentions(content: str) -> list[tuple[str, str]]:
-    """What a message says of single steps: the place of each, and its status. Not what it asks, denies or supposes."""
+    """Return the steps that a message reports on, by place, with status; questions, denials and guesses excluded."""
     if len(content) > LONGEST:
         return []
     found: list[tuple[str, str]] = []
@@ -141,7 +141,7 @@ def _said(clause: str) -> list[tuple[str, str]]:
 
 
 def _inline(text: str) -> tuple[str | None, list[Item]]:
-    """A list in one line: "Plan: 1) book 2) pack", 计划：先订票，再订酒店，最后办签证."""
+    """Parse a list in one line: "Plan: 1) book 2) pack", 计划：先订票，再订酒店，最后办签证."""
     title, _, said = text.strip().partition(":") if ":" in text else text.strip().partition("：")
     parts = [part for part in _INLINE.split(said) if part.strip(" ,;，；。.")]
     if len(parts) < FEWEST and sentences.is_chinese(said):
@@ -152,7 +152,7 @@ def _inline(text: str) -> tuple[str | None, list[Item]]:
 
 
 def _block(content: str) -> tuple[Sequence[str], str]:
-    """The first list of a message that is numbered or has boxes, or stands under a title, and the line before it."""
+    """Return the first list that is numbered, has boxes or stands under a title, and the line before it."""
     block: list[str] = []
     lead = ""
     for line in content.expandtabs(4).splitlines():
@@ -174,7 +174,7 @@ def _goal(line: str) -> str | None:
 
 
 def _indent(line: str) -> int:
-    """How deep a line stands; a bullet below a number belongs to it, even where it is not indented."""
+    """Return the depth of a line; a bullet below a number belongs to it, even if it is not indented."""
     return 2 * (len(line) - len(line.lstrip())) + (0 if _NUMBERED.match(line) or _BOXED.match(line) else 1)
 
 
@@ -282,13 +282,13 @@ _SUPPOSED = re.compile(
     r"以后|要是|一旦|之前|据说|[他她]说|也许",
     re.IGNORECASE,
 )
-"""Where one of these stands in a sentence, nothing in it is taken for done."""
+"""Words that keep a sentence from reporting a step as done."""
 
 _DENIED = re.compile(
     r"\b(?:not|never|almost|nearly|should|must|will be|would|could|might|may|can|cannot|have to|need to)\b|n't\b|没|未|"
     r"不|应该|必须|可能|快要|差不多",
     re.IGNORECASE,
 )
-"""The same for a part of a sentence between commas."""
+"""Likewise, for a part of a sentence between commas."""
 
 _CLAUSE = re.compile(r"[,;，；]|\bbut\b|但是?|\band\b")

@@ -12,13 +12,13 @@ from core.plans.checklists import PENDING, Item
 from core.plans.tree import Step, Tree, at
 
 DEPTH: Final = 8
-"""Levels of steps; what lies deeper is no plan that anyone could follow."""
+"""Most levels of steps; deeper plans are not usable."""
 
 STEPS: Final = 500
-"""Steps of one plan in all."""
+"""Most steps of one plan."""
 
 TITLE: Final = 1_000
-"""Characters of a step's title, and of the goal."""
+"""Longest title of a step, and goal, characters."""
 
 ID: Final = 200
 
@@ -64,7 +64,7 @@ def _of_text(plan: str) -> Tree:
 
 
 def parse(plan: object) -> Tree:
-    """The tree in what an agent sent: an object, a list, or text. Never: it is too deep, too large, or no plan."""
+    """Parse a plan that an agent sent: an object, a list, or text. Never: it is too deep, too large, or no plan."""
     if isinstance(plan, str):
         document = checklists.document(plan)
         if document is None:
@@ -84,7 +84,7 @@ def parse(plan: object) -> Tree:
 
 
 def _within(plan: Mapping[str, Any]) -> Tree:
-    """What stands under one of the names for steps: a list, a text, another plan, or steps by their ids."""
+    """Parse the steps of an object: a list, a text, another plan, or steps by their ids."""
     found: Any = next((plan[name] for name in _CHILDREN if isinstance(plan.get(name), list | dict | str)), None)
     if found is None and not any(isinstance(plan.get(name), str | list) for name in (*_GOALS, *_PAST)):
         raise Never(f"A plan has a `goal` or `steps`; this one has only {sorted(map(str, plan))[:10]}.")
@@ -106,7 +106,7 @@ def _steps(given: Sequence[Any], depth: int) -> tuple[Step, ...]:
 
 
 def _step(given: Any, depth: int) -> Step:
-    """One step: a text, perhaps with a box before it, or an object that has a title under one of the usual names."""
+    """Parse one step: a text, perhaps with a box before it, or an object with a title under one of the usual names."""
     if isinstance(given, str | int | float) and not isinstance(given, bool):
         item = checklists.item(str(given))
         return Step("", _title(item.title), item.status)
@@ -124,7 +124,7 @@ def _step(given: Any, depth: int) -> Step:
 
 
 def _past(given: Any) -> Step:
-    """A step that was carried out, with or without what came of it."""
+    """Parse a step that was carried out, with or without its result."""
     said = given[0] if isinstance(given, list) and given else given
     return replace(_step(said, 1), status="done")
 
@@ -174,7 +174,7 @@ def _numbered(tree: Tree) -> Tree:
 
 
 def _pointed(tree: Tree, plan: Mapping[str, Any]) -> str | None:
-    """The step that is said to be current: by id, title or place; places count from 1, an index from 0."""
+    """Return the current step: by id, title or place; places count from 1, an index from 0."""
     index = next((plan[name] for name in _INDEX if type(plan.get(name)) is int), None)
     if index is not None:
         return tree.steps[index].id if 0 <= index < len(tree.steps) else None

@@ -14,9 +14,10 @@ BOXES: Final = {"pending": "[ ]", "in_progress": "[>]", "done": "[x]", "failed":
 
 
 def rendered(tree: Tree, tokens: int, count: Count) -> str:
-    """The plan within so many tokens. Steps that are done go first, then those that are far from the current one.
+    """Render a plan within a number of tokens.
 
-    Empty, where not even the current step or the goal has room.
+    Completed steps are dropped first, then those far from the current one. Empty if not even the current step or the
+    goal fits.
     """
     leaves = tree.leaves()
     chinese = sentences.is_chinese(tree.goal or " ".join(step.title for step in leaves))
@@ -25,7 +26,7 @@ def rendered(tree: Tree, tokens: int, count: Count) -> str:
     if now is not None:
         head.append(f"当前步骤：{now.title}" if chinese else f"Current step: {now.title}")
     if count("\n".join(head)) > tokens:
-        # Where there is room for one line alone, it is the step to work on.
+        # With room for one line only, it is the step to work on.
         return head[-1] if count(head[-1]) <= tokens else ""
     return "\n".join([*head, *_list(tree, "\n".join(head), tokens, count, chinese=chinese)])
 
@@ -38,7 +39,7 @@ def _headline(tree: Tree, leaves: Sequence[Step], *, chinese: bool) -> str:
 
 
 def _list(tree: Tree, head: str, tokens: int, count: Count, *, chinese: bool) -> list[str]:
-    """The lines of the steps in their order, as many as fit: open ones first, and those nearest to the current one."""
+    """Return the lines of the steps that fit, in order; open ones and those nearest to the current one come first."""
     placed = list(_lines(tree.steps, 0))
     at = next((n for n, (step, _) in enumerate(placed) if step.id == tree.current), 0)
     order = sorted(range(len(placed)), key=lambda n: (placed[n][0].status not in OPEN, n < at, abs(n - at)))

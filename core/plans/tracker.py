@@ -1,7 +1,7 @@
 """Plans of a session, projected from the log.
 
-An agent publishes `plan.updated`; where it does not, its messages are read for a plan. What messages say of single
-steps ("step 2 is done", 第二步完成了) brings a plan up to date where it is clear which step of which plan is meant.
+An agent publishes `plan.updated`; otherwise its messages are searched for a plan. Messages about single steps ("step 2
+is done", 第二步完成了) update a plan if it is clear which step of which plan is meant.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.errors import Conflict, Never
+from core.events.publishing import Author
 from core.inference.token_counting import Counter
 from core.plans import checklists, parsing, rendering
 from core.plans import tree as plans_tree
@@ -29,18 +30,18 @@ MAIN: Final = "main"
 """The id of a session's plan that was given none."""
 
 PAGE: Final = 200
-"""Events of a session that are read at once."""
+"""Events of a session read in one query."""
 
 LIKE: Final = (
     r"(^|\n)\s*([-*+•]|\d{1,2}[.)、])\s*\[[ x~>/!-]\]|[✅☑✔⬜☐]|plan|to-?do|roadmap|\mstep|计划|步骤|待办|第.{1,3}步"
     r"|(^|\n)\s*1[.)、]"
 )
-"""What stands in every message that may be about a plan, for PostgreSQL. The rule `track_plans` asks for less of it."""
+"""LIKE patterns that every message about a plan matches. The rule `track_plans` filters less strictly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan of a session as it stands; `current`: the id of the step that is being worked on."""
+    """A plan of a session; `current`: id of the step being worked on."""
 
     session_id: str
     id: str
@@ -62,26 +63,26 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Plans that have changed by what was read, ready to be written if nobody was faster."""
+    """Changed plans, to be written if nobody else has changed them."""
 
     tenant_id: str
     session_id: str
     changed: Sequence[Plan]
     read: Sequence[int]
 
-    def write(self, tx: Tx) -> Json:
-        """Write them. Conflict: someone else has brought one of them up to date, or erased what they rest on."""
+    def write(self, tx: Tx, _author: Author) -> Json:
+        """Write the plans. Conflict: another worker has updated one of them, or what they rest on was erased."""
         if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
-            raise Conflict("A message that the plan was read from was erased meanwhile.")
+            raise Conflict("A message that the plan was read from was erased in the meantime.")
         for plan in sorted(self.changed, key=lambda one: one.id):
             if tx.execute(_WRITE, _row(self.tenant_id, plan)).rowcount != 1:
-                raise Conflict("Another worker has brought this plan up to date meanwhile.")
+                raise Conflict("Another worker has updated this plan in the meantime.")
         return {"plans": len(self.changed)}
 
 
 @dataclass(slots=True)
 class _Standing:
-    """The plans of a session while events are applied to them."""
+    """Plans of a session while events are applied to them."""
 
     session_id: str
     plans: dict[str, Plan]
@@ -89,7 +90,7 @@ class _Standing:
     changed: set[str]
 
     def apply(self, event: Event, asked: str | None) -> None:
-        """One event, where no plan that it is about has heard of a later one."""
+        """Apply one event, unless the plan that it is about has seen a later one."""
         if event.event_type == UPDATED:
             self.published = True
             self._replace(event, _plan_id(event.payload), parsing.parse(output.value(event.payload["plan"])))
@@ -109,7 +110,7 @@ class _Standing:
         self._keep(event, plan_id, plans_tree.updated(known.tree if known else None, tree), replaced=True)
 
     def _mark(self, event: Event, reference: str, status: str) -> None:
-        """Only where a single open plan has such a step."""
+        """Mark a step, if exactly one open plan has it."""
         marked = {
             plan.id: tree
             for plan in self.plans.values()
@@ -121,7 +122,7 @@ class _Standing:
                 self._keep(event, plan_id, tree)
 
     def _keep(self, event: Event, plan_id: str, tree: Tree, *, replaced: bool = False) -> None:
-        """It belongs to whoever said last what is to be done; not to who says how far it is."""
+        """Store a plan. It belongs to the user who last said what is to be done, not to one who reports progress."""
         known = self.plans.get(plan_id)
         group = event.payload.get("group_id")
         self.plans[plan_id] = Plan(
@@ -141,9 +142,9 @@ class _Standing:
 
 
 def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked:
-    """What the log says of the session's plans beyond what they know, this event's included.
+    """Read from the log what has changed in the session's plans, this event included.
 
-    Never: the event's plan is none, too deep, or too large. Of other events that is said when their own turn comes.
+    Never: the event's plan is none, too deep, or too large. Other events raise that when it is their turn.
     """
     with db.tenant(tenant_id) as tx:
         known = {plan.id: plan for plan in find(tx, session_id)}
@@ -155,7 +156,7 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked
         try:
             standing.apply(one, asked)
         except Never:
-            # What only looks like a plan, in a message, may be too long for one; who publishes a plan is told.
+            # A message may only look like a plan and be too long for one; only a published plan is refused.
             if one.seq == event.seq and one.event_type == UPDATED:
                 raise
     changed = [replace(standing.plans[plan_id]) for plan_id in sorted(standing.changed)]
@@ -163,31 +164,31 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked
 
 
 def find(tx: Tx, session_id: str) -> list[Plan]:
-    """All plans of a session, the one that was spoken of last first."""
+    """Return all plans of a session, the latest mentioned first."""
     return [_plan(row) for row in tx.execute(_FIND, {"session": session_id})]
 
 
 def current(tx: Tx, session_id: str) -> list[Plan]:
-    """Those that are still to be worked on."""
+    """Return the plans that are still open."""
     return [plan for plan in find(tx, session_id) if plan.status in plans_tree.OPEN]
 
 
 def rendered(plan: Plan, tokens: int, counter: Counter) -> str:
-    """The plan in words, within so many tokens: goal, progress, the current step, then the others as there is room."""
+    """Render a plan within a number of tokens: goal, progress, current step, then as many others as fit."""
     return rendering.rendered(plan.tree, tokens, counter.count)
 
 
 def forget_messages(tx: Tx, session_ids: Sequence[str]) -> int:
-    """Delete the plans of these sessions that messages may have told of; how many.
+    """Delete plans of these sessions that may hold words of their messages; return how many.
 
-    To be called where messages lose their text: what an agent has published comes back with its next update, what
-    stands in messages that remain with the next that is about it.
+    To be called when messages lose their text: a plan that an agent publishes comes back with its next update, one from
+    remaining messages with the next message about it.
     """
     return tx.execute(_FORGET, {"sessions": list(session_ids)}).rowcount
 
 
 def _heard(tx: Tx, session_id: str, after: int, event: Event) -> Iterator[tuple[Event, str | None]]:
-    """What was said of plans behind a place in the log, and this event; each with what a person asked before it."""
+    """Yield events about plans after a position in the log, then this one, each with the person's message before it."""
     while True:
         values = {"session": session_id, "after": after, "one": event.seq, "like": LIKE, "page": PAGE}
         rows = tx.execute(_HEARD, values).all()
@@ -246,7 +247,7 @@ _FIND = text("SELECT * FROM plans WHERE session_id = :session ORDER BY event_seq
 _PUBLISHED = text("""
     SELECT EXISTS (SELECT FROM events WHERE session_id = :session AND event_type = 'plan.updated' AND seq <= :upto)
 """)
-"""Whether an agent says itself what its plan is: then messages are not read for one."""
+"""Whether an agent publishes its plans: then messages are not searched for one."""
 
 _HEARD = text("""
     SELECT e.seq, e.id, e.event_type, e.user_id, e.payload, CASE WHEN e.payload ->> 'role' = 'assistant' THEN (
@@ -265,7 +266,7 @@ _BLANK = text("""
     SELECT FROM (SELECT content FROM messages WHERE session_id = :session AND event_seq = ANY(:seqs) FOR SHARE) AS held
     WHERE content = ''
 """)
-"""Held, so that whoever erases one of them meanwhile comes after the plan, and takes it along."""
+"""Locked, so that an erasure of one of them waits for the plan, and deletes it too."""
 
 _WRITE = text("""
     INSERT INTO plans AS p (tenant_id, session_id, id, user_id, group_id, goal, status, steps, current, event_id,
@@ -280,7 +281,6 @@ _WRITE = text("""
         updated_at = clock_timestamp()
     WHERE p.version = :version AND p.event_seq < excluded.event_seq
 """)
-"""By compare-and-set: only over the version that was read, and never over what a later event said, nor in the place of
-one that was taken away."""
+"""Compare-and-set: only over the version that was read, never over a later event, nor for a deleted plan."""
 
 _FORGET = text("DELETE FROM plans WHERE session_id = ANY(:sessions)")

@@ -1,6 +1,6 @@
 """Plan trees and status propagation, pure.
 
-A step that an update says nothing about keeps the status it had; else it stands as its own steps do.
+A step that an update does not mention keeps its status; a step with substeps has theirs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A goal and the steps to it; `current`: the id of the step that is being worked on."""
+    """A goal and its steps; `current`: id of the step being worked on."""
 
     goal: str
     steps: tuple[Step, ...] = ()
@@ -43,7 +43,7 @@ class Tree:
     current: str | None = None
 
     def walk(self) -> Iterator[Step]:
-        """All steps, each before its own."""
+        """Yield all steps, parents first."""
         yield from _walk(self.steps)
 
     def leaves(self) -> list[Step]:
@@ -51,7 +51,7 @@ class Tree:
 
 
 def updated(earlier: Tree | None, new: Tree) -> Tree:
-    """The new tree, with what it leaves unsaid: statuses by the earlier one or the steps' own steps, goal, current."""
+    """Return the new tree; take over the goal, current step and statuses that it leaves out."""
     known: dict[str, str] = {}
     for step in earlier.walk() if earlier else ():
         known.setdefault(_folded(step.title), step.status or PENDING)
@@ -61,7 +61,7 @@ def updated(earlier: Tree | None, new: Tree) -> Tree:
 
 
 def marked(tree: Tree, reference: str, status: str) -> Tree | None:
-    """The tree with one step's status changed; None: there is no such step, or more than one, or it says so already.
+    """Return the tree with one step's status changed; None if no step or several match, or nothing changes.
 
     `reference`: a step's id, or its place such as `2` or `2.1`.
     """
@@ -78,7 +78,7 @@ def marked(tree: Tree, reference: str, status: str) -> Tree | None:
 
 
 def overall(steps: Sequence[Step]) -> str:
-    """What steps come to: failed only where nothing is open any more."""
+    """Return the status of several steps together; failed only if none is open any more."""
     found = {step.status or PENDING for step in steps}
     if not found & OPEN:
         return "failed" if "failed" in found else "done" if "done" in found or not found else "skipped"
@@ -86,7 +86,7 @@ def overall(steps: Sequence[Step]) -> str:
 
 
 def from_json(goal: str, status: str, steps: Sequence[Json], current: str | None) -> Tree:
-    """A tree as it was stored."""
+    """Build a tree from its stored form."""
     return Tree(goal, tuple(_from_json(step) for step in steps), status, current)
 
 
@@ -101,7 +101,7 @@ def _walk(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def _inherited(step: Step, known: Mapping[str, str]) -> Step:
-    """Of a step that has steps of its own nothing is inherited: those say how it stands."""
+    """Copy earlier statuses, except to steps with substeps: those determine the status."""
     status = step.status or (None if step.steps else known.get(_folded(step.title)))
     return replace(step, status=status, steps=tuple(_inherited(one, known) for one in step.steps))
 
@@ -112,7 +112,7 @@ def _settled(step: Step) -> Step:
 
 
 def _placed(tree: Tree) -> Tree:
-    """With its own status and the step it is at: the one that was said, else what is in progress, else what is next."""
+    """Return the tree with its status and current step: the one stated, else the one in progress, else the next."""
     steps = tree.steps
     current = next((step for step in tree.walk() if step.id == tree.current and step.status in OPEN), None)
     if current is not None and current.status == PENDING:
@@ -125,7 +125,7 @@ def _placed(tree: Tree) -> Tree:
 
 
 def _marked(step: Step, step_id: str, status: str) -> Step:
-    """What is open under a step that ends ends with it; what a step's own steps come to is what it comes to."""
+    """Set a step's status; open substeps of an ended step end with it, and substeps determine their parent's status."""
     if step.id == step_id:
         within = step.steps if status in OPEN else tuple(_ended(one, status) for one in step.steps)
         return replace(step, status=status, steps=within)
@@ -139,11 +139,11 @@ def _ended(step: Step, status: str) -> Step:
 
 
 LONGEST_NUMBER = 4
-"""Digits: no plan has ten thousand steps."""
+"""Most digits of a step's number: no plan has ten thousand steps."""
 
 
 def at(steps: Sequence[Step], reference: str) -> str | None:
-    """The id of the step at a place such as `2.1`."""
+    """Return the id of the step at a place such as `2.1`."""
     found: Step | None = None
     for part in reference.split("."):
         if len(part) > LONGEST_NUMBER or not part.isdecimal() or not 1 <= int(part) <= len(steps):

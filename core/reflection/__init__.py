@@ -1,1 +1,1 @@
-"""What is derived from memories: episodes, skills, patterns, profiles, compression."""
+"""Derivation from memories: episodes, skills, patterns, profiles, compression."""

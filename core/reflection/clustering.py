@@ -9,6 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.index.vector_notation import vector_of
+
 BOUNDS: Final = (0.65, 0.55)
 """Cosines from which statements under one heading are about one thing, and about related ones; see docs/memory.md."""
 
@@ -23,8 +25,8 @@ Group = list[int]
 
 
 def vectors_of(literals: Sequence[str | None]) -> Vectors:
-    """Vectors read from pgvector's notation; noughts where there is none, or one of another length than the last."""
-    read = [None if one is None else np.array(one[1:-1].split(","), dtype=np.float32) for one in literals]
+    """Parse vectors from pgvector's notation; zeros for a missing one, or one of another length than the last."""
+    read = [None if one is None else vector_of(one) for one in literals]
     length = next((len(one) for one in reversed(read) if one is not None), 1)
     rows = np.zeros((len(read), length), dtype=np.float32)
     for row, vector in zip(rows, read, strict=True):
@@ -36,11 +38,11 @@ def vectors_of(literals: Sequence[str | None]) -> Vectors:
 def groups(
     keys: Sequence[Hashable], vectors: Vectors, smallest: int = 2, bounds: Sequence[float] = BOUNDS
 ) -> list[Group]:
-    """Groups of `smallest` and more, the largest first, each as places in what was given; its middle comes first.
+    """Return groups of `smallest` and more, the largest first, each as places in the input; its middle comes first.
 
-    Members have one key, lie within a bound of the middle, and on the average that near to each other when they join:
-    a chain of neighbours is not one group. What is in no group by the first bound may be in one by the next. Vectors
-    have length 1; what has none (all noughts) stays alone.
+    Members share one key, lie within a bound of the middle, and on average within it of each other when they join:
+    a chain of neighbours is not one group. Statements in no group by the first bound are tried with the next one.
+    Vectors have length 1; a statement without one (all zeros) stays alone.
     """
     found: list[Group] = []
     taken: set[int] = set()
@@ -58,7 +60,7 @@ def groups(
 
 
 def bunches(vectors: Vectors, count: int) -> list[Group]:
-    """Everything in `count` bunches at the most, each around one of the statements that lie furthest apart."""
+    """Partition all vectors into at most `count` groups, each around one of the statements that lie furthest apart."""
     middles = [int(np.argmax(vectors @ vectors.sum(axis=0)))]
     while len(middles) < min(count, len(vectors)):
         nearest = (vectors @ vectors[middles].T).max(axis=1)
@@ -70,7 +72,7 @@ def bunches(vectors: Vectors, count: int) -> list[Group]:
 
 
 def _grouped(vectors: Vectors, bound: float) -> Iterator[Group]:
-    """The one with the most and nearest neighbours begins, those that still belong to nobody follow, nearest first."""
+    """Yield groups: the one with the most and nearest neighbours begins, ungrouped neighbours follow, nearest first."""
     near = list(_near(vectors, bound))
     taken: set[int] = set()
     for middle in sorted(range(len(near)), key=lambda place: (-near[place][1], place)):
@@ -92,7 +94,7 @@ def _around(middle: int, others: Sequence[int], vectors: Vectors, bound: float) 
 
 
 def _near(vectors: Vectors, bound: float) -> Iterator[tuple[list[int], float]]:
-    """For each statement the others within the bound, `MOST` with itself, the nearest first; and their cosines' sum."""
+    """Yield, for each statement, the nearest others within the bound (`MOST` with itself), and their cosines' sum."""
     for start in range(0, len(vectors), ROWS):
         cosines = vectors[start : start + ROWS] @ vectors.T
         for at, row in enumerate(cosines):

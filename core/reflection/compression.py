@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import fmean
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,7 +15,8 @@ from sqlalchemy import text
 
 from core.errors import Never
 from core.events.publishing import Author
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 from core.inference.embedders import Embedder
 from core.language.terms import has_han
@@ -25,8 +26,6 @@ from core.reflection import clustering
 from core.statements import condense
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Relation, Topic, Trust
-
-PROMPT: Final = "compress.v1"
 
 PAGE: Final = 1_000
 """Memories of one user that are looked at in one dispatch."""
@@ -38,8 +37,29 @@ TAGS: Final = 20
 """Tags that a core takes over from its parts."""
 
 
+class IdleMemory(Protocol):
+    """Columns of a memory that may be compressed; `last`: when it was last used, else recorded; `vector`: as text."""
+
+    id: UUID
+    version: int
+    group_id: str | None
+    content: str
+    subject: str
+    kind: str
+    category: str
+    topic: str
+    importance: float
+    confidence: float
+    trust: str
+    occurred_at: datetime
+    tags: Sequence[str]
+    level: int
+    last: datetime
+    vector: str | None
+
+
 class Stage(NamedTuple):
-    """How far memories are drawn together: unused since which share of the time, in what groups, into how many."""
+    """A stage of compression: share of the idle time, smallest group, number of statements that it becomes."""
 
     share: float
     smallest: int
@@ -51,22 +71,22 @@ STAGES: Final = (Stage(1.0, 3, 1), Stage(1 / 3, 10, 3))
 
 
 class Core(NamedTuple):
-    """A statement and the places of the memories in their group that it stands for."""
+    """A statement and the places of the memories in their group that it replaces."""
 
     content: str
     parts: Sequence[int]
 
 
-Condenser = Callable[[Sequence[Any], Sequence[int], int], Sequence[Core]]
+Condenser = Callable[[Sequence[IdleMemory], Sequence[int], int], Sequence[Core]]
 """From the rows of a group, its members in their order and a number of cores to those cores; it may leave some out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be looked at: a user's memories `after` a place in their order.
+    """One page to compress: a user's memories `after` a place in their order.
 
-    Those of no use for the time `unused` before `now`, and of use less than `uses` times before; or, `archived`, those
-    that were put away so long ago.
+    Selects memories not used for `unused` before `now` and less than `uses` times before; or, with `archived`, those
+    archived that long ago.
     """
 
     user_id: str
@@ -79,7 +99,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """What one page comes to, ready to be written; `after`: the place behind which the next one begins."""
+    """Result of one page, ready to be written; `after`: where the next page begins."""
 
     tenant_id: str
     user_id: str
@@ -89,7 +109,7 @@ class Compressed:
     archived: bool = False
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Carry it out. Conflict: one of the memories has been changed meanwhile."""
+        """Apply the changes. Conflict: one of the memories has been changed meanwhile."""
         counts: Counter[str] = Counter(looked_at=self.looked_at)
         for owner, wanted in self.changes:
             counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
@@ -100,16 +120,16 @@ class Compressed:
 
 
 def next_user(tx: Tx, asked: Asked) -> str | None:
-    """The next user of the tenant, behind the one named, with enough memories to draw together; None: no more."""
+    """Return the next user of the tenant, behind the one named, with enough memories to compress; None: no more."""
     values = _values(asked) | {"smallest": STAGES[0].smallest}
     found: str | None = tx.execute(_NEXT_PUT_AWAY if asked.archived else _NEXT_USER, values).scalar_one_or_none()
     return found
 
 
 def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condenser: Condenser) -> Compressed:
-    """Look at one page of a user's memories and draw together what belongs together; nothing is written yet."""
+    """Read one page of a user's memories and group what belongs together; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
-        rows = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
+        rows: Sequence[Any] = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
         evidence = memories.evidence(tx, [row.id for row in rows]) if asked.archived else {}
     made = [([group[place] for place in core.parts], core.content) for group, core in _cores(rows, asked, condenser)]
     if asked.archived:
@@ -124,17 +144,17 @@ def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condens
 
 
 def _unsaid(
-    db: Database, tenant_id: str, user_id: str, made: Sequence[tuple[list[Any], str]]
-) -> list[tuple[list[Any], str]]:
-    """Without what an active memory says word for word: a statement stands once."""
+    db: Database, tenant_id: str, user_id: str, made: Sequence[tuple[list[IdleMemory], str]]
+) -> list[tuple[list[IdleMemory], str]]:
+    """Drop statements that an active memory holds word for word."""
     keys = [identity.statement_key(parts[0].subject, content) for parts, content in made]
     with db.tenant(tenant_id) as tx:
         said = set(tx.execute(_SAID, {"user": user_id, "keys": keys}).scalars())
     return [one for one, key in zip(made, keys, strict=True) if key not in said]
 
 
-def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list[Core]:
-    """Cores made of the parts' own sentences. What does not fit into them stays as it is."""
+def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> list[Core]:
+    """Return cores made of the parts' own sentences. Parts that do not fit stay as they are."""
     made: list[Core] = []
     vectors = _vectors(group)
     for bunch in clustering.bunches(vectors[list(members)], count):
@@ -149,22 +169,21 @@ def extractive(group: Sequence[Any], members: Sequence[int], count: int) -> list
 
 
 def by_model(client: Client, on_call: OnCall) -> Condenser:
-    """Cores in a model's words, where those keep all numbers, names and dates and bring none; else extractive ones."""
-    system = prompts.load(PROMPT)
+    """Return a condenser in a model's words, where they keep all numbers, names and dates and bring none."""
 
-    def ask(group: Sequence[Any], members: Sequence[int], count: int) -> Sequence[Core]:
+    def condense_group(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> Sequence[Core]:
         if any(has_han(group[place].content) for place in members):
             return extractive(
                 group, members, count
             )  # Nothing marks its names, so nothing could tell whether one got lost.
-        try:
-            answer = client.ask(PROMPT, system, _listed(group, members, count), _Answer, on_call)
-        except Never:
-            return extractive(group, members, count)
-        cores = [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
-        return cores if _kept(group, members, cores) else extractive(group, members, count)
 
-    return ask
+        def is_grounded(answer: _Answer) -> bool:
+            return _keeps_marks(group, members, _cores_of(answer, members))
+
+        answer = ask.ask(client, on_call, PROMPT, _listed(group, members, count), is_grounded)
+        return extractive(group, members, count) if isinstance(answer, Refused) else _cores_of(answer, members)
+
+    return condense_group
 
 
 class _Statement(BaseModel):
@@ -177,15 +196,25 @@ class _Statement(BaseModel):
 
 
 class _Answer(BaseModel):
-    """What a group becomes."""
+    """Statements that a group becomes."""
 
     model_config = ConfigDict(extra="forbid")
 
     cores: Annotated[list[_Statement], Field(min_length=1, max_length=CORES)]
 
 
-def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[tuple[Sequence[Any], Core]]:
-    """Stage by stage: what one has drawn together or is too young for is left to none of the others."""
+PROMPT: Final = Prompt("compress.v1", _Answer, falls_back_on=(Never,))
+
+
+def _cores_of(answer: _Answer, members: Sequence[int]) -> list[Core]:
+    """Return the model's statements with the places of their parts; numbers that name no member are dropped."""
+    return [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
+
+
+def _cores(
+    rows: Sequence[IdleMemory], asked: Asked, condenser: Condenser
+) -> Iterator[tuple[Sequence[IdleMemory], Core]]:
+    """Yield cores stage by stage; a memory compressed by one stage is not offered to the next."""
     taken: set[UUID] = set()
     for stage in STAGES[:1] if asked.archived else STAGES:
         since = asked.now - asked.unused * stage.share
@@ -200,8 +229,8 @@ def _cores(rows: Sequence[Any], asked: Asked, condenser: Condenser) -> Iterator[
                     yield group, core
 
 
-def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
-    """One core for as many of the members as it has room for, found by leaving out a quarter again and again."""
+def _fitting(group: Sequence[IdleMemory], members: Sequence[int]) -> Core | None:
+    """Return one core for as many members as fit, leaving out a quarter again and again."""
     count = len(members)
     while count > 1:
         content = condense.condensed([group[place].content for place in members[:count]])
@@ -211,8 +240,8 @@ def _fitting(group: Sequence[Any], members: Sequence[int]) -> Core | None:
     return None
 
 
-def _kept(group: Sequence[Any], members: Sequence[int], cores: Sequence[Core]) -> bool:
-    """Whether each member went into one core, and each core has the numbers, names and dates of its parts alone."""
+def _keeps_marks(group: Sequence[IdleMemory], members: Sequence[int], cores: Sequence[Core]) -> bool:
+    """Return whether each member went into one core, with exactly the numbers, names and dates of its parts."""
     if sorted(place for core in cores for place in core.parts) != sorted(members):
         return False
     for core in cores:
@@ -224,22 +253,22 @@ def _kept(group: Sequence[Any], members: Sequence[int], cores: Sequence[Core]) -
     return True
 
 
-def _listed(group: Sequence[Any], members: Sequence[int], count: int) -> str:
+def _listed(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> str:
     rows = [group[place] for place in members]
     lines = [f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1)]
     return "\n".join([*lines, "", f"Statements to write, if so few can hold it all: {count}."])
 
 
-def _derived(content: str, parts: Sequence[Any], vector: Vector) -> Derive:
+def _derived(content: str, parts: Sequence[IdleMemory], vector: Vector) -> Derive:
     level = 1 + max(row.level for row in parts)
     drawn = [Part(row.id, row.version) for row in parts]
     return Derive(_candidate(content, parts), drawn, _reason(parts), vector, retires=True, level=level)
 
 
 def _put_away(
-    content: str, parts: Sequence[Any], vector: Vector, evidence: dict[UUID, list[Evidence]]
+    content: str, parts: Sequence[IdleMemory], vector: Vector, evidence: dict[UUID, list[Evidence]]
 ) -> Iterator[Change]:
-    """A core of archived memories is archived itself: nobody has missed them."""
+    """Yield changes for a core of archived memories, which is archived itself: nobody has missed them."""
     cited = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
     add = Add(_candidate(content, parts, cited), _reason(parts), vector)
     yield add
@@ -247,7 +276,7 @@ def _put_away(
     yield Archive(add.id, 1, "It stands for archived memories.", add.change_id)
 
 
-def _candidate(content: str, parts: Sequence[Any], evidence: tuple[Evidence, ...] = ()) -> Candidate:
+def _candidate(content: str, parts: Sequence[IdleMemory], evidence: tuple[Evidence, ...] = ()) -> Candidate:
     times = sorted(row.occurred_at for row in parts)
     span = {"memories": len(parts), "from": times[0].isoformat(), "to": times[-1].isoformat()}
     tags = dict.fromkeys(tag for row in parts for tag in row.tags)
@@ -268,11 +297,11 @@ def _candidate(content: str, parts: Sequence[Any], evidence: tuple[Evidence, ...
     )
 
 
-def _reason(parts: Sequence[Any]) -> str:
+def _reason(parts: Sequence[IdleMemory]) -> str:
     return f"{len(parts)} memories that nobody has needed since {max(row.last for row in parts):%Y-%m-%d}."
 
 
-def _vectors(rows: Sequence[Any]) -> clustering.Vectors:
+def _vectors(rows: Sequence[IdleMemory]) -> clustering.Vectors:
     return clustering.vectors_of([row.vector for row in rows])
 
 

@@ -30,7 +30,7 @@ SUCCESS: Final[Mapping[str, bool]] = {"succeeded": True, "resolved": True, "fail
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How it ended, by whose words, or by an event that said so; `reward` where one was given."""
+    """Outcome of a conversation, with the message or the event that said so; `reward` where one was given."""
 
     outcome: str
     message: Message | None = None
@@ -43,7 +43,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What there is to tell of one participant's conversation."""
+    """Facts of one participant's conversation."""
 
     name: str
     others: Sequence[str]
@@ -57,7 +57,7 @@ class Account:
 
 
 def ending(people: Sequence[Message]) -> Ending:
-    """How it ended by what people said at its end; the last word that says so holds."""
+    """Read the outcome from the last messages; the last word that says so wins."""
     for message in reversed(people[-LATE:]):
         for outcome, pattern in _ENDINGS:
             if pattern.search(message.content):
@@ -106,7 +106,7 @@ def _chinese(one: Account) -> list[str]:
 
 
 def _is_brief(one: Account) -> bool:
-    """Whether its beginning and end are the same minute, as they are printed."""
+    """Return whether beginning and end are printed as the same minute."""
     return one.ended_at - one.started_at < _MINUTE and one.ended_at.minute == one.started_at.minute
 
 

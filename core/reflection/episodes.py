@@ -1,6 +1,6 @@
 """One episodic memory per participant.
 
-Read – think – write: `read` what a session holds, `told` what there is to keep, `Written.write` it.
+`read` returns the session's messages, `told` the episodes in them, `Written.write` stores the changes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sqlalchemy import text
 from core.consolidation import upsert
 from core.consolidation.pipeline import Gateway
 from core.consolidation.upsert import Kept
-from core.errors import Later, Never
 from core.events import log
 from core.events.publishing import Author
 from core.extraction import actions as spoken_actions
 from core.extraction import rule_extractor
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 from core.language import grounding, topics
 from core.language.topics import ASSISTANT
@@ -34,8 +34,6 @@ from core.screening import output
 from core.sessions import sessions
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic
-
-PROMPT: Final = "episode.v1"
 
 READ: Final = 1_000
 """Messages of a session that are read: its last ones, where it is longer."""
@@ -57,7 +55,7 @@ SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What a session holds: what was said to all of it, who was there, and what events say of how it went.
+    """Messages of a session that all heard, its participants, and the events that report its outcome.
 
     `started_at`: of the session, whose first messages are not among these where it is longer than READ.
     """
@@ -72,7 +70,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An episode before it is judged: whose it is, what there is to tell, and what was said for it."""
+    """An episode before it is judged: its owner, its facts, and the messages that it cites."""
 
     owner: Owner
     account: Account
@@ -98,13 +96,13 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the episodes of a session change, ready to be written."""
+    """Changes to the episodes of a session, ready to be written."""
 
     episodes: int
     kept: Sequence[Kept]
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Carry it out. Conflict: one of the episodes has been changed meanwhile."""
+        """Apply the changes. Conflict: one of the episodes has been changed meanwhile."""
         counts: Json = {"episodes": self.episodes}
         # Each owner is locked while written, so in one order: the same people meet in other sessions, too.
         for kept in sorted(self.kept, key=lambda one: one.owner.user_id):
@@ -130,25 +128,26 @@ class Narratives(BaseModel):
     episodes: list[Narrative]
 
 
+PROMPT: Final = Prompt("episode.v1", Narratives)
+
+
 Narrate = Callable[[Talk, Sequence[Told]], Mapping[str, str]]
 """Retells a talk for participants, by their names; nobody is left out but by failure."""
 
 
 def plainly(_talk: Talk, _told: Sequence[Told]) -> Mapping[str, str]:
-    """Without a model: every episode is worded by `core.reflection.episode_narrative`."""
+    """Return no narratives: every episode is worded by `core.reflection.episode_narrative`."""
     return {}
 
 
 def by_model(client: Client, on_call: OnCall) -> Narrate:
-    """Have a model retell it. What it cannot, or would not, or puts in from elsewhere, is left out."""
+    """Return a narrator that asks a model. Narratives that it refuses, or that add something, are left out."""
 
     def narrate(talk: Talk, several: Sequence[Told]) -> Mapping[str, str]:
         transcript = _transcript(talk)
         names = "\n".join(told.account.name for told in several)
-        asked = f"People:\n{names}\n\nTranscript:\n{transcript}"
-        try:
-            answer = client.ask(PROMPT, prompts.load(PROMPT), asked, Narratives, on_call)
-        except (Later, Never):
+        answer = ask.ask(client, on_call, PROMPT, f"People:\n{names}\n\nTranscript:\n{transcript}")
+        if isinstance(answer, Refused):
             return {}
         known = {told.account.name: [transcript, episode_narrative.retold(told.account)] for told in several}
         return {
@@ -161,7 +160,7 @@ def by_model(client: Client, on_call: OnCall) -> Narrate:
 
 
 def session(gate: Gateway, tenant_id: str, session_id: str, narrate: Narrate = plainly) -> Written:
-    """What the episodes of a session change. NotFound: nobody ever spoke in it."""
+    """Plan the changes to the episodes of a session. NotFound: there is no such session."""
     talk = read(gate.db, tenant_id, session_id)
     several = told(talk)
     with gate.db.tenant(tenant_id) as tx:
@@ -177,7 +176,7 @@ def session(gate: Gateway, tenant_id: str, session_id: str, narrate: Narrate = p
 
 
 def read(db: Database, tenant_id: str, session_id: str) -> Talk:
-    """What a session holds that all of its participants heard. NotFound: there is no such session."""
+    """Read the messages of a session that all its participants heard. NotFound: there is no such session."""
     with db.tenant(tenant_id) as tx:
         stands = sessions.get(tx, session_id)
         after = max(0, stands.message_count - READ)
@@ -193,7 +192,7 @@ def read(db: Database, tenant_id: str, session_id: str) -> Talk:
 
 
 def told(talk: Talk) -> list[Told]:
-    """An episode for each who took part; none where nothing was said that is worth one."""
+    """Return an episode for each participant; none where nothing was said that is worth one."""
     if len(talk.messages) < FEWEST:
         return []
     people = _people(talk)
@@ -205,7 +204,7 @@ def told(talk: Talk) -> list[Told]:
 
 
 def _people(talk: Talk) -> dict[tuple[str, str], list[Message]]:
-    """Who took part, by user and name, each with what they said; who only listened has said nothing."""
+    """Return the participants, by user and name, with their messages; none for those who only listened."""
     said: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
     names: dict[tuple[str, str], str] = {}
     for message in talk.messages:
@@ -258,7 +257,7 @@ def _topics(talk: Talk, own: Sequence[Message], names: Sequence[str]) -> list[st
 def _quotes(
     talk: Talk, own: Sequence[Message], actions: Mapping[str, Sequence[str]], ending: Ending
 ) -> Iterator[Message]:
-    """What an episode rests on: how one began, how it ended, what one did, what was said to all; each once."""
+    """Yield the messages that an episode cites, once each: its opening, ending, actions, and words to all."""
     mine = {m.id for m in own}
     others = [m for m in talk.messages if m.id not in mine]
     ranked = [*own[:1], *([ending.message] if ending.message else []), *(m for m in own if m.id in actions)]
@@ -267,7 +266,7 @@ def _quotes(
 
 
 def _reported(reports: Sequence[Event], user: str) -> Ending | None:
-    """How it ended by the last event that says so of this user."""
+    """Return the outcome by the last event that reports one for this user."""
     for event in reversed(reports):
         if event.user_id != user:
             continue
@@ -280,7 +279,7 @@ def _reported(reports: Sequence[Event], user: str) -> Ending | None:
 
 
 def _reward(reports: Sequence[Event], user: str) -> float | None:
-    """The last reward that an event of this user gives."""
+    """Return the last reward that an event of this user reports."""
     for event in reversed(reports):
         given = event.payload.get("reward")
         if event.user_id == user and isinstance(given, int | float) and not isinstance(given, bool):
@@ -289,7 +288,7 @@ def _reward(reports: Sequence[Event], user: str) -> float | None:
 
 
 def _importance(own: Sequence[Message], account: Account) -> float:
-    """A conversation in which something was done, or that is known to have gone well or ill, matters more."""
+    """Weigh a conversation: more where something was done, or the outcome is known."""
     plain = 0.4 + 0.1 * bool(account.actions) + 0.1 * (account.ending.success is not None)
     return round(max(plain, *(m.importance or 0 for m in own), 0), 2)
 
@@ -299,7 +298,7 @@ def _slot(talk: Talk) -> str:
 
 
 def _is_news(talk: Talk, one: Told, row: Any | None) -> bool:
-    """Whether there is something to tell that the episode which stands does not hold."""
+    """Return whether the episode differs from the stored one."""
     if row is None:
         return True
     return not upsert.is_closed(row) and row.structured != one.structured(talk.session_id)

@@ -1,24 +1,22 @@
-"""What a cluster shows, by rules or model."""
+"""Statements drawn from a group of memories: a recurring theme by rules, anything else by a model."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from datetime import datetime
+from typing import Annotated, Final, Literal, NamedTuple, Protocol
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import Never
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
-from core.language.common_words import PLAIN_STEMS, PLAIN_ZH
 from core.language.terms import has_han, terms
 from core.reflection import clustering
 from core.statements import condense
 from core.types import Category
-
-PROMPT: Final = "patterns.v1"
 
 SUPPORT: Final = 4
 """Memories that a pattern rests on at the least."""
@@ -26,35 +24,48 @@ SUPPORT: Final = 4
 OCCASIONS: Final = 2
 """Sessions or days that they come from at the least: what was said twice in one breath is no habit."""
 
-SHARED: Final = 0.5
-"""Share of the memories in which a word must stand to be what they have in common."""
 
-NAMED: Final = 3
-"""Words in common that are named at the most."""
+class GroupedMemory(Protocol):
+    """Columns of a memory that a statement may be drawn from."""
 
-HABITS: Final = frozenset({Category.PREFERENCE, Category.EVENT, Category.PATTERN})
-"""Categories that make no knowledge where most of a group has them."""
+    id: UUID
+    version: int
+    group_id: str | None
+    content: str
+    subject: str
+    topic: str
+    importance: float
+    confidence: float
+    occurred_at: datetime
+
+
+class RecordedMemory(GroupedMemory, Protocol):
+    """Columns of a memory among the newest ones or near them."""
+
+    session_id: str | None
+    recorded_at: datetime
+    vector: str | None
 
 
 class Finding(NamedTuple):
-    """What memories show together: of which category it is, in which words, and which of them it rests on.
+    """A statement drawn from memories: its category, its words, and the memories that it rests on.
 
-    `cited`: so many of them, the first, have their evidence cited; the others are counted alone. `theme`: what comes
-    again, and on how many `days`.
+    `cited`: the evidence of this many members, the first, is cited; the others are only counted. `theme`: the recurring
+    theme, and the number of its `days`.
     """
 
     category: Category
     content: str
-    members: Sequence[Any]
+    members: Sequence[GroupedMemory]
     cited: int
     theme: str | None = None
     days: int = 0
 
 
 class Group(NamedTuple):
-    """Memories that belong together, and what they show in plain words; None: without a model nothing."""
+    """Memories that belong together, and the finding by rules; None: only a model may find one."""
 
-    members: Sequence[Any]
+    members: Sequence[GroupedMemory]
     plain: Finding | None
 
 
@@ -63,32 +74,29 @@ Wording = Callable[[Group], Finding | None]
 
 
 def plain(group: Group) -> Finding | None:
-    """In words that claim no more than the memories say."""
+    """Return the finding by rules."""
     return group.plain
 
 
 def by_model(client: Client, on_call: OnCall) -> Wording:
-    """In a model's words, where they bring no name or number that the memories do not have; else in plain ones."""
-    system = prompts.load(PROMPT)
+    """Word findings by a model, where its words bring no name or number that the memories lack; else by rules."""
 
-    def ask(group: Group) -> Finding | None:
+    def describe(group: Group) -> Finding | None:
         rows = group.members[: clustering.MOST]
         listed = "\n".join(f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1))
-        try:
-            answer = client.ask(PROMPT, system, listed, _Answer, on_call)
-        except Never:
+        bare = group.plain or Finding(Category.PATTERN, "", group.members, len(group.members))
+        answer = ask.ask(client, on_call, PROMPT, listed, lambda one: _is_grounded(one, bare.members))
+        if isinstance(answer, Refused):
             return group.plain
         if answer.category == "none":
             return None
-        bare = group.plain or Finding(Category.PATTERN, "", group.members, len(group.members))
-        finding = bare._replace(category=Category(answer.category), content=answer.statement.strip())
-        return finding if _is_grounded(finding) else group.plain
+        return bare._replace(category=Category(answer.category), content=answer.statement.strip())
 
-    return ask
+    return describe
 
 
 class _Answer(BaseModel):
-    """What the model sees in a group."""
+    """The model's finding for a group."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -96,66 +104,27 @@ class _Answer(BaseModel):
     statement: Annotated[str, Field(max_length=400)]
 
 
-def knowledge(group: Sequence[Any]) -> Finding | None:
-    """What is known of one thing, where most of it are facts that have a word in common; in their own sentences."""
-    shared = _shared([row.content for row in group], group[0].subject)
-    members = [row for row in group if shared.keys() & _said(row.content).keys()]
-    habits = sum(row.category in HABITS for row in members) * 2 > len(members)
-    if not shared or habits or not is_supported(members):
-        return None
-    content = _of_thing(members, list(shared.values()))
-    return None if content is None else Finding(Category.KNOWLEDGE, content, members, len(members))
+PROMPT: Final = Prompt("patterns.v1", _Answer, falls_back_on=(Never,))
 
 
-def is_supported(group: Sequence[Any]) -> bool:
-    """Whether there are enough of them, from more than one occasion."""
+def is_supported(group: Sequence[RecordedMemory]) -> bool:
+    """Return whether there are enough memories, from more than one occasion."""
     sessions = {row.session_id for row in group if row.session_id}
     days = {row.occurred_at.date() for row in group}
     return len(group) >= SUPPORT and max(len(sessions), len(days)) >= OCCASIONS
 
 
-def _of_thing(members: Sequence[Any], shared: Sequence[str]) -> str | None:
-    """What is known of one thing, in the words of the memories; None: too much for one statement."""
-    said = condense.condensed([row.content for row in sorted(members, key=lambda row: (row.occurred_at, row.id))])
-    if said is None:
-        return None
-    return f"关于{'、'.join(shared)}：{said}" if has_han(said) else f"About {', '.join(shared)}: {said}"
-
-
-def _shared(contents: Sequence[str], subject: str) -> dict[str, str]:
-    """The words that most of the texts have in common, by their stems, the commonest first; not who they are about."""
-    said = [_said(content) for content in contents]
-    counts = Counter(stem for words in said for stem in words)
-    common = [stem for stem, n in counts.items() if n >= max(SUPPORT - 1, SHARED * len(contents))]
-    own = set(_said(subject)) | set(terms(subject))
-    # Whoever is spoken of stands in nearly every statement, and is what they all are about.
-    own |= {stem for stem in common if all(content.casefold().startswith(stem) for content in contents)}
-    ranked = sorted((stem for stem in common if stem not in own), key=lambda stem: -counts[stem])[:NAMED]
-    return {stem: next(words[stem] for words in said if stem in words) for stem in ranked}
-
-
-def _said(content: str) -> dict[str, str]:
-    """The words of a text that not everybody uses, as they stand in it, by their stems; numbers are no words."""
-    spaced = {found[0]: word for word in _WORD.findall(content) if len(found := terms(word)) == 1}
-    han = {term: term for term in terms(content) if len(term) > 1 and has_han(term)}
-    words = spaced | han
-    return {
-        stem: word
-        for stem, word in words.items()
-        if stem not in PLAIN_STEMS | PLAIN_ZH and not any(c.isdigit() for c in stem)
-    }
-
-
-def _is_grounded(finding: Finding) -> bool:
-    """Whether each name and number of a statement, and in Chinese each word, stands in what it rests on."""
-    there = [*(row.content for row in finding.members), finding.members[0].subject]
+def _is_grounded(answer: _Answer, members: Sequence[GroupedMemory]) -> bool:
+    """Return whether each name and number of the statement, and in Chinese each word, is in the memories."""
+    if answer.category == "none":
+        return True
+    statement = answer.statement.strip()
+    there = [*(row.content for row in members), members[0].subject]
     words = frozenset[str]().union(*map(condense.words_of, there))
     said = {term for text in there for term in terms(text)} | OFTEN
-    han = {term for term in terms(finding.content) if len(term) > 1 and has_han(term)}
-    return bool(finding.content) and condense.marks(finding.content) <= words and han <= said
+    han = {term for term in terms(statement) if len(term) > 1 and has_han(term)}
+    return bool(statement) and condense.marks(statement) <= words and han <= said
 
 
 OFTEN: Final = frozenset("经常 常常 通常 总是 习惯 喜欢 每天 每周 每月 多次 反复 一直 规律 偏好".split())
 """Words for what comes again, which a statement in Chinese may use of its own."""
-
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

@@ -1,6 +1,6 @@
 """Finds patterns across memories and writes them.
 
-What comes again is found by its words and days (`core.reflection.recurrence`), what is said of one thing by vectors.
+Recurring themes are found by words and days (`core.reflection.recurrence`), groups about one thing by vectors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.inference.embedders import Embedder
 from core.memory import identity, memories, nearest_vectors, writer
 from core.memory.changes import Change, Derive, Link, Owner, Part, Replace, Vector
 from core.reflection import clustering, generalization, recurrence
-from core.reflection.generalization import Finding, Group, Wording
+from core.reflection.generalization import Finding, Group, GroupedMemory, RecordedMemory, Wording
 from core.reflection.recurrence import CITED, Occasion, Statement
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
@@ -41,7 +41,7 @@ READ: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one look has found, ready to be written; `since`: from where the next one goes on, if there is more."""
+    """Findings of one page, ready to be written; `since`: where the next page begins, if there is one."""
 
     tenant_id: str
     looked_at: int
@@ -49,7 +49,7 @@ class Found:
     changes: Sequence[tuple[Owner, Sequence[Change]]]
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Carry it out. Conflict: one of the memories has been changed meanwhile."""
+        """Apply the changes. Conflict: one of the memories has been changed meanwhile."""
         counts: Counter[str] = Counter(looked_at=self.looked_at)
         for owner, wanted in self.changes:
             counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
@@ -58,12 +58,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """New memories and those beside them, with their vectors, and the patterns there are with what they rest on.
+    """New memories and those near them, with their vectors, and the existing patterns with their parts.
 
-    `known`: all that is known of their subjects, with when it was said.
+    `known`: all memories of their subjects, with the times at which they were said.
     """
 
-    rows: Sequence[Any]
+    rows: Sequence[RecordedMemory]
     new: frozenset[UUID]
     vectors: clustering.Vectors
     patterns: Sequence[Any]
@@ -73,9 +73,9 @@ class _Read:
 def find(
     db: Database, tenant_id: str, user_id: str, embedder: Embedder, wording: Wording, since: str | None = None
 ) -> Found:
-    """Look at the memories recorded since the user's newest pattern, the newest `NEW` of them; nothing is written yet.
+    """Read the memories recorded since the user's newest pattern, the newest `NEW` of them; nothing is written yet.
 
-    With `since`, a time, at all that were recorded after it, the oldest first; `Found.since` says how to go on.
+    With `since`, a time, those recorded after it, the oldest first; `Found.since` is where to continue.
     """
     with db.tenant(tenant_id) as tx:
         read = _read(tx, user_id, None if since is None else datetime.fromisoformat(since))
@@ -104,7 +104,7 @@ def _read(tx: Tx, user_id: str, since: datetime | None) -> _Read:
 
 
 def _groups(read: _Read) -> list[Group]:
-    """What comes again, and groups about one thing with something new in them that is not the same."""
+    """Return recurring themes, and groups about one thing, that hold something new and do not overlap by half."""
     recurrent = [group for group in _recurrent(read) if any(row.id in read.new for row in group.members)]
     taken = [{row.id for row in group.members} for group in recurrent]
     keys = [(row.subject, row.group_id) for row in read.rows]
@@ -112,7 +112,7 @@ def _groups(read: _Read) -> list[Group]:
         [read.rows[place] for place in found] for found in clustering.groups(keys, read.vectors, generalization.SUPPORT)
     ]
     alike = [
-        Group(group, generalization.knowledge(group))
+        Group(group, None)
         for group in groups
         if generalization.is_supported(group) and any(row.id in read.new for row in group)
     ]
@@ -137,18 +137,18 @@ def _statement(row: Any) -> Statement:
 
 
 def _occasion(row: Any, said: Json) -> Occasion:
-    """Who is about whom they speak: where it has no name on it, a user of themselves."""
+    """Read one occasion; a message without a name is about its user."""
     speaker = said["speaker"] or (row.user_id if said["role"] in {"user", None} else "")
     at = datetime.fromisoformat(said["at"]) if said["at"] else None
     return Occasion(said["quote"], at, said["role"], own=speaker.casefold() == row.subject.casefold())
 
 
-def _shares(members: Sequence[Any], ids: Collection[UUID]) -> bool:
+def _shares(members: Sequence[GroupedMemory], ids: Collection[UUID]) -> bool:
     return 2 * sum(row.id in ids for row in members) >= len(members)
 
 
 def _wanted(found: Sequence[tuple[Finding, Any | None]]) -> list[tuple[Finding, Any | None]]:
-    """What is new, and of each pattern that grows the first that would reword it."""
+    """Return new findings, and of each pattern that grows the first that would reword it."""
     growing: dict[UUID, tuple[Finding, Any | None]] = {}
     for one, known in found:
         if known is not None and _grows(one, known):
@@ -157,7 +157,7 @@ def _wanted(found: Sequence[tuple[Finding, Any | None]]) -> list[tuple[Finding, 
 
 
 def _known(finding: Finding, patterns: Sequence[Any]) -> Any | None:
-    """The pattern there is already of this theme, or for these memories, whatever became of it."""
+    """Return the existing pattern of this theme, or for these memories, whatever its status."""
     first, mine = finding.members[0], {row.id for row in finding.members}
     for one in patterns:
         here = (one.subject, one.group_id) == (first.subject, first.group_id)
@@ -168,7 +168,7 @@ def _known(finding: Finding, patterns: Sequence[Any]) -> Any | None:
 
 
 def _is_due(finding: Finding | None, patterns: Sequence[Any]) -> bool:
-    """Whether words are needed: of a theme that is known and has not grown they would be thrown away, a model's too."""
+    """Return whether words are needed: for a known theme that has not grown they would be thrown away."""
     if finding is None or finding.theme is None:
         return True
     known = _known(finding, patterns)
@@ -181,12 +181,12 @@ def _theme(pattern: Any) -> str | None:
 
 
 def _rests_on(pattern: Any) -> set[UUID]:
-    """Its memories; one that was undone has no relations any more, and is not to come back either."""
+    """Return the ids of its parts; of an undone pattern, too, which has no relations any more and must not return."""
     return set(pattern.parts) | {UUID(one) for one in pattern.structured["pattern"]["parts"]}
 
 
 def _grows(finding: Finding, known: Any) -> bool:
-    """Whether a pattern gets new words: it has more to rest on, and nobody has put it away or reworded it."""
+    """Return whether a pattern is to be reworded: it has more parts, and nobody has archived or edited it."""
     kept = known.structured["pattern"]
     if known.status != "active" or kept["key"] != identity.statement_key(known.subject, known.content):
         return False
@@ -199,7 +199,7 @@ def _grows(finding: Finding, known: Any) -> bool:
 def _changes(
     db: Database, tenant_id: str, user_id: str, embedder: Embedder, wanted: Sequence[tuple[Finding, Any | None]]
 ) -> Mapping[Owner, list[Change]]:
-    """New patterns, where the judge takes them for nothing that is known, and known ones with more to them."""
+    """Return changes for new patterns, unless the judge finds them known, and for existing ones that grow."""
     by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
     if not wanted:
         return by_owner
@@ -254,7 +254,7 @@ def _candidate(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequ
 
 
 def _cited(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> tuple[Evidence, ...]:
-    """What it rests on; for what comes again a quote of each memory, and with those there are `CITED` at the most."""
+    """Return the evidence to cite; for a theme one quote of each memory, `CITED` with the present ones at the most."""
     several = [evidence.get(row.id, ()) for row in finding.members[: finding.cited]]
     if finding.theme is None:
         return tuple(dict.fromkeys(one for quotes in several for one in quotes))
@@ -268,12 +268,12 @@ def _reason(finding: Finding) -> str:
     return f"Shown by {len(finding.members)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}."
 
 
-def _span(members: Sequence[Any]) -> tuple[datetime, datetime]:
+def _span(members: Sequence[GroupedMemory]) -> tuple[datetime, datetime]:
     times = sorted(row.occurred_at for row in members)
     return times[0], times[-1]
 
 
-def _vectors(rows: Sequence[Any]) -> clustering.Vectors:
+def _vectors(rows: Sequence[RecordedMemory]) -> clustering.Vectors:
     return clustering.vectors_of([row.vector for row in rows])
 
 

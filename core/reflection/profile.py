@@ -38,7 +38,7 @@ GRACE: Final = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whom a profile describes: a user or a group."""
+    """Owner of a profile: a user or a group."""
 
     user_id: str | None = None
     group_id: str | None = None
@@ -192,7 +192,7 @@ def _read(tx: Tx, owner: Owner, now: datetime) -> tuple[Sequence[Any], frozenset
 
 
 def _document(attributes: Json, until: datetime | None) -> Json:
-    """What is kept of a profile; nothing of one that is empty."""
+    """Return the profile as it is stored; None where it is empty."""
     return {**attributes, **({"until": until.isoformat()} if until and attributes else {})}
 
 

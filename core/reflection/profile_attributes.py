@@ -92,7 +92,7 @@ def trait(row: Any, now: datetime) -> Trait:
 
 
 def of_user(traits: Sequence[Trait], own: Collection[str]) -> Json:
-    """What is known of a user; `own`: the names by which they speak of themselves, the others are people they know."""
+    """Build the attributes of a user; `own`: the names by which they speak of themselves."""
     shown = [one for one in traits if one.category not in LEFT_OUT]
     mine = [one for one in shown if one.subject in own]
     others = _by(lambda one: one.subject, (one for one in shown if one.subject not in own))
@@ -102,7 +102,7 @@ def of_user(traits: Sequence[Trait], own: Collection[str]) -> Json:
 
 
 def of_group(traits: Sequence[Trait]) -> Json:
-    """What is known of a group by what was said in it: who spoke, what they share, decided, lived and said."""
+    """Build the attributes of a group from what was said in it: speakers, shared traits, decisions, events."""
     shown = [one for one in traits if one.category not in LEFT_OUT]
     agreed = {Category.PLAN, Category.PROJECT, Category.INSTRUCTION}
     decided = [one for one in shown if one.category in agreed]
@@ -120,7 +120,7 @@ def of_group(traits: Sequence[Trait]) -> Json:
 
 
 def lapses(traits: Iterable[Trait]) -> datetime | None:
-    """When the first of the memories will hold no longer."""
+    """Return when the first of the memories stops being valid."""
     return min((one.until for one in traits if one.until), default=None)
 
 
@@ -209,7 +209,7 @@ def _said(traits: Sequence[Trait], most: int) -> list[Json]:
 
 
 def _members(traits: Sequence[Trait]) -> list[Json]:
-    """Whose words the memories are, who said most first."""
+    """Return the speakers of the memories, the most frequent first."""
     spoken = _by(lambda one: one.user_id, (one for one in traits if one.user_id))
     ranked = sorted(spoken.items(), key=lambda item: (-len(item[1]), str(item[0])))
     return [
@@ -270,7 +270,7 @@ def _named(attributes: Json) -> Iterator[tuple[str, object]]:
 
 
 def _is_entry(part: Json) -> bool:
-    """Whether a part rests on memories itself; an attribute, too, may be called `memories`, but holds no ids."""
+    """Return whether a part itself lists memory ids; an attribute may be called `memories`, too, but holds no ids."""
     ids = part.get("memories")
     return isinstance(ids, list) and bool(ids) and isinstance(ids[0], str)
 

@@ -1,4 +1,4 @@
-"""Recurring themes: days, rhythm, sentence. Pure."""
+"""Recurring themes: their days, rhythm and sentence. Pure."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ ONE: Final = 0.5
 
 
 class Occasion(NamedTuple):
-    """One time that something was said: in which words, when, and by what kind of speaker.
+    """One time that something was said: the words, the time, and the role of the speaker.
 
-    `told`: the message's time; None: there is no message, and the memory's own time counts. `own`: whoever it is about
-    said it.
+    `told`: the message's time; None: there is no message, and the memory's own time counts. `own`: said by its subject.
     """
 
     quote: str
@@ -57,7 +56,7 @@ class Occasion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A memory as it is read here: all that it says, of when, and the occasions on which it was said."""
+    """A memory with its time and the occasions on which it was said."""
 
     id: UUID
     content: str
@@ -78,49 +77,38 @@ class Recurrence:
 
 @dataclass(frozen=True, slots=True)
 class _Theme:
-    """A theme as it is found: its mentions, the statements, their days. `active`: days on which anything is known."""
+    """The mentions of one theme, their statements, and the days of each. `active`: days on which anything is known."""
 
     mentions: Sequence[Mention]
     members: Sequence[Statement]
     days: Mapping[UUID, Collection[date]]
-    own: Collection[UUID]
     active: int
-
-    def done(self) -> list[date]:
-        """The days on which the subject did it, not only spoke of it."""
-        pairs = zip(self.mentions, self.members, strict=True)
-        return sorted({day for mention, member in pairs if mention.doing for day in self.days[member.id]})
-
-    def rank(self) -> tuple[int, ...]:
-        """What comes on more days, is done and not only spoken of, and comes in more words goes first."""
-        return -len(self.all_days()), -len(self.done()), -len(self.mentions)
-
-    def share(self, days: Sequence[date]) -> float:
-        return len(days) / self.active
-
-    def told(self) -> list[date]:
-        """The days on which the subject spoke of it."""
-        return sorted({day for member, days in self.days.items() if member in self.own for day in days})
 
     def all_days(self) -> list[date]:
         return sorted({day for days in self.days.values() for day in days})
+
+    def share(self) -> float:
+        return len(self.all_days()) / self.active
+
+    def rank(self) -> tuple[int, ...]:
+        """Sort key: themes of more days go first, then what is done more often, then what is mentioned more often."""
+        return -len(self.all_days()), -sum(one.doing for one in self.mentions), -len(self.mentions)
 
 
 def recurrences(
     statements: Sequence[Statement], subject: str, names: Collection[str] = (), known: Collection[str] = ()
 ) -> list[Recurrence]:
-    """What comes again in statements about `subject`, what is `known` (themes) first, then what comes most often.
+    """Return recurring themes in statements about `subject`: `known` ones first, then by frequency.
 
-    Two themes of the same statements are one. `names` of people are no themes.
+    Of two themes that share half of their statements only the first is returned. `names` of people are no themes.
     """
     found = _themes(statements, subject, names)
     ranked = sorted(found.items(), key=lambda item: (item[0] not in known, *item[1].rank(), item[0]))
-    forms = Counter(word.casefold() for one in statements for word in re.findall(r"[^\W\d_]+", one.content))
     kept: list[Recurrence] = []
     for theme, one in ranked:
         mine = {member.id for member in one.members}
         if all(len(mine & set(other.members)) < ONE * min(len(mine), len(other.members)) for other in kept):
-            kept += _recurrence(theme, one, subject, forms)
+            kept += _recurrence(theme, one, subject)
     return kept
 
 
@@ -131,16 +119,15 @@ def _themes(statements: Sequence[Statement], subject: str, names: Collection[str
     active = len({day for several in days.values() for day in several})
     people = themes.named(subject, names)
     for one in sorted(statements, key=lambda one: (one.occurred_at, one.id)):
+        own = any(occasion.own for occasion in one.occasions)
         for mention in themes.mentions(one.content, subject, people) if days[one.id] else ():
-            mentioned[mention.stem].append((mention, one))
+            if own or mention.doing:  # Others may tell what someone does, and not what they speak of.
+                mentioned[mention.stem].append((mention, one))
         over |= dict.fromkeys(themes.denied(one.content), one.occurred_at)
     found = {}
     for stem, pairs in mentioned.items():
         members = [one for _, one in pairs]
-        own = {one.id for one in members if any(occasion.own for occasion in one.occasions)}
-        theme = _Theme(
-            [mention for mention, _ in pairs], members, {one.id: days[one.id] for one in members}, own, active
-        )
+        theme = _Theme([mention for mention, _ in pairs], members, {one.id: days[one.id] for one in members}, active)
         ended = stem in over and over[stem] >= max(one.occurred_at for one in members)
         if not ended and _is_notable(theme):
             found[stem] = theme
@@ -148,14 +135,8 @@ def _themes(statements: Sequence[Statement], subject: str, names: Collection[str
 
 
 def _is_notable(theme: _Theme) -> bool:
-    days = _said_days(theme)
-    return _comes_again(days) and (theme.share(days) >= RARELY or bool(_rate(days)))
-
-
-def _said_days(theme: _Theme) -> list[date]:
-    """The days that are told of: of what was done, where it was done often enough; else of what was spoken of."""
-    done = theme.done()
-    return done if _comes_again(done) else theme.told()
+    days = theme.all_days()
+    return _comes_again(days) and (theme.share() >= RARELY or bool(_rate(days)))
 
 
 def _comes_again(days: Sequence[date]) -> bool:
@@ -163,7 +144,7 @@ def _comes_again(days: Sequence[date]) -> bool:
 
 
 def _days(one: Statement) -> frozenset[date]:
-    """The days it tells of. Of an assistant counts what it says anew; of tools, nothing."""
+    """Return the days that a statement tells of. An assistant counts with what it says first, a tool not at all."""
     said: set[str] = set()
     days = set()
     for occasion in one.occasions:
@@ -178,24 +159,32 @@ def _days(one: Statement) -> frozenset[date]:
     return frozenset(days)
 
 
-def _recurrence(theme: str, one: _Theme, subject: str, forms: Collection[str]) -> Iterator[Recurrence]:
+def _recurrence(theme: str, one: _Theme, subject: str) -> Iterator[Recurrence]:
     name = themes.name(one.mentions)
     if name is None:
         return
-    done = one.done()
-    verb = (_verb_zh if has_han(name) else _verb)(one, name, forms) if _comes_again(done) else None
-    days = done if verb else one.told()
-    if not _comes_again(days):  # What was done has no verb to say it with, and was not spoken of often enough.
-        return
-    word = _chinese if has_han(name) else _english
+    days = one.all_days()
+    often = _rate(days) or ("often" if one.share() >= OFTEN else "rarely")
     cited = _spread(one)
     rest = [member.id for member in one.members if member.id not in set(cited)]
-    content = word(one, name, subject, days, verb)
+    content = (_chinese if has_han(name) else _english)(subject, name, often, days)
     yield Recurrence(theme, content, [*cited, *rest], len(cited), days)
 
 
+def _english(subject: str, name: str, often: str, days: Sequence[date]) -> str:
+    weekday = _weekday(days)
+    rhythm = [_OFTEN[often]] if weekday is None else [_OFTEN[often], f"mostly on {_WEEKDAYS[weekday]}s"]
+    return f"{', '.join([subject, *rhythm])}: {name} (on {len(days)} days from {days[0]} to {days[-1]})."
+
+
+def _chinese(subject: str, name: str, often: str, days: Sequence[date]) -> str:
+    weekday = _weekday(days)
+    rhythm = "" if weekday is None else f"，多在周{'一二三四五六日'[weekday]}"
+    return f"{subject}{_OFTEN_ZH[often]}{rhythm}：{name}（{days[0]}至{days[-1]}共{len(days)}天）。"
+
+
 def _spread(one: _Theme) -> list[UUID]:
-    """The members to cite: one of a day, the shortest that says it, from the first day to the last at even steps."""
+    """Return the members to cite: one of a day, the shortest, from the first day to the last at even steps."""
     by_day: dict[date, Statement] = {}
     for member in sorted(one.members, key=lambda member: (len(member.content), member.id)):
         for day in one.days[member.id]:
@@ -207,46 +196,8 @@ def _spread(one: _Theme) -> list[UUID]:
     return [ordered[round(place * step)] for place in range(CITED)]
 
 
-def _english(one: _Theme, name: str, subject: str, days: Sequence[date], verb: str | None) -> str:
-    counted = f"on {len(days)} days from {days[0]} to {days[-1]}"
-    rate, weekday, clock = _rate(days), _weekday(days), _clock(one.members)
-    if weekday is not None and rate in {"day", "week"} and not verb:
-        return f"{subject}, most {_WEEKDAYS[weekday]}s: {' '.join([name, *clock])} ({counted})."
-    rhythm = [f"mostly on {_WEEKDAYS[weekday]}s"] if weekday is not None else ["mostly at weekends"] * _weekends(days)
-    rhythm += [f"mostly {part}" for part in _part_of_day(one.members, _PARTS)] + clock
-    verb = verb or f"talks about {themes.thing(one.mentions, name)}"
-    # What was done in most months may have been told of in most: a journey is told more than once.
-    often = rate and (rate != "month" or verb.startswith("talks"))
-    said = f"{subject} {verb} most {rate}s" if often else f"{subject} often {verb}"
-    if not often and one.share(days) < OFTEN:
-        said = f"{subject} {verb} now and then"
-    return f"{', '.join([said, *rhythm])}: {counted}."
-
-
-def _verb(one: _Theme, name: str, forms: Collection[str]) -> str | None:
-    if name.endswith("ing") and 2 * sum(m.going for m in one.mentions) >= sum(m.doing for m in one.mentions):
-        return f"goes {name}"
-    verb = themes.base(name, forms)
-    return themes.third_person(verb) if verb else None
-
-
-def _verb_zh(one: _Theme, name: str, _forms: Collection[str]) -> str:
-    verbs = Counter(mention.before for mention in one.mentions if mention.doing)
-    return min(verbs, key=lambda verb: (-verbs[verb], verb)) + name
-
-
-def _chinese(one: _Theme, name: str, subject: str, days: Sequence[date], verb: str | None) -> str:
-    weekday = _weekday(days)
-    rhythm = [f"多在周{'一二三四五六日'[weekday]}"] if weekday is not None else ["多在周末"] * _weekends(days)
-    rhythm += [f"多在{part}" for part in _part_of_day(one.members, _PARTS_ZH)]
-    rate = _rate(days)
-    often = _OFTEN_ZH[rate] if rate or one.share(days) >= OFTEN else "不时"
-    said = "，".join([f"{subject}{often}{verb or f'说到{name}'}", *rhythm])
-    return f"{said}：{days[0]}至{days[-1]}共{len(days)}天。"
-
-
 def _rate(days: Sequence[date]) -> str:
-    """The shortest of day, week and month of which most in its span have one of the days; empty: none."""
+    """Return the shortest of day, week and month most of which, within the span, have one of the days; empty: none."""
     first, last = days[0], days[-1]
     weeks = {_monday(day) for day in days}
     months = {day.year * 12 + day.month for day in days}
@@ -262,49 +213,21 @@ def _monday(day: date) -> date:
 
 
 def _weekday(days: Sequence[date]) -> int | None:
-    """The weekday on which it mostly is, in as many weeks as a pattern needs days."""
+    """Return the usual weekday, if it occurs in as many weeks as a pattern needs days."""
     day, count = Counter(one.weekday() for one in days).most_common(1)[0]
     return day if count >= max(DAYS, MOSTLY * len(days)) else None
 
 
-def _weekends(days: Sequence[date]) -> bool:
-    count = [one for one in days if one.weekday() >= _SATURDAY]
-    return len({one.isocalendar()[:2] for one in count}) >= DAYS and len(count) >= MOSTLY * len(days)
-
-
-def _part_of_day(members: Sequence[Statement], parts: Mapping[str, re.Pattern[str]]) -> list[str]:
-    """The part of the day that most of them name; the hour of a message says nothing where no zone is known."""
-    counts = {part: sum(bool(form.search(one.content)) for one in members) for part, form in parts.items()}
-    return [part for part, count in counts.items() if count >= max(DAYS - 1, MOSTLY * len(members))]
-
-
-def _clock(members: Sequence[Statement]) -> list[str]:
-    """The hour that most of them name, as they name it."""
-    named = Counter(match[0].lower() for one in members for match in _CLOCK.finditer(one.content))
-    return [said for said, count in named.items() if count >= MOSTLY * len(members)]
-
-
-_SATURDAY = 5
 _OTHERS = frozenset({"system", "tool"})
-_OFTEN_ZH = {"day": "几乎每天", "week": "几乎每周", "month": "几乎每月", "": "经常"}
+_OFTEN = {
+    "day": "most days",
+    "week": "most weeks",
+    "month": "most months",
+    "often": "often",
+    "rarely": "now and then",
+}
+_OFTEN_ZH = {"day": "几乎每天", "week": "几乎每周", "month": "几乎每月", "often": "经常", "rarely": "不时"}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _VAGUE = re.compile(r"\b(?:week|weekend|month|year|about|in [A-Z][a-z]+ \d{4}|in \d{4})\b|周|个?月(?!\d)|年(?!\d)")
 """What names no day: then the day on which it was told counts."""
-
-_CLOCK = re.compile(
-    r"\bat (?:\d{1,2}(?::\d\d)?(?: ?[ap]\.?m\b\.?)?(?![\d:%])|one|two|three|four|five|six|seven|eight|nine|ten|eleven"
-    r"|twelve|noon|midnight)\b",
-    re.IGNORECASE,
-)
-_PARTS: Mapping[str, re.Pattern[str]] = {
-    "in the morning": re.compile(r"\bmornings?\b", re.IGNORECASE),
-    "in the afternoon": re.compile(r"\bafternoons?\b", re.IGNORECASE),
-    "in the evening": re.compile(r"\b(?:evenings?|tonight)\b", re.IGNORECASE),
-    "at night": re.compile(r"\bnights?\b", re.IGNORECASE),
-}
-_PARTS_ZH: Mapping[str, re.Pattern[str]] = {
-    "早上": re.compile("早上|早晨|清晨|上午"),
-    "下午": re.compile("下午"),
-    "晚上": re.compile("晚上|今晚|昨晚|傍晚"),
-}

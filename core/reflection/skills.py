@@ -51,7 +51,7 @@ Part = Annotated[Line, BeforeValidator(_named)]
 
 
 class Report(BaseModel):
-    """What an event may say of a skill beside what is checked when it comes in; all of it may be left out."""
+    """Fields that an event may report of a skill beside those checked on arrival; all optional."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -83,7 +83,7 @@ class Failure(BaseModel):
 
 
 class Record(BaseModel):
-    """What is kept of a skill as `structured`."""
+    """A skill as it is stored in `structured`."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -119,7 +119,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What an attempt comes to: the change, or why there is none."""
+    """Result of an attempt: the change, or why there is none."""
 
     kept: Kept | None
     reason: str
@@ -127,7 +127,7 @@ class Learnt:
 
 
 def report(event: Event) -> Report:
-    """What the event says of a skill. Never: it does not have the shape for it."""
+    """Read the event's report of a skill. Never: it does not have the shape for it."""
     named = workflows.tools(event.payload.get("workflow"))
     payload = {"tools": named, **event.payload} if named else event.payload
     try:
@@ -172,7 +172,7 @@ def attempt(tx: Tx, event: Event) -> Attempt | str:
 
 
 def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
-    """What rules achieved on the way to an event, as a skill of that name; or why it teaches nothing."""
+    """Return what rules achieved on the way to an event as an attempt of that skill; or why it teaches nothing."""
     if event.user_id is None:
         raise Never(f"{event.event_type} {event.id!r} names no user, whose skill it would be.")
     done = tx.execute(_DONE, {"seq": event.seq}).all()
@@ -192,7 +192,7 @@ def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
 
 
 def learn(gate: Gateway, tenant_id: str, one: Attempt) -> Learnt:
-    """What an attempt changes of what is known of its skill. An event that was counted is not counted again."""
+    """Plan how an attempt changes its skill. An event that was counted is not counted again."""
     with gate.db.tenant(tenant_id) as tx:
         row = upsert.find(tx, Owner(one.user_id, one.group_id), one.user_id, slot(one.name))
         cited = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
@@ -215,7 +215,7 @@ def slot(name: str) -> str:
 
 
 def counted(before: Mapping[str, Any], one: Attempt) -> Json:
-    """What is known of a skill, with one more attempt. The steps of the latest success stand."""
+    """Return the skill with one more attempt. The steps of the latest success are kept."""
     record = _record(one.name, before)
     at = one.at.isoformat()
     if one.worked:
@@ -234,7 +234,7 @@ def counted(before: Mapping[str, Any], one: Attempt) -> Json:
 
 
 def confidence(record: Mapping[str, Any]) -> float:
-    """How likely the next attempt works, by those that there were (Laplace): a half before the first."""
+    """Return the estimated success of the next attempt (Laplace): a half before the first."""
     succeeded, failed = int(record["succeeded"]), int(record["failed"])
     return round((succeeded + 1) / (succeeded + failed + 2), 4)
 
@@ -276,7 +276,7 @@ def _candidate(one: Attempt, record: Json) -> Candidate:
 
 
 def _record(name: str, before: Mapping[str, Any]) -> Json:
-    """What was counted before, less what does not have its shape: people may have edited it."""
+    """Read the stored counts, without fields of another shape: people may have edited them."""
     try:
         Record.model_validate(before)
     except ValidationError as error:

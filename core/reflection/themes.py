@@ -1,15 +1,15 @@
-"""What a statement is about (activity or thing). Pure."""
+"""Activities and things that a statement is about. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from core.language.common_words import PLAIN, PLAIN_STEMS, PLAIN_ZH
+from core.language.common_words import PLAIN, PLAIN_ZH, plain_stems
 from core.language.lexicon import DENIALS, ENDINGS, IRREGULAR
 from core.language.terms import STOPWORDS, dictionary_count, has_han, terms
 from core.statements import comparison
@@ -35,31 +35,28 @@ ALONE: Final = 2
 
 
 class Mention(NamedTuple):
-    """A word that a statement is about, as it stands there: its stem, the words at its sides, whether it is done.
+    """A word that a statement is about: its stem, its form there, and the words beside it.
 
-    `lead`: the article or possessive it has; `telling`: it tells of what kind the next word is. `doing`: the statement
-    says that its subject did it, or does it; `going`: in the form "went camping".
+    `telling`: it says of what kind the next word is. `doing`: the statement says that its subject did it, or does it.
     """
 
     stem: str
     word: str
     before: str = ""
     after: str = ""
-    lead: str = ""
     telling: bool = False
     doing: bool = False
-    going: bool = False
 
 
 def named(subject: str, names: Collection[str] = ()) -> frozenset[str]:
-    """The words of the subject's name and of others', casefolded: who is spoken of is not what it is about."""
+    """Return the words of the subject's and others' names, casefolded; names of people are no themes."""
     return frozenset(term for one in (subject, *names) for term in terms(one)) | {one.casefold() for one in names}
 
 
 def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Mention]:
-    """What a statement says of its subject that may come again; nothing where it denies it, or wishes for it.
+    """Return the possible themes of a statement; none where it denies or wishes for them.
 
-    `people`: as `named` has them. What is quoted, code and addresses say nothing of the subject.
+    `people`: from `named`. Quotes, code and addresses are ignored.
     """
     said = _UNSAID.sub(" , ", statement)
     if comparison.read(said).denials or comparison.read(said).ended or _UNREAL.search(said):
@@ -68,7 +65,7 @@ def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Men
 
 
 def denied(statement: str) -> set[str]:
-    """The stems of what a statement says is no more, or never was: the words next behind the one that says so."""
+    """Return the stems that a statement says are over or untrue: the words right after the one that says so."""
     words = comparison.read(_UNSAID.sub(" , ", statement)).spoken
     ends = [at for at, word in enumerate(words) if word in DENIALS | ENDINGS]
     near = {word for at in ends for word in words[at + 1 : at + 1 + REACH]}
@@ -78,9 +75,9 @@ def denied(statement: str) -> set[str]:
 
 
 def name(found: Sequence[Mention]) -> str | None:
-    """What to call the theme of these mentions: in the form most used, a gerund first, with what always goes along.
+    """Return the name of a theme: its most used form, a gerund first, with the word that always goes along.
 
-    None: it has no name, for it only ever tells something of other things ("trans" of people, stories, rights).
+    None: the word only ever qualifies other things ("trans" people, stories, rights).
     """
     word = _form(found)
     if has_han(word):
@@ -92,22 +89,6 @@ def name(found: Sequence[Mention]) -> str | None:
     return word if alone >= min(ALONE, len(found)) or word != word.casefold() else None
 
 
-def thing(found: Sequence[Mention], called: str) -> str:
-    """A theme as a sentence speaks of it: "their store", "the shelter", "books"; "pottery" as it is."""
-    if called != called.casefold() or called.endswith("ing") or has_han(called):
-        return called
-    leads = Counter(one.lead for one in found)
-    if 2 * sum(leads[one] for one in _THEIRS) >= len(found):
-        return f"their {called}"
-    more, articles = _plural(called), sum(leads[one] for one in ("a", "an", "another"))
-    counted = articles + sum(one.word == more and not one.doing for one in found)
-    # "To go to church", "love of dance": what stands without an article is no thing of which there are several.
-    bare = sum(one.word == called and not one.telling and one.lead not in _ARTICLES for one in found)
-    if counted and counted >= bare and not called.endswith("s"):
-        return more
-    return f"the {called}" if 2 * (leads["the"] + leads["this"]) > len(found) else called
-
-
 def _form(found: Sequence[Mention]) -> str:
     forms = Counter(one.word for one in found)
     gerunds = [word for word in forms if word.endswith("ing")]
@@ -116,39 +97,18 @@ def _form(found: Sequence[Mention]) -> str:
 
 
 def _usual(beside: Sequence[str]) -> str:
-    """The word that stands there nearly always; empty: none does."""
+    """Return the word that is nearly always there; empty: none is."""
     word, count = min(Counter(beside).items(), key=lambda item: (-item[1], item[0]))
     return word if count >= TOGETHER * len(beside) else ""
 
 
-def _plural(word: str) -> str:
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
-        return f"{word[:-1]}ies"
-    return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"
-
-
-def base(word: str, words: Iterable[str]) -> str | None:
-    """The verb of which a word ending in -ing is a form, where the statements show it: hiking, "hiked" is "hike"."""
-    if not word.endswith("ing"):
-        return None
-    stem, there = word.removesuffix("ing"), {IRREGULAR.get(one, one) for one in words}
-    bases = [stem, f"{stem}e", *([stem[:-1]] if len(stem) > SHORTEST and stem[-1] == stem[-2] else [])]
-    shown = ((one, {one, f"{one}s", f"{one}es", _past(one)} & there) for one in bases)
-    return next((one for one, forms in shown if forms), None)
-
-
-def third_person(verb: str) -> str:
-    """The form that follows he, she or a name."""
-    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
-        return f"{verb}es"
-    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else f"{verb}s"
-
-
 def _gerund_of(word: str) -> str:
-    """The form in which a thing that is done is named, of the one in which it was said: ran, runs, painted."""
+    """Return the gerund of a verb form: ran, runs, painted."""
     if word in IRREGULAR:
         return _gerund(IRREGULAR[word])
-    if word.endswith("ed") and not word.endswith(("ied", "eed")):
+    if word.endswith("ied"):
+        return f"{word[:-3]}ying"
+    if word.endswith("ed") and not word.endswith("eed"):
         return f"{word[:-2]}ing"
     return _gerund(word[:-1]) if word.endswith("s") else word
 
@@ -157,10 +117,6 @@ def _gerund(verb: str) -> str:
     if verb.endswith("e") and not verb.endswith("ee"):
         return f"{verb[:-1]}ing"
     return f"{verb}{verb[-1]}ing" if _DOUBLED.fullmatch(verb) else f"{verb}ing"
-
-
-def _past(verb: str) -> str:
-    return f"{verb}d" if verb.endswith("e") else f"{verb}ed"
 
 
 def _of(said: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
@@ -173,12 +129,12 @@ def _of(said: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
 
 
 def _apart(beside: str, own: AbstractSet[str]) -> str:
-    """A neighbour that is nobody's name."""
+    """Return a neighbour that is nobody's name; else nothing."""
     return "" if own & set(terms(beside)) else beside
 
 
 def _is_short_for(word: str, names: AbstractSet[str]) -> bool:
-    """Whether it is a name cut short: Mel for Melanie."""
+    """Return whether a word is a shortened name: Mel for Melanie."""
     return word[0].isupper() and any(one.startswith(word.casefold()) for one in names)
 
 
@@ -188,30 +144,26 @@ def _english(tokens: Sequence[str], subject: str) -> Iterator[Mention]:
     for at, word in enumerate(words):
         if has_han(word) or not _tells(word):
             continue
-        does, led = _is_deed(words, at) and _is_done(words[:at], lead), _lead(words, at)
-        if does or led is not None:
+        does = _is_deed(words, at) and _is_done(words[:at], lead)
+        if does or _is_led(words, at):
             beside = _beside(tokens, at - 1), _beside(tokens, at + 1)
-            going = (does and words[at - 1] in _GOING) or (beside[1] == "trip" and "went" in words[:at])
-            telling = (
-                not does and bool(_NEXT.fullmatch("".join(words[at + 1 : at + 2]))) and words[at + 1] not in STOPWORDS
-            )
-            lead_of = "" if telling else led or ""
+            telling = not does and bool(_NEXT.fullmatch("".join(words[at + 1 : at + 2])))
             form = _gerund_of(word) if does else _as_written(tokens, at)
-            # Of "haved" and "thé" nothing is left: their forms are words that say nothing, or look like one.
+            # "haved" and "thé" leave no term: their forms are stop words, or look like one.
             if stems := terms(form):
-                yield Mention(stems[0], form, *beside, lead_of, telling, does or going, going)
+                yield Mention(stems[0], form, *beside, telling and words[at + 1] not in STOPWORDS, does)
 
 
 def _as_written(tokens: Sequence[str], at: int) -> str:
-    """A word in small letters, but for names, abbreviations and such: capital letters that no sentence asks for."""
+    """Lower a word, except names, abbreviations and others with capitals that no sentence start explains."""
     token = tokens[at]
     return token if token[1:] != token[1:].lower() or (at and token[0].isupper()) else token.casefold()
 
 
 def _beside(tokens: Sequence[str], at: int) -> str:
-    """A neighbour with which a word may form a name; empty: what stands there is a sign, or says too little."""
+    """Return a neighbour that may be part of a name; empty: a sign, or a word that says too little."""
     word = tokens[at] if 0 <= at < len(tokens) else ""
-    if not _NEXT.fullmatch(word) or (word.casefold() in PLAIN and word not in _HEADS):
+    if not _NEXT.fullmatch(word) or word.casefold() in PLAIN:
         return ""
     return _as_written(tokens, at)
 
@@ -221,23 +173,23 @@ def _tells(word: str) -> bool:
         len(word) >= SHORTEST
         and word.isalpha()
         and word not in PLAIN
-        and next(iter(terms(word)), "") not in PLAIN_STEMS
+        and next(iter(terms(word)), "") not in plain_stems()
         and not word.endswith("ly")
     )
 
 
-def _lead(words: Sequence[str], at: int) -> str | None:
-    """The article, possessive or preposition that leads to a noun, over `BEFORE` words of its own at the most."""
+def _is_led(words: Sequence[str], at: int) -> bool:
+    """Return whether an article, possessive or preposition leads to the word, over at most `BEFORE` words."""
     for place in range(at - 1, max(at - BEFORE - 2, -1), -1):
         if words[place] in _LEADS or words[place].endswith(("'s", "s'")):
-            return words[place] if words[place] in _LEADS else "their"
+            return True
         if words[place] in STOPWORDS or not words[place].isalpha():
-            return None
-    return "" if at == 0 and words[at].endswith("ing") else None
+            return False
+    return at == 0 and words[at].endswith("ing")
 
 
 def _is_deed(words: Sequence[str], at: int) -> bool:
-    """Whether a word has the form of a verb where it stands: running, ran, painted; "paints" behind who paints."""
+    """Return whether a word has a verb form in its place: running, ran, painted; "paints" after its subject."""
     word = words[at]
     if word.endswith("s"):
         return not word.endswith(("ss", "ies")) and at > 0 and words[at - 1] not in _AUXILIARY - _ADVERBS
@@ -245,7 +197,7 @@ def _is_deed(words: Sequence[str], at: int) -> bool:
 
 
 def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
-    """Whether nothing but small words stands between who did it and what they did, in a statement of the subject's."""
+    """Return whether the subject begins the statement with at most auxiliary words before the verb."""
     if not subject or list(before[: len(subject)]) != list(subject):
         return False
     at = len(before)
@@ -309,13 +261,6 @@ _AUXILIARY = (
     | frozenset("has have had been is are was were all and both others again started starts keeps finished".split())
 )
 """What may stand between who does something and what they do."""
-
-_THEIRS = ("my", "his", "her", "their", "our", "its", "your")
-_ARTICLES = frozenset("a an another the this that".split()) | set(_THEIRS)
-_HEADS = frozenset(
-    "health group groups trip trips class classes club show shows game games event events lessons".split()
-)
-"""Plain words that make another one a thing of its own, behind it: "support group", "camping trip"."""
 
 _VERBS_ZH = "去来打练学玩弹踢做吃喝看读写跑骑游画唱跳养买"
 """Verbs of one character that make of a thing something that is done: 打羽毛球."""

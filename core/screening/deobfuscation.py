@@ -43,7 +43,7 @@ def folded(text: str) -> str:
 
 
 def words(plain: str) -> bytes:
-    """The Latin words and numbers of a folded text with one space between them and at both ends."""
+    """Return the Latin words and numbers of a folded text with one space between them and at both ends."""
     return b" %b " % b" ".join(_ended(plain).translate(_WORDS, _WITHIN).split())
 
 
@@ -55,7 +55,7 @@ def unleeted(plain: str) -> bytes | None:
 
 
 def turned(words: bytes) -> tuple[bytes, bytes]:
-    """What `words` say read from their end, and with their letters turned by thirteen."""
+    """Return `words` reversed, and with ROT13 applied."""
     return words[::-1], words.translate(_ROT13)
 
 
@@ -80,7 +80,7 @@ def han(plain: str) -> str | None:
 
 
 def escaped(text: str) -> Iterator[str]:
-    """What percent signs, entities and backslashes stand for, where a text has any."""
+    """Decode percent signs, HTML entities and backslash escapes, if a text has any."""
     if "%" in text and _PERCENT.search(text):
         yield unquote(text)
     if "&#" in text and _ENTITIES.search(text):
@@ -99,7 +99,7 @@ def encoded(text: str, depth: int = DEPTH) -> Iterator[tuple[str, str]]:
 
 
 def tagged(text: str) -> str:
-    """What invisible tag characters and variation selectors spell in ASCII."""
+    """Return the ASCII spelt by invisible tag characters and variation selectors."""
     spelled = "".join(map(_tag, _TAGS.findall(text)))
     return "".join(c for c in spelled if c.isprintable())
 
@@ -119,7 +119,7 @@ def _joined(found: re.Match[str]) -> str:
 
 
 def _ended(plain: str) -> bytes:
-    """In ASCII, with a mark where a sentence ends."""
+    """Convert to ASCII, with a mark at the end of each sentence."""
     line = plain.encode("ascii", "replace").replace(b"\n", b" ")
     return line.replace(b". ", b" \x01 ").replace(b"! ", b" \x01 ").replace(b"? ", b" \x01 ")
 
@@ -144,7 +144,7 @@ def _base64(run: str) -> str:
 
 
 def _rest(body: str) -> str:
-    """The last, incomplete group of four, filled up."""
+    """Return the last, incomplete group of four, filled up."""
     left = len(body) % 4
     return body[-left:] + "=" * (4 - left) if left > 1 else ""
 

@@ -21,7 +21,7 @@ CARRY = "would carry private data out"
 
 
 def _lines(table: str) -> list[str]:
-    """The lines of a table, put together where they were broken: after a bar, or before a word or a group."""
+    """Return the lines of a table, put together where they were broken: after a bar, or before a word or a group."""
     whole = re.sub(r"\n {4}(?=\( )|(?<=\|)\n {4}", "", table.strip("\n"))
     return re.sub(r"\n {4}", " ", whole).splitlines()
 

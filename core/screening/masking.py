@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from core.screening import secret_scanner
@@ -22,7 +22,7 @@ def secrets_in(values: Iterable[object]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for value in values:
-        for name, text in _texts(value, ""):
+        for name, text in texts(value):
             if _AUTHOR.fullmatch(text):
                 continue
             for shown in (text, f"{name}: {text}") if name and text else (text,):
@@ -39,7 +39,7 @@ def without(value: Any, secrets: Mapping[str, str]) -> Any:
         return value
     # Whole tokens alone: a PIN of four digits is no reason to cut a year or a phone number.
     pattern = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(one)}(?![A-Za-z0-9])" for one in longest_first))
-    return _mapped(value, pattern, secrets)
+    return map_texts(value, lambda one: pattern.sub(lambda found: f"[redacted: {secrets[found[0]]}]", one))
 
 
 def masked(value: Any) -> Any:
@@ -47,22 +47,23 @@ def masked(value: Any) -> Any:
     return without(value, secrets_in([value]))
 
 
-def _mapped(value: Any, pattern: re.Pattern[str], labels: Mapping[str, str]) -> Any:
-    if isinstance(value, str):
-        return pattern.sub(lambda one: f"[redacted: {labels[one[0]]}]", value)
-    if isinstance(value, Mapping):
-        return {_mapped(name, pattern, labels): _mapped(one, pattern, labels) for name, one in value.items()}
-    return [_mapped(one, pattern, labels) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _texts(value: object, name: str) -> Iterator[tuple[str, str]]:
-    """Every text in a JSON value with the name that it stands under, names of objects too."""
+def texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in a JSON value with the name of its field; the names themselves without one."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, Mapping):
         for key, one in value.items():
             yield "", str(key)
-            yield from _texts(one, str(key))
+            yield from texts(one, str(key))
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _texts(one, name)
+            yield from texts(one, name)
+
+
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with every text in it changed, names too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {map_texts(name, change): map_texts(one, change) for name, one in value.items()}
+    return [map_texts(one, change) for one in value] if isinstance(value, list | tuple) else value

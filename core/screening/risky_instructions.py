@@ -75,7 +75,7 @@ def risk(wish: str) -> str | None:
 
 
 def planted(text: str) -> bool:
-    """Whether a text holds a risky standing instruction, wherever it stands in it."""
+    """Return whether a text holds a risky standing instruction, wherever it stands in it."""
     if not _STANDING.search(text):
         return False
     wishes = (one for one in _SENTENCE.split(text) if _ORDER.search(one) and not _RESOLVE.search(one))

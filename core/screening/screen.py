@@ -39,7 +39,7 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found: its kind, and what it is or does, in words that hold no secret."""
+    """A finding: its kind, and a description that holds no secret."""
 
     kind: Kind
     detail: str
@@ -54,12 +54,12 @@ class Screened:
 
     @property
     def secret(self) -> bool:
-        """Whether it held a secret or a card number."""
+        """Return whether it held a secret or a card number."""
         return any(finding.kind in SECRET for finding in self.findings)
 
     @property
     def hostile(self) -> bool:
-        """Whether it would command its reader, hides something, or would carry something out."""
+        """Return whether it would command its reader, hides something, or would carry something out."""
         return any(finding.kind in HOSTILE for finding in self.findings)
 
 
@@ -101,7 +101,7 @@ def _phrased(words: bytes, form: str) -> Iterator[Finding]:
 
 
 def _told(words: bytes, match: Any) -> bool:
-    """Whether the phrase is warned of, or told of someone, and not said to the reader."""
+    """Return whether the phrase is warned of, or told of someone, and not said to the reader."""
     return words[max(0, match.start() - 12) : match.start()].endswith((*NEGATED, *TOLD))
 
 
@@ -181,7 +181,7 @@ def _phrases(does: str, form: str) -> Any:
 
 
 def _spelled(pattern: str, form: str) -> str:
-    """A phrase for one of the forms that `core.screening.deobfuscation` gives a text."""
+    """Return a phrase for one of the forms that `core.screening.deobfuscation` gives a text."""
     whole = f" {_filled(pattern, WORDS)} "
     if form == "leet":
         return whole.replace("l", "i")

@@ -30,7 +30,7 @@ DIFFERENT, SAME = 8, 2
 
 
 class Secret(NamedTuple):
-    """Where one stands, and what it is, in words."""
+    """Position and description of a secret."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Secret(NamedTuple):
 
 
 def found(text: str) -> list[Secret]:
-    """All of them in reading order; of two that overlap the one that begins first, else the longer."""
+    """Return all of them in reading order; of two that overlap the one that begins first, else the longer."""
     plain = text if text.isascii() else shapes.TYPED.sub(lambda sign: shapes.PLAIN[sign[0]], text)
     if not shapes.ANY.search(plain):
         return []
@@ -54,7 +54,7 @@ def found(text: str) -> list[Secret]:
 
 
 def redacted(text: str, secrets: Sequence[Secret]) -> str:
-    """The text with each secret, as `found` gives them, replaced by what it is."""
+    """Return the text with each secret, as `found` gives them, replaced by what it is."""
     parts, at = [], 0
     for one in secrets:
         parts += [text[at : one.start], f"[redacted: {one.label}]"]
@@ -63,7 +63,7 @@ def redacted(text: str, secrets: Sequence[Secret]) -> str:
 
 
 def luhn(digits: str) -> bool:
-    """Whether the last digit of a card number is the one that the others ask for."""
+    """Return whether the last digit of a card number is the one that the others ask for."""
     doubled = (sum(divmod(int(d) * 2, 10)) if place % 2 else int(d) for place, d in enumerate(reversed(digits)))
     return sum(doubled) % 10 == 0
 
@@ -83,7 +83,7 @@ def _shaped(text: str) -> Iterator[Secret]:
 
 
 def _passwords(text: str) -> Iterator[Secret]:
-    """What follows the word."""
+    """Yield the password after the word that announces it."""
     for match in chain.from_iterable(pattern.finditer(text) for pattern in shapes.PASSWORDS):
         value = match[2].rstrip(shapes.TRAILING)
         start, end = match.start(2), match.start(2) + len(value)
@@ -103,7 +103,7 @@ def _announced(text: str) -> Iterator[Secret]:
 
 
 def _is_password(value: str, joint: str, then: str) -> bool:
-    """Whether a word is a password, and not something said about one; `joint` stands before it, `then` after it."""
+    """Return whether a word is a password rather than a remark about one; `joint` precedes it, `then` follows."""
     if len(value) < SHORTEST_PASSWORD or _stands_in(value) or then.startswith(("(", "[")):
         return False
     lower = value.lower()
@@ -119,7 +119,7 @@ def _is_password(value: str, joint: str, then: str) -> bool:
 
 
 def _is_strong(value: str) -> bool:
-    """Whether a word holds a digit, a sign or a capital within, as words of a sentence do not."""
+    """Return whether a word holds a digit, a sign or a capital within, as words of a sentence do not."""
     mixed = value.isalpha() and any(map(str.isupper, value[1:])) and any(map(str.islower, value))
     return mixed or any(c.isdigit() or c in shapes.SIGNS for c in value)
 
@@ -129,7 +129,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _keys(text: str) -> Iterator[Secret]:
-    """What looks drawn by lot beside a word that says it is a key."""
+    """Yield random-looking strings beside a word that announces a key."""
     for match in shapes.KEY.finditer(text):
         value = match[2].rstrip(shapes.TRAILING)
         if match[1].lower() not in shapes.OPEN_KEYS and _is_random(value):
@@ -153,12 +153,12 @@ def _entropy(value: str) -> float:
 
 
 def _is_drawn(value: str) -> bool:
-    """Whether something in the form of a key is one, and not an example of the form."""
+    """Return whether something in the form of a key is one, and not an example of the form."""
     return any(map(str.isdigit, value)) and not _stands_in(value) and len(set(value)) >= DIFFERENT
 
 
 def _stands_in(value: str) -> bool:
-    """Whether it only marks the place of a secret."""
+    """Return whether it only marks the place of a secret."""
     lower = value.lower()
     return len(set(lower)) <= SAME or lower in shapes.STANDINS or bool(shapes.STANDIN.search(lower))
 

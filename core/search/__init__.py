@@ -1,1 +1,1 @@
-"""Finding what matters now: a lexical arm and a vector arm over messages and memories, fused into one ranking."""
+"""Hybrid search: a lexical and a vector arm over messages and memories, fused into one ranking."""

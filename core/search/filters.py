@@ -1,4 +1,4 @@
-"""Applies filters and picks candidates."""
+"""Filters of a search, applied to the cached rows, and the choice of candidates."""
 
 from __future__ import annotations
 
@@ -11,31 +11,36 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.search.resident import candidates
-from core.search.resident.candidates import Candidates, Flags, Floats, Places
-from core.search.resident.loading import ENUMERATED, seconds
-from core.search.resident.snapshot import View
-from core.search.resident.vectors import Cosines
-from core.types import Category
+from core.index.resident.arrays import Flags, Floats, Places
+from core.index.resident.encoding import ENUMERATED, seconds
+from core.index.resident.snapshot import View
+from core.index.resident.vectors import Cosines
+from core.memory.as_of import NOW, Moment
+from core.search import candidates
+from core.search.candidates import Candidates
+from core.types import Category, Trust
 
 READ_ALL: Final = 5_000
-"""Of up to so many candidates all are ranked; of more those that an arm names."""
+"""Candidates up to which all are ranked; of more only those that an arm picks."""
 
 ARM_LIMIT: Final = 1_000
-"""Candidates that each arm names of a large store."""
+"""Candidates that each arm picks from a large store."""
+
+
+SERVED: Final = (Trust.CANDIDATE, Trust.CONFIRMED, Trust.DISPUTED)
+"""Levels of trust that are found unless others are asked for."""
+
+EVERYWHERE: Final = frozenset({"memories", "messages", "documents"})
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a row must be like. Of several values any will do; what is None or empty lets everything through.
+    """Conditions on results. Any of several values matches; None or empty matches everything.
 
-    `retold`: episodes too. `statuses` and `trust`: of which a memory may be.
+    `trust`: `quarantined` is found by who asks for it, `rejected` never. `moment`: as of when.
     """
 
-    messages: bool
-    memories: bool
-    statuses: Sequence[str]
-    trust: Sequence[str]
+    include: frozenset[str] = EVERYWHERE
     kinds: Sequence[str] = ()
     categories: Sequence[str] = ()
     topics: Sequence[str] = ()
@@ -43,20 +48,56 @@ class Filters:
     session_id: str | None = None
     since: datetime | None = None
     until: datetime | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    min_importance: float | None = None
     min_similarity: float | None = None
-    expired: bool = False
-    retold: bool = False
+    min_importance: float | None = None
+    include_archived: bool = False
+    trust: Sequence[str] = SERVED
+    moment: Moment = NOW
+
+    @property
+    def statuses(self) -> list[str]:
+        return self.moment.statuses(archived=self.include_archived)
+
+    @property
+    def trusted(self) -> list[str]:
+        return [trust for trust in self.trust if trust != Trust.REJECTED]
+
+    @property
+    def episodes(self) -> bool:
+        """True if episodes match. They repeat their messages in more words, and unasked would rank before them."""
+        return bool(self.kinds or self.categories)
+
+    def parameters(self, user_id: str | None, group_id: str | None) -> dict[str, Any]:
+        """Return the parameters of SQL that applies the filters to rows of a user or a group."""
+        return {
+            "user": user_id,
+            "group": group_id,
+            "session": self.session_id,
+            "since": self.since,
+            "until": self.until,
+            "as_of": self.moment.as_of,
+            "known_at": self.moment.known_at,
+            "statuses": self.statuses,
+            "trust": self.trusted,
+            "archived": self.include_archived,
+            "kinds": list(self.kinds) or None,
+            "categories": list(self.categories) or None,
+            "episodes": self.episodes,
+            "topics": list(self.topics) or None,
+            "tags": list(self.tags) or None,
+            "importance": self.min_importance,
+        }
+
+
+NO_FILTERS: Final = Filters()
 
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """What the filters let through, and how near it is; its words have not been looked at yet.
+    """Rows that pass the filters with their cosines; lexical scores are not known yet.
 
-    `rows`: all of it as candidates; None: it is too much, and an arm has to name which. `near`: those that the vector
-    names, where it is too much and there is one.
+    `rows`: all of them as candidates; None: they are too many, and the arms must pick. `near`: those that the vector
+    arm picks, if they are too many and there is a vector.
     """
 
     view: View
@@ -67,7 +108,7 @@ class Sifted:
 
 
 def sifted(view: View, filters: Filters, vector: Floats | None) -> Sifted:
-    """What the filters let through of what is at hand."""
+    """Apply the filters to the cached rows."""
     cosine = view.cosines(vector)
     places = _passing(view, filters, cosine)
     if len(places) <= READ_ALL:
@@ -77,7 +118,7 @@ def sifted(view: View, filters: Filters, vector: Floats | None) -> Sifted:
 
 
 def chosen(sifted: Sifted, lexical: NDArray[np.float32]) -> Candidates:
-    """As candidates; of a large store the best of each arm, with what they rest on. `lexical`: how well words fit."""
+    """Return candidates; of a large store the best of each arm, with what they cite. `lexical`: scores by words."""
     if sifted.rows is not None:
         return replace(sifted.rows, lexical=lexical[sifted.places].astype(np.float64))
     best = _best(sifted, lexical)
@@ -85,7 +126,7 @@ def chosen(sifted: Sifted, lexical: NDArray[np.float32]) -> Candidates:
 
 
 def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
-    """With messages that are not indexed yet."""
+    """Append messages that are not indexed yet."""
     if not fresh:
         return found
     more = candidates.of(fresh, found.session_ids, found.speakers)
@@ -95,13 +136,13 @@ def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
 
 
 def _passing(view: View, filters: Filters, cosine: Cosines) -> Places:
-    """The places of what the filters let through."""
+    """Return the positions of rows that pass the filters."""
     fields = view.fields
-    memory = fields["memory"]
+    memory, as_of = fields["memory"], filters.moment.as_of
     passed = view.alive.copy()
-    if not filters.memories:
+    if "memories" not in filters.include:
         passed &= ~memory
-    if not filters.messages:
+    if "messages" not in filters.include:
         passed &= memory
     if filters.session_id is not None:
         passed &= view.sessions == view.registers.sessions.numbers.get(filters.session_id, -1)
@@ -109,36 +150,35 @@ def _passing(view: View, filters: Filters, cosine: Cosines) -> Places:
         passed &= fields["at"] >= seconds(filters.since)
     if filters.until is not None:
         passed &= fields["at"] <= seconds(filters.until)
-    if filters.as_of is not None:
-        passed &= memory | (fields["at"] <= seconds(filters.as_of))
-    if filters.memories:
+    if as_of is not None:
+        passed &= memory | (fields["at"] <= seconds(as_of))
+    if "memories" in filters.include:
         passed &= ~memory | _believed(fields, filters) & _wanted(view, filters)
     places = np.flatnonzero(passed)
     if filters.min_similarity is not None:
-        places = places[cosine.of(places) >= filters.min_similarity]  # What has no vector is near to nothing.
+        places = places[cosine.of(places) >= filters.min_similarity]  # A row without a vector is near to nothing.
     return places
 
 
 def _believed(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Flags:
-    """Memories that stand, at the time that is asked about."""
-    known = time.time() if filters.known_at is None else seconds(filters.known_at)
-    believed: Flags = _one_of(fields, "status", filters.statuses) & _one_of(fields, "trust", filters.trust)
-    if not filters.expired:
-        believed &= fields["expires"] > known
-    if filters.as_of is not None:
-        moment = seconds(filters.as_of)
-        believed &= (fields["since"] <= moment) & (fields["until"] > moment)
+    """Match memories by status, trust, expiry and validity at the moment asked about."""
+    as_of, known_at = filters.moment.as_of, filters.moment.known_at
+    believed: Flags = _one_of(fields, "status", filters.statuses) & _one_of(fields, "trust", filters.trusted)
+    if not filters.include_archived:
+        believed &= fields["expires"] > (time.time() if known_at is None else seconds(known_at))
+    if as_of is not None:
+        believed &= (fields["since"] <= seconds(as_of)) & (fields["until"] > seconds(as_of))
     return believed
 
 
 def _wanted(view: View, filters: Filters) -> Flags:
-    """Memories of the kinds that are asked for."""
+    """Match memories by kind, category, topic, importance and tags."""
     fields = view.fields
     wanted = np.ones(len(view), dtype=np.bool_)
     for name, values in (("kind", filters.kinds), ("category", filters.categories), ("topic", filters.topics)):
         if values:
             wanted &= _one_of(fields, name, values)
-    if not filters.retold:
+    if not filters.episodes:
         wanted &= ~_one_of(fields, "category", [Category.EPISODE])
     if filters.min_importance is not None:
         wanted &= fields["importance"] >= np.float32(filters.min_importance)
@@ -158,7 +198,7 @@ def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]
 
 
 def _candidates(view: View, places: Places, cosine: Cosines) -> Candidates:
-    """The rows at these places, but for how well their words fit."""
+    """Return the rows at these positions as candidates, without lexical scores."""
     fields = view.fields
     there = np.zeros(len(view), dtype=np.bool_)
     there[places] = True
@@ -188,7 +228,7 @@ def _candidates(view: View, places: Places, cosine: Cosines) -> Candidates:
 
 
 def _best(sifted: Sifted, lexical: NDArray[np.float32]) -> Places:
-    """Those that an arm names, with the messages that memories among them cite, and the memories that cite them."""
+    """Return what the arms pick, with the messages that its memories cite and the memories that cite its messages."""
     view, places = sifted.view, sifted.places
     named = [
         _top(places, lexical[places], fitting=sifted.cosine.asked),
@@ -204,7 +244,7 @@ def _best(sifted: Sifted, lexical: NDArray[np.float32]) -> Places:
 
 
 def _top(places: Places, scores: NDArray[np.float32], *, fitting: bool = False) -> Places:
-    """The best of some places, of equals the first; `fitting`: of those alone that score at all."""
+    """Return the best positions, of equals the first; `fitting`: only those with a score above 0."""
     least = 0.0 if fitting else -np.inf
     if len(places) > ARM_LIMIT:
         least = max(least, np.partition(scores, len(scores) - ARM_LIMIT)[len(scores) - ARM_LIMIT])

@@ -1,4 +1,4 @@
-"""From scores to one page. Pure."""
+"""Orders scored candidates and cuts one page. Pure."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from typing import Final
 
 import numpy as np
 
+from core.index.resident.arrays import Floats, Numbers, Places, Texts, texts
+from core.search.candidates import Candidates, Hit
 from core.search.pagination import Place
 from core.search.ranking import COSINE, DIGITS, LEXICAL, Scored, best_lexical, known, scale
-from core.search.resident.candidates import Candidates, Floats, Hit, Numbers, Places, Texts, texts
 
 DIVERSE: Final = 200
-"""Of an order, so many of the first are put in another one, by how little each repeats those before it."""
+"""First results of a ranking that are reordered so that they repeat each other less."""
 
 TYPES: Final = ("memory", "message", "document")
 
 OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession"})
-"""Parts that only a memory has."""
+"""Score parts that only a memory has."""
 
 Vectors = Callable[[Places], Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A hit in its place, with what each part gave to its score and its rank in each arm, from 1."""
+    """A ranked hit, with each part of its score and its rank in each arm, from 1."""
 
     hit: Hit
     score: float
@@ -37,9 +38,9 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of an order: `limit` results behind a place; `each`: so many of each type, from the beginning.
+    """Part of a ranking: `limit` results behind a place; `each`: so many of each type, from the start.
 
-    `diversity` (0 … 1): how much it counts against a result that one before it is like it.
+    `diversity` (0 … 1): weight of the likeness to a result ranked before.
     Source: Carbonell & Goldstein 1998, "The Use of MMR, Diversity-Based Reranking".
     """
 
@@ -51,7 +52,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class _All:
-    """Candidates, and behind them passages: by what they are put in order."""
+    """Sort keys of candidates, followed by passages."""
 
     total: Numbers
     own: Numbers
@@ -61,7 +62,7 @@ class _All:
 
 @dataclass(frozen=True)
 class Shown:
-    """What stands on a page, best first: by type and key in `keys`, and with what made each score in `ranked`."""
+    """One page, best first: types and keys in `keys`, score details in `ranked`."""
 
     keys: Sequence[tuple[str, str]]
     found: Candidates
@@ -71,16 +72,16 @@ class Shown:
 
     @cached_property
     def ranked(self) -> list[Ranked]:
-        """The results, with what made their scores."""
+        """The results with the parts of their scores."""
         count = len(self.found)
         own = _described(self.found, self.scores, self.places[self.places < count])
         return [next(own) if at < count else self.passages[at - count] for at in self.places.tolist()]
 
 
 def shown(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: Page, vectors: Vectors) -> Shown:
-    """The results of a page; of equal scores memories first, the best fitting before, passages last.
+    """Return one page; at equal scores memories first, the best matching first, passages last.
 
-    `vectors` gives those of some candidates, of length 1.
+    `vectors` returns the vectors of candidates, of length 1.
     """
     everything = _All(
         total=np.concatenate([scores.total, np.array([one.score for one in passages], dtype=np.float64)]),
@@ -101,7 +102,7 @@ def shown(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: P
 
 
 def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: float) -> list[Ranked]:
-    """Passages by how well each fits by itself, on the scale of the messages; `ideal`: as in `rank.Asked`."""
+    """Rank passages by their own words and cosine, on the scale of the messages; `ideal`: as in `ranking`."""
     messages = ~found.memory
     by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ideal)
     alone = scores.parts["lexical"] + scores.parts["vector"]
@@ -116,15 +117,15 @@ def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: f
 
 
 def _gained(scores: Numbers, own: Numbers) -> float:
-    """How much more the best message comes to than the best of them does by itself."""
+    """Return the ratio of the best message's score to its own match, at least 1."""
     by_itself = float(own.max(initial=0.0))
     return max(1.0, float(scores.max(initial=0.0)) / by_itself) if by_itself > 0 else 1.0
 
 
 def _ordered(everything: _All, sure: int) -> Places:
-    """The first ones, so many and what equals them: of memories that cite the same message, what fits best by itself.
+    """Return the first positions, and those equal to the last; memories citing one message by their own match.
 
-    What is equal in all else stands by its key.
+    Ties are broken by key.
     """
     best = _best(everything.total, sure)
     places: Places = best[np.lexsort((-everything.own[best], everything.type[best], -everything.total[best]))]
@@ -137,14 +138,14 @@ def _ordered(everything: _All, sure: int) -> Places:
 
 
 def _best(total: Numbers, sure: int) -> Places:
-    """Who scores as well as the last of so many."""
+    """Return positions that score at least as well as the last of so many."""
     if sure >= len(total):
         return np.arange(len(total))
     return np.flatnonzero(total >= np.partition(total, len(total) - sure)[len(total) - sure])
 
 
 def _diverse(places: Places, total: Numbers, diversity: float, count: int, vectors: Vectors) -> Places:
-    """The first ones by their score less what they repeat of those before them; a passage repeats nothing."""
+    """Reorder the first by score less likeness to those before (MMR); a passage is like nothing."""
     first = places[:DIVERSE]
     scores = total[first]
     span = max(float(np.ptp(scores)) if len(first) else 0.0, 1e-9)
@@ -166,7 +167,7 @@ def _diverse(places: Places, total: Numbers, diversity: float, count: int, vecto
 
 
 def _behind(everything: _All, places: Places, after: Place | None) -> int:
-    """From which on the order stands behind a place; where the result is gone that it names, from the first lesser."""
+    """Return the start of the page behind a place; if its result is gone, the first with a lower score."""
     if after is None:
         return 0
     named = (everything.keys[places] == after.key) & (everything.type[places] == TYPES.index(after.type))
@@ -183,7 +184,7 @@ def _of_each(everything: _All, places: Places, limit: int) -> Places:
 
 
 def _described(found: Candidates, scores: Scored, places: Places) -> Iterator[Ranked]:
-    """Some of them with what made their scores."""
+    """Yield the candidates at these positions with the parts of their scores."""
     parts = {name: values[places].tolist() for name, values in scores.parts.items()}
     arms = {"lexical": _ranks(found.lexical, places), "vector": _ranks(found.cosine, places)}
     for n, (at, score) in enumerate(zip(places.tolist(), scores.total[places].tolist(), strict=True)):
@@ -193,7 +194,7 @@ def _described(found: Candidates, scores: Scored, places: Places) -> Iterator[Ra
 
 
 def _ranks(values: Numbers, places: Places) -> list[int]:
-    """How many fit better, and itself; 0 of what has no value there."""
+    """Return ranks from 1; 0 where there is no value."""
     known = np.sort(values[~np.isnan(values)])
     ranks = 1 + len(known) - np.searchsorted(known, values[places], side="right")
     return np.where(np.isnan(values[places]), 0, ranks).tolist()  # type: ignore[no-any-return]

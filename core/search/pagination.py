@@ -14,14 +14,14 @@ from typing import Final, Protocol, TypeVar, get_args
 
 from core.errors import Invalid, Problem
 from core.events.parsing import YEARS
-from core.search.resident.candidates import Type
+from core.search.candidates import Type
 from core.types import Json
 
 SEAL_BYTES: Final = 12
-"""By which a cursor is known to belong to its question. It guards against mistakes: nobody gains by forging one."""
+"""Bytes of the checksum that ties a cursor to its question. It prevents mistakes; forging one gains nothing."""
 
 LONGEST: Final = 4096
-"""Characters of a cursor: a session's and a message's id at their longest, in base 64, and what else it holds."""
+"""Characters of a cursor: the longest session and message ids in base64, and the rest."""
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class _Hit(Protocol):
 
 
 class Placed(Protocol):
-    """What stands in a ranking."""
+    """A ranked result."""
 
     @property
     def hit(self) -> _Hit: ...
@@ -46,7 +46,7 @@ class Placed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page ended: its last result, and how well that did."""
+    """End of a page: its last result and that one's score."""
 
     type: str
     key: str
@@ -55,21 +55,21 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in the ranking of a question, and the moment that was now when its first page was asked for."""
+    """A place in the ranking of a question, and the time at which its first page was requested."""
 
     place: Place
     now: datetime
 
 
 def place_of(one: Placed) -> Place:
-    """Where a result stands."""
+    """Return the place of a result."""
     return Place(one.hit.type, one.hit.key, one.score)
 
 
 def begin(ranked: Sequence[Placed], place: Place | None) -> int:
-    """From which on a whole ranking stands behind a place.
+    """Return the index of the first result behind a place.
 
-    Where the result is gone that it names, from the first that scores less.
+    If the named result is gone: the first with a lower score.
     """
     if place is None:
         return 0
@@ -79,7 +79,7 @@ def begin(ranked: Sequence[Placed], place: Place | None) -> int:
 
 
 def capped(ranked: Sequence[T], session_of: Callable[[T], str | None], most: int) -> list[T]:
-    """At most so many of each session, in the same order; what belongs to no session stays."""
+    """Keep at most so many results of each session, in order; results of no session stay."""
     seen: Counter[str | None] = Counter()
     kept = []
     for one in ranked:
@@ -91,7 +91,7 @@ def capped(ranked: Sequence[T], session_of: Callable[[T], str | None], most: int
 
 
 def written(cursor: Cursor, question: Json) -> str:
-    """A cursor as text, for this question alone; `question`: all that decides what is found in which order."""
+    """Encode a cursor for this question alone; `question`: everything that decides the ranking."""
     place = cursor.place
     holds = [place.type, place.key, place.score, cursor.now.astimezone(UTC).isoformat()]
     held = json.dumps(holds, ensure_ascii=False, separators=(",", ":"))
@@ -99,7 +99,7 @@ def written(cursor: Cursor, question: Json) -> str:
 
 
 def read(said: str, question: Json) -> Cursor:
-    """The cursor that a text is; Invalid at `/after`: it is none, or that of another question."""
+    """Decode a cursor. Invalid at `/after`: it is malformed, or belongs to another question."""
     try:
         raw = base64.b64decode(said + "=" * (-len(said) % 4), altchars=b"-_", validate=True)
         held = raw[SEAL_BYTES:].decode()

@@ -1,4 +1,4 @@
-"""Passage scoring and reading."""
+"""Scores and reads passages of documents."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sqlalchemy import text
 from core.index import search_index
 from core.index.search_index import COSINE, LEXICAL
 from core.language.terms import term_id
-from core.search.resident.candidates import Hit
+from core.search.candidates import Hit
 from core.storage.db import Tx, together
 from core.storage.multiquery import Asked
 
 ARM_LIMIT = 300
-"""Passages that each arm names at the most."""
+"""Passages that each arm picks at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage that was found: `from_char` and `to_char` are its place in the document's content."""
+    """A passage; `from_char` and `to_char` are its place in the document's content."""
 
     document_id: UUID
     position: int
@@ -41,13 +41,13 @@ class Passage:
 
 
 def counting(user_id: str | None, group_id: str | None, words: Sequence[str]) -> Asked:
-    """How to ask in how many messages and passages words stand, and how many there are; for `counts`."""
+    """Return the statement that counts the messages and passages with these words, and all of them; for `counts`."""
     ids = [*{term_id(word) for word in words}, search_index.DOCUMENTS]
     return _COUNTS, {"owners": _counted_under(user_id, group_id), "terms": ids}
 
 
 def counts(user_id: str | None, group_id: str | None, rows: Iterable[Any]) -> dict[str, dict[int, int]]:
-    """What was answered, by the names under which it is counted: of both a user and a group, the user's come first."""
+    """Return counts by owner name; of a user and a group, the user's come first."""
     found: dict[str, dict[int, int]] = {owner: {} for owner in _counted_under(user_id, group_id)}
     for row in rows:
         found[row.owner][row.term] = row.documents
@@ -60,7 +60,7 @@ def _counted_under(user_id: str | None, group_id: str | None) -> list[str]:
 
 
 def summed(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
-    """The counts of all owners, by which a passage's words are weighed; None: there is no passage."""
+    """Sum the counts of all owners, by which a passage's words are weighted; None: there is no passage."""
     of_passages = [counts for owner, counts in counted.items() if owner.startswith(search_index.EVERYONES)]
     if not any(counts.get(search_index.DOCUMENTS) for counts in of_passages):
         return None
@@ -71,7 +71,7 @@ def summed(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
 
 
 def hits(tx: Tx, values: Mapping[str, Any]) -> list[Hit]:
-    """The best passages of each arm among the user's, the group's and the whole tenant's."""
+    """Return the best passages of each arm among the user's, the group's and the whole tenant's."""
     rows = tx.execute(_HITS, {**values, "arm": ARM_LIMIT})
     return [
         Hit(key(row.session_id, row.position), "document", row.lexical, row.cosine, row.session_id, row.position)
@@ -80,23 +80,23 @@ def hits(tx: Tx, values: Mapping[str, Any]) -> list[Hit]:
 
 
 def key(document_id: object, position: int) -> str:
-    """What tells a passage from all others: `<document>#<passage>`."""
+    """Return the key of a passage: `<document>#<passage>`."""
     return f"{document_id}#{position}"
 
 
 def passages(tx: Tx, keys: Sequence[str]) -> dict[str, Passage]:
-    """Passages by key; those that are not there, or not to be shown to anyone, are left out."""
+    """Return passages by key, without those that do not exist or may not be shown."""
     return shown(together(tx, asking(keys))[0]) if keys else {}
 
 
 def asking(keys: Sequence[str]) -> Asked:
-    """How to ask for passages by key; for `shown`."""
+    """Return the statement that reads passages by key; for `shown`."""
     pairs = [one.rsplit("#", 1) for one in keys]
     return _PASSAGES, {"documents": [UUID(one) for one, _ in pairs], "positions": [int(place) for _, place in pairs]}
 
 
 def shown(rows: Iterable[Any]) -> dict[str, Passage]:
-    """What was answered, by key."""
+    """Return the passages read, by key."""
     return {key(row.document_id, row.position): Passage(*row) for row in rows}
 
 
@@ -107,7 +107,7 @@ _OWNED = (
     "i.group_id = :group AND (i.user_id = :user) IS NOT TRUE",
     "i.user_id IS NULL AND i.group_id IS NULL",
 )
-"""Whose passages are looked at, each by an index of its own: put together by OR, one over the whole tenant is read."""
+"""Owners of the passages read, each by its own index: joined by OR, one over the whole tenant would be scanned."""
 
 _SCORED = " UNION ALL ".join(
     f"""
@@ -120,7 +120,7 @@ _SCORED = " UNION ALL ".join(
     """
     for owned in _OWNED
 )
-"""What stood in a document before it was put there as it is now, nobody knows any more."""
+"""Earlier versions of a document are not kept."""
 
 _HITS = text(f"""
     WITH scored AS MATERIALIZED ({_SCORED})
@@ -137,4 +137,4 @@ _PASSAGES = text("""
     JOIN search_index i ON i.type = 'document' AND i.session_id = cast(p.document_id AS text)
                        AND i.ref = cast(p.position AS text)
 """)
-"""What is set apart has no row in the index."""
+"""Quarantined passages have no row in the index."""

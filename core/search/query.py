@@ -1,4 +1,4 @@
-"""search(): the hybrid query end to end."""
+"""The hybrid search end to end."""
 
 from __future__ import annotations
 
@@ -14,47 +14,46 @@ from sqlalchemy import text
 
 from core import metrics
 from core.index.bm25 import asked_terms, document_weights, query_weights
-from core.index.search_index import DOCUMENTS, sparse_literal, vector_literal
+from core.index.resident import cache
+from core.index.resident.arrays import Floats, Places
+from core.index.resident.cache import Check, Shelf, Shelves
+from core.index.resident.encoding import message_key, message_of_key
+from core.index.resident.snapshot import NOTHING, View
+from core.index.search_index import DOCUMENTS, sparse_literal
+from core.index.vector_notation import vector_literal
 from core.inference.embedders import Embedder
 from core.language.terms import terms
 from core.memory import as_of, memories
 from core.memory.as_of import NOW, Moment
-from core.search import association, ordering, ranking, unindexed
+from core.search import as_of_snapshot, association, candidates, ordering, ranking, unindexed
 from core.search import filters as search_filters
 from core.search import passages as search_passages
-from core.search.filters import Filters, Sifted
+from core.search.candidates import Candidates, Hit
+from core.search.filters import NO_FILTERS, Filters, Sifted
 from core.search.ordering import Page, Ranked, Shown
 from core.search.pagination import Place
 from core.search.passages import Passage
 from core.search.question_analysis import PLAIN, Analysis, analysed
 from core.search.ranking import Scored
 from core.search.recipes import DEFAULT, Recipe
-from core.search.resident import as_of_snapshot, cache, candidates
-from core.search.resident.cache import Check, Shelf, Shelves
-from core.search.resident.candidates import Candidates, Floats, Hit, Places
-from core.search.resident.loading import message_key
-from core.search.resident.snapshot import NOTHING, View
+from core.search.spreading import Reader
 from core.sessions import sessions
 from core.storage.db import Database, Tx, together
 from core.storage.multiquery import Asked
-from core.types import Evidence, Message, Trust
+from core.types import Evidence, Message
 
 Method = Literal["hybrid", "keyword", "vector"]
 
 OUTDATED = 64
-"""Messages with a superseded statement, the best, whose successors are looked for."""
-
-SERVED = (Trust.CANDIDATE, Trust.CONFIRMED, Trust.DISPUTED)
-"""How far a memory must be believed to be found, where nobody asks for others."""
+"""Messages with a superseded statement, the best ones, whose successors are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, about whom, as of when, and what an answer must be like.
+    """A query, about whom, and what an answer must be like.
 
-    `trust`: who asks for `quarantined` gets those; what is rejected is never found. `each`: `limit` of each type.
-    `recipe`: what it asks of the ranking; its filters and its limit are those of the question by now. `after`: what
-    stands behind a place in the order. `now`: when it is asked; None: at this moment.
+    `each`: `limit` of each type. `recipe`: its weights; its filters and its limit are in the question by now. `after`:
+    results behind a place in the ranking. `now`: when it is asked; None: at this moment.
     """
 
     query: str
@@ -62,28 +61,21 @@ class Question:
     group_id: str | None = None
     limit: int = 10
     method: Method = "hybrid"
-    include: frozenset[str] = frozenset({"memories", "messages", "documents"})
-    kinds: Sequence[str] = ()
-    categories: Sequence[str] = ()
-    topics: Sequence[str] = ()
-    tags: Sequence[str] = ()
-    session_id: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    min_similarity: float | None = None
-    min_importance: float | None = None
-    include_archived: bool = False
-    trust: Sequence[str] = SERVED
-    moment: Moment = NOW
+    filters: Filters = NO_FILTERS
     each: bool = False
     recipe: Recipe = DEFAULT
     after: Place | None = None
     now: datetime | None = None
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of SQL that applies the filters."""
+        return self.filters.parameters(self.user_id, self.group_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One result: a memory's row, a message or a passage, its place in the ranking, and what it cites."""
+    """One result: a memory's row, a message or a passage, its rank, and what it cites."""
 
     ranked: Ranked
     sources: Sequence[Evidence]
@@ -93,13 +85,13 @@ class Found:
 
     @property
     def superseded(self) -> bool:
-        """Whether it is a message of which all that was remembered is superseded."""
+        """True for a message whose memories are all superseded."""
         return self.message is not None and self.ranked.hit.retired
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found. `considered`: by type, how many the filters let through."""
+    """Results. `considered`: number of rows that passed the filters, by type."""
 
     results: Sequence[Found]
     considered: Mapping[str, int]
@@ -110,12 +102,12 @@ class Answer:
 
 
 def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Answer:
-    """The best results for a question, best first."""
+    """Return the best results, best first."""
     with metrics.SEARCH.labels(question.method).time():
         vector = _vector(embedder, question)
-        now = question.now or question.moment.known_at or datetime.now(UTC)
+        now = question.now or question.filters.moment.known_at or datetime.now(UTC)
         asking, thinking = _asking(cache.of(db.engine), tenant_id, question, embedder), _Thinking(question, vector, now)
-        # What has vectors of another length is read anew: there is nothing to compare yet.
+        # Rows with vectors of another dimension are read again
         ahead = partial(thinking.over, asking.check.state.view) if asking.check.usable else None
         with db.asking(tenant_id, *asking.statements, meanwhile=ahead) as (tx, answers):
             first = _first(tx, question, asking, answers)
@@ -128,11 +120,11 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
             shelved = ordering.shelved(passages, sifted.found, scores, ideal)
             shown = ordering.shown(sifted.found, scores, shelved, page, sifted.vectors)
-            return Answer(_found(tx, shown, question.moment), {**sifted.considered, "document": len(passages)})
+            return Answer(_found(tx, shown, question.filters.moment), {**sifted.considered, "document": len(passages)})
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
-    """The question's vector, made before any transaction is open."""
+    """Embed the query, before any transaction is open."""
     if question.method == "keyword" or not question.query.strip():
         return None
     with metrics.EMBED.time():
@@ -142,10 +134,10 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
 
 @dataclass(frozen=True, slots=True)
 class _First:
-    """What is read first, at once. The question's terms are weighed by how rare each is among what this user said.
+    """What the first round trip returned. Query terms are weighted by their rarity among what this user said.
 
-    `passages`: for passages by how rare it is there, too; None where there are none, or none are asked for.
-    `waiting`: messages that are not indexed yet, read before the index: what moves into it is seen twice, not missed.
+    `passages`: weights for passages, by rarity there, too; None: there are none, or none are asked for.
+    `waiting`: messages not indexed yet, read before the index: one that moves into it is seen twice, not missed.
     """
 
     own: Mapping[int, float]
@@ -156,7 +148,7 @@ class _First:
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """What is asked in the way that opens the transaction: counts of words, what waits, and what has changed."""
+    """Statements sent with the opening of the transaction: word counts, unindexed messages, changed rows."""
 
     words: Sequence[str]
     shelf: Shelf
@@ -167,10 +159,10 @@ class _Asking:
 def _asking(shelves: Shelves, tenant_id: str, question: Question, embedder: Embedder) -> _Asking:
     user_id, group_id = question.user_id, question.group_id
     words = [] if question.method == "vector" else asked_terms(question.query)
-    mine = shelves.shelf(tenant_id, user_id, group_id)
-    check = mine.check(user_id, group_id, embedder.dimension)
+    mine = shelves.owner(tenant_id, user_id, group_id)
+    check = mine.check(embedder.dimension)
     counting = search_passages.counting(user_id, group_id, words)
-    return _Asking(words, mine, check, (counting, unindexed.asking(_reader(question)), (cache.CHANGED, check.values)))
+    return _Asking(words, mine, check, (counting, unindexed.asking(question.parameters), (cache.CHANGED, check.values)))
 
 
 def _first(tx: Tx, question: Question, asking: _Asking, answers: Sequence[Sequence[Any]]) -> _First:
@@ -178,19 +170,19 @@ def _first(tx: Tx, question: Question, asking: _Asking, answers: Sequence[Sequen
     counted = search_passages.counts(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
     own = query_weights(asking.words, count, count.get(DOCUMENTS, 0)) if asking.words else {}
-    # No passage was said in a session.
-    wanted = "documents" in question.include and question.session_id is None
+    # Passages belong to no session.
+    wanted = "documents" in question.filters.include and question.filters.session_id is None
     total = search_passages.summed(counted) if wanted else None
     passages = None if total is None else query_weights(asking.words, total, total[DOCUMENTS])
-    # What is not indexed has no vector: it is near to nothing.
-    seen = "messages" in question.include and question.min_similarity is None
+    # Unindexed messages have no vector, so none is similar enough.
+    seen = "messages" in question.filters.include and question.filters.min_similarity is None
     view = asking.shelf.view(tx, asking.check, changed[0])
     return _First(own, passages, unindexed.hits(waiting, own) if seen else [], view)
 
 
 @dataclass(frozen=True, slots=True)
 class _Thought:
-    """What a question makes of a view without its words: what its filters let through, and what it tells by itself."""
+    """Rows of a snapshot that pass the filters, and the analysis of the question."""
 
     sifted: Sifted
     analysis: Analysis
@@ -198,7 +190,7 @@ class _Thought:
 
 @dataclass(slots=True)
 class _Thinking:
-    """Thinks about a view while the database looks whether it still holds, and anew where it does not."""
+    """Filters a snapshot while the database validates it, and again if it has changed."""
 
     question: Question
     vector: Floats | None
@@ -207,18 +199,18 @@ class _Thinking:
 
     def over(self, view: View) -> _Thought:
         if self._last is None or self._last.sifted.view is not view:
-            found = search_filters.sifted(view, _filters(self.question), self.vector)
+            found = search_filters.sifted(view, self.question.filters, self.vector)
             self._last = _Thought(found, self.told(view.registers.speakers.numbers))
         return self._last
 
     def told(self, speakers: Iterable[str]) -> Analysis:
-        """What the question tells by itself, where these spoke."""
+        """Analyse the question, given the names of speakers."""
         return analysed(self.question.query, self.now, list(speakers))
 
 
 @dataclass(frozen=True, slots=True)
 class _Sifted:
-    """What is compared with the question, how many there are of each type, where it comes from, and what is asked."""
+    """Candidates, their number by type, the snapshot they come from, and the analysis of the question."""
 
     found: Candidates
     considered: Mapping[str, int]
@@ -226,7 +218,7 @@ class _Sifted:
     analysis: Analysis
 
     def vectors(self, places: Places) -> Floats:
-        """Those of some candidates; of noughts where there is none yet."""
+        """Return the vectors of these candidates; zeros where none exists yet."""
         at = [self.view.place(key) for key in self.found.keys[places]]
         rows = np.zeros((len(at), max(self.view.dimension, 1)), dtype=np.float32)
         there = [n for n, one in enumerate(at) if one is not None]
@@ -236,13 +228,13 @@ class _Sifted:
 
 
 def _sifted(tx: Tx, question: Question, first: _First, thinking: _Thinking) -> _Sifted:
-    """The messages and memories that the filters let through, or the best of them; and how many there are."""
-    if not question.include & {"messages", "memories"}:
+    """Return the messages and memories that pass the filters, or the best of them, and their number."""
+    if not question.filters.include & {"messages", "memories"}:
         return _Sifted(candidates.of(()), {}, NOTHING, PLAIN)
     view, own = first.view, first.own
     worded: Mapping[str, str] = {}
-    if question.moment.known_at is not None:
-        view, worded = as_of_snapshot.view(tx, view, question.moment.known_at, _reader(question))
+    if question.filters.moment.known_at is not None:
+        view, worded = as_of_snapshot.view(tx, view, question.filters.moment.known_at, question.parameters)
     thought, lexical = thinking.over(view), view.lexical(own)
     for key, words in worded.items():
         if (place := view.place(key)) is not None:
@@ -256,21 +248,22 @@ def _sifted(tx: Tx, question: Question, first: _First, thinking: _Thinking) -> _
 
 
 def _associated(tx: Tx, question: Question, found: Candidates, scores: Scored) -> Scored:
-    """With what memories gain that are tied to the best results, where the recipe asks for that."""
+    """Add the activation of memories linked to the best results, if the recipe asks for it."""
     if question.recipe.association == 0 or not len(found):
         return scores
     best = np.argsort(-scores.total, kind="stable")[: association.SOURCES].tolist()
     seeds = {UUID(found.keys[at]): float(scores.total[at]) for at in best if found.memory[at]}
     messages = {str(found.keys[at]): float(scores.total[at]) for at in best if not found.memory[at]}
-    reached = association.spread(tx, seeds, messages, _reader(question) | _of_memories(question), len(found))
+    reader = Reader(question.user_id, question.group_id, question.filters)
+    reached = association.spread(tx, seeds, messages, reader, len(found))
     gained = {str(one.id): question.recipe.association * one.activation for one in reached}
     return ranking.raised(found, scores, gained)
 
 
 def _succeeded(tx: Tx, question: Question, found: Candidates, scores: Scored) -> Scored:
-    """With current memories before the messages whose statement they superseded. Asks nothing where there are none."""
+    """Rank current memories before the messages whose statements they superseded. Without such messages, no query."""
     outdated = np.flatnonzero(found.retired)
-    if not len(outdated) or question.moment != NOW or not found.memory.any():
+    if not len(outdated) or question.filters.moment != NOW or not found.memory.any():
         return scores
     best = outdated[np.argsort(-scores.total[outdated], kind="stable")[:OUTDATED]]
     rows = tx.execute(*_succeeding([str(key) for key in found.keys[best]]))
@@ -279,69 +272,17 @@ def _succeeded(tx: Tx, question: Question, found: Candidates, scores: Scored) ->
 
 
 def _succeeding(keys: Sequence[str]) -> Asked:
-    """How to ask for the active memories that took the place of what these messages said."""
-    pairs = [key.split(candidates.SEPARATOR, 1) for key in keys]
+    """Return the statement that finds the active memories which superseded what these messages said."""
+    pairs = [message_of_key(key) for key in keys]
     return _SUCCESSORS, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
-
-
-def _filters(question: Question) -> Filters:
-    return Filters(
-        messages="messages" in question.include,
-        memories="memories" in question.include,
-        statuses=question.moment.statuses(archived=question.include_archived),
-        trust=[trust for trust in question.trust if trust != Trust.REJECTED],
-        kinds=question.kinds,
-        categories=question.categories,
-        # An episode retells what its messages say, in more words: unasked, it would stand before them.
-        retold=bool(question.kinds or question.categories),
-        topics=question.topics,
-        tags=question.tags,
-        session_id=question.session_id,
-        since=question.since,
-        until=question.until,
-        as_of=question.moment.as_of,
-        known_at=question.moment.known_at,
-        min_importance=question.min_importance,
-        min_similarity=question.min_similarity,
-        expired=question.include_archived,
-    )
-
-
-def _reader(question: Question) -> dict[str, Any]:
-    """Whose rows, and from when, for the statements that read what is not at hand."""
-    return {
-        "user": question.user_id,
-        "group": question.group_id,
-        "session": question.session_id,
-        "since": question.since,
-        "until": question.until,
-        "as_of": question.moment.as_of,
-        "known_at": question.moment.known_at,
-    }
-
-
-def _of_memories(question: Question) -> dict[str, Any]:
-    """What a memory must be like, for a statement that finds others than those at hand."""
-    filters = _filters(question)
-    return {
-        "statuses": list(filters.statuses),
-        "trust": list(filters.trust),
-        "archived": filters.expired,
-        "kinds": list(filters.kinds) or None,
-        "categories": list(filters.categories) or None,
-        "retold": filters.retold,
-        "topics": list(filters.topics) or None,
-        "tags": list(filters.tags) or None,
-        "importance": filters.min_importance,
-    }
 
 
 def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vector: Floats | None) -> list[Hit]:
     if asked is None:
         return []
     literal = None if vector is None else vector_literal(vector)
-    values = {**_reader(question), "vector": literal, "terms": sparse_literal(asked or {1: 0.0})}
-    least = question.min_similarity
+    values = {**question.parameters, "vector": literal, "terms": sparse_literal(asked or {1: 0.0})}
+    least = question.filters.min_similarity
     return [
         hit
         for hit in search_passages.hits(tx, values)
@@ -350,7 +291,7 @@ def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vec
 
 
 def _found(tx: Tx, shown: Shown, moment: Moment) -> list[Found]:
-    """The ranked hits with their texts and what they cite, in the same order, less what was erased meanwhile."""
+    """Read texts and evidence of the ranked hits, in order, without what was erased meanwhile."""
     of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
     remembered, quoted, said, passed = together(
@@ -377,8 +318,8 @@ def _found(tx: Tx, shown: Shown, moment: Moment) -> list[Found]:
 
 
 def _saying(keys: Sequence[str]) -> Asked:
-    """How to ask for messages by key."""
-    pairs = [key.split(candidates.SEPARATOR, 1) for key in keys]
+    """Return the statement that reads messages by key."""
+    pairs = [message_of_key(key) for key in keys]
     return _MESSAGES, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
 
 
@@ -404,7 +345,7 @@ _SUCCESSORS = text("""
     JOIN memories m ON m.user_id = o.user_id AND m.subject = o.subject AND m.attribute = o.attribute
          AND m.group_id IS NOT DISTINCT FROM o.group_id AND m.status = 'active'
 """)
-"""By what superseded it, link by link, and by what fills its slot now."""
+"""Follows `supersedes` link by link, and the slot to what fills it now."""
 
 _MESSAGES = text("""
     SELECT * FROM messages

@@ -1,6 +1,6 @@
-"""Signals in the query text.
+"""Signals in the query text: times, people, roles, breadth.
 
-Pure. English and Chinese; of other languages it reads the names of speakers, and takes nothing else for granted.
+Pure. English and Chinese; of other languages only the names of speakers are read.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from datetime import datetime
 from typing import Final, Literal
 
 from core.index.answer_cues import asks_time
+from core.index.resident.encoding import ROLES
 from core.language.terms import STOPWORDS, has_han, terms
 from core.search import time_spans
-from core.search.resident.candidates import ROLES
 from core.search.time_spans import Span
 
 LONGEST: Final = 2_000
-"""Characters of a question that are read: who writes more tells a story around what is asked."""
+"""Characters of a question that are read; a longer text tells a story around the question."""
 
 NARROW: Final = 7
-"""Terms, names of speakers not counted, from which on a question asks for one thing however it is put."""
+"""Terms, without names of speakers, from which a question asks for one thing however it is phrased."""
 
 BROAD: Final = 3
-"""Terms up to which it is as broad as its form: "What books has Tim read?"."""
+"""Terms up to which a question is as broad as its form: "What books has Tim read?"."""
 
 _NO_LIST = r"(?:this|was|is|does|has|as|its|us|yes|always|besides|perhaps|news|\w*(?:ss|ous))\b"
 _SEVERAL: Final = re.compile(
@@ -74,11 +74,11 @@ class Analysis:
 
 
 PLAIN = Analysis()
-"""A question that tells nothing besides its words."""
+"""A question without signals besides its words."""
 
 
 def analysed(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
-    """What `question` tells, asked at `now` of what these `speakers` said."""
+    """Analyse a question asked at `now` about what these speakers said."""
     text = question[:LONGEST].replace("\u2019", "'")
     named = _named(text, speakers)
     when = asks_time(text)
@@ -95,9 +95,9 @@ def analysed(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
 
 
 def _role(text: str) -> Literal["", "user", "assistant"]:
-    """Who asks an assistant for what it said, says "you"; who asks for what they said themselves, says "I".
+    """Return whose words are asked for: "you" asks for the assistant's, "I" for the user's own.
 
-    Who asks to be reminded may mean either.
+    "Remind me" may mean either.
     """
     if _asks(text, _TOLD_ME, _TOLD_ME_ZH):
         return "assistant"
@@ -111,7 +111,7 @@ def _asks(text: str, english: re.Pattern[str], chinese: re.Pattern[str]) -> bool
 
 
 def _named(text: str, speakers: Iterable[str]) -> list[str]:
-    """The speakers whose name stands in `text`; as it is written, for a name may be a word too ("Will", "May")."""
+    """Return the speakers named in `text`, in the same case: a name may be a word too ("Will", "May")."""
     careless = text.islower()
     return [one for one in speakers if _is_name(one) and _stands(one, text, careless=careless)]
 
@@ -136,14 +136,14 @@ _LETTER: Final = re.compile("[a-zA-Z]")
 
 
 def _breadth(text: str, names: Sequence[str]) -> float:
-    """The fewer words narrow it down, the broader; half as broad where its form does not ask for several things."""
+    """Return 0 … 1: the fewer terms, the broader; half as broad unless its form asks for several things."""
     asked = _distinct(terms(text)) - {term for name in names for term in terms(name)}
     short = min(max((NARROW - len(asked)) / (NARROW - BROAD), 0.0), 1.0) if asked else 0.0
     return short if _asks(text, _SEVERAL, _SEVERAL_ZH) else short / 2
 
 
 def _distinct(found: Sequence[str]) -> set[str]:
-    """Terms that stand in no longer one: the parts of Chinese words, and of ids, narrow nothing down again."""
+    """Return terms that are part of no longer one: parts of Chinese words and of ids narrow nothing down."""
     once = set(found)
     if len(once) > 4 * NARROW:
         return once

@@ -1,4 +1,4 @@
-"""Weighted scoring, pure.
+"""Weighted scoring. Pure.
 
     score = words + 0.75·likeness + 1.4·likeness around + (1 - 1.5·breadth)·session + 0.4·answers + 0.4·tells
             + 0.15·names + 0.5·(names a time, if one is asked for) + 1.5·(said at a time that is named) + who
@@ -29,10 +29,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.index.resident.arrays import Flags, Numbers, Places
+from core.index.resident.encoding import ROLES
 from core.search import time_spans
+from core.search.candidates import Candidates
 from core.search.question_analysis import PLAIN, Analysis
 from core.search.recipes import DAY_SECONDS, DEFAULT, Recipe
-from core.search.resident.candidates import ROLES, Candidates, Flags, Numbers, Places
 
 LEXICAL = 1.0
 COSINE = 0.75
@@ -58,9 +60,9 @@ NEGLIGIBLE = 1e-9  # a score by words that is none
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks of the ranking, besides its words and its vector.
+    """Parameters of the ranking besides words and vector.
 
-    `ideal`: what a short text with all its words would score by them. `now`: seconds since 1970.
+    `ideal`: lexical score of a short text with all query terms. `now`: seconds since 1970.
     """
 
     analysis: Analysis = PLAIN
@@ -71,7 +73,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What each candidate comes to, and what gave it that; `own`: what a memory comes to by itself."""
+    """Scores of candidates and their parts; `own`: what a memory scores by itself."""
 
     total: Numbers
     own: Numbers
@@ -80,16 +82,16 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """The messages by session and position, and which of them stand so far apart in it."""
+    """Messages by session and position, and which are so many positions apart."""
 
     places: Places
     apart: Mapping[int, Flags]
 
 
 def scored(found: Candidates, asked: Asked) -> Scored:
-    """The scores of messages and memories.
+    """Score messages and memories.
 
-    `found` may be all of a user's rows or the best of each arm: what is left out only stops lending to its neighbours.
+    `found` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
     """
     words, messages = _words(found, asked), ~found.memory
     cosine = asked.recipe.vector * known(found.cosine)
@@ -111,13 +113,13 @@ def _rounded(values: Numbers) -> Numbers:
 
 
 def raised(found: Candidates, scores: Scored, gained: Mapping[str, float], part: str = "association") -> Scored:
-    """With what some gain besides, by their keys, as a part of that name."""
+    """Add gains by key, as a part of that name."""
     more = np.array([gained.get(key, 0.0) for key in found.keys], dtype=np.float64)
     return Scored(scores.total + more, scores.own, {**scores.parts, part: more})
 
 
 def succeeded(found: Candidates, scores: Scored, successors: Sequence[tuple[str, str]]) -> Scored:
-    """Memories no lower than the messages whose statement they superseded; of equal scores a memory stands first.
+    """Raise memories to the score of the messages whose statement they superseded; at equal scores memories rank first.
 
     `successors`: pairs of a message's key and that of a memory.
     """
@@ -131,18 +133,18 @@ def succeeded(found: Candidates, scores: Scored, successors: Sequence[tuple[str,
 
 
 def known(cosine: Numbers) -> Numbers:
-    """The cosines; what has no vector yet gets the mean of the others, so that it neither wins nor loses by that."""
+    """Replace missing cosines by the mean of the others, so that a row neither wins nor loses by it."""
     missing = np.isnan(cosine)
     return np.where(missing, 0.0 if missing.all() else cosine[~missing].mean(), cosine) if missing.any() else cosine
 
 
 def scale(best: float, ideal: float) -> float:
-    """What a score by words is measured by; 0: nothing fits at all."""
+    """Return the divisor of lexical scores; 0: nothing matches."""
     return math.sqrt(best * max(ideal, best / HIGHEST)) if best > NEGLIGIBLE else 0.0
 
 
 def best_lexical(found: Candidates) -> float:
-    """The best score by words of a message; without messages, of a memory."""
+    """Return the best lexical score of a message; without messages, of a memory."""
     return float(found.lexical[found.memory if found.memory.all() else ~found.memory].max(initial=0.0))
 
 
@@ -152,7 +154,7 @@ def _words(found: Candidates, asked: Asked) -> Numbers:
 
 
 def _parts(found: Candidates, words: Numbers, cosine: Numbers, asked: Asked) -> dict[str, Numbers]:
-    """What each part gives to each message; memories stand among them, and give and get nothing."""
+    """Return each part of the messages' scores; memories neither give nor get anything here."""
     told, order = asked.analysis, _order(found)
     who, lends = _who(found, told)
     return {
@@ -170,7 +172,7 @@ def _parts(found: Candidates, words: Numbers, cosine: Numbers, asked: Asked) -> 
 
 
 def _who(found: Candidates, told: Analysis) -> tuple[Numbers, Numbers | float]:
-    """What a message gains by who speaks; and whether it may gain by what else is in it, or before it."""
+    """Return a message's gain by its speaker, and the factor of its other signals."""
     if told.speaker is not None:
         gain = SPEAKER * (1 + BROAD_SPEAKER * told.breadth)
         return gain * (found.speaker == found.speakers[told.speaker]), 1.0
@@ -181,7 +183,7 @@ def _who(found: Candidates, told: Analysis) -> tuple[Numbers, Numbers | float]:
 
 
 def _recency(found: Candidates, asked: Asked) -> Numbers:
-    """What lies ahead counts as now."""
+    """Return the gain by age; the future counts as now."""
     if not asked.recipe.recency:
         return np.zeros(len(found))
     days = np.maximum(asked.now - found.at, 0.0) / DAY_SECONDS
@@ -199,7 +201,7 @@ def _order(found: Candidates) -> _Order:
 
 
 def _mean_around(values: Numbers, order: _Order) -> Numbers:
-    """The weighted mean of each value and those of its neighbours that are there."""
+    """Return the weighted mean of each value and its neighbours."""
     own = values[order.places]
     total, weight = own.copy(), np.ones(len(own))
     for distance, counts in AROUND.items():
@@ -214,7 +216,7 @@ def _mean_around(values: Numbers, order: _Order) -> Numbers:
 
 
 def _from_question_before(asking: Numbers, order: _Order) -> Numbers:
-    """What the message before has, where it asks."""
+    """Return the value of the message before, if that asks."""
     own = asking[order.places]
     lent = np.zeros(len(asking))
     lent[order.places[1:]] = own[:-1] * order.apart[1]
@@ -222,14 +224,14 @@ def _from_question_before(asking: Numbers, order: _Order) -> Numbers:
 
 
 def _session_best(found: Candidates, words: Numbers) -> Numbers:
-    """For each message the best of its session."""
+    """Return the best value in each message's session."""
     best = np.zeros(int(found.sessions.max(initial=0)) + 1)
     np.maximum.at(best, found.sessions, np.where(found.memory, 0.0, words))
     return best[found.sessions]
 
 
 def _lent(found: Candidates, cosine: Numbers) -> Numbers:
-    """For each message the best cosine of a memory that cites it."""
+    """Return the best cosine of a memory citing each message."""
     citing, cited = found.citations.T
     best = np.full(len(found), -1.0)
     np.maximum.at(best, cited, cosine[citing])
@@ -237,9 +239,9 @@ def _lent(found: Candidates, cosine: Numbers) -> Numbers:
 
 
 def _cited(found: Candidates, scores: Numbers) -> Numbers:
-    """For each memory the mean score of the messages it cites; not a number where it cites none at hand.
+    """Return the mean score of the messages each memory cites; NaN if none of them is a candidate.
 
-    Not that of the best: what is drawn together from twenty messages would stand before the one that was meant.
+    Not the best: a summary of twenty messages would rank before the one that was meant.
     """
     citing, cited = found.citations.T
     total = np.bincount(citing, weights=scores[cited], minlength=len(found))

@@ -1,11 +1,10 @@
-"""Says what searches handed out, after they have answered: nobody waits, and losing some costs little.
+"""Records the results of searches after they were answered: nobody waits, and losing some costs little.
 
-The memories are announced by `memory.recalled`; hashes of all texts are kept, so that an echo is known as one.
+Memories are announced by `memory.recalled`; hashes of all texts are kept to recognise echoes.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from core.consolidation.echo import Served
 from core.events import log as event_log
 from core.events.doorbell import Bell
 from core.events.log import Announcement
+from core.loop import Loop
 from core.storage.db import Database, Tx
 from core.types import Json
 
@@ -34,23 +34,23 @@ GATHER_SECONDS = 0.5
 """Recalls of one user within this time become one event."""
 
 SPACED_SECONDS = 60.0
-"""Memories that were announced lately are announced again after this time, together with all that asked meanwhile.
+"""Memories announced recently are announced again after this time, with all that were recalled meanwhile.
 
-A use counts twice a day at the most: who asks for the same things every second should not write every second.
+A use counts at most twice a day: repeated searches should not write every second.
 """
 
 WAITING = 10_000
-"""Searches that may wait to be written down; beyond that the database cannot keep up, and the newest are not."""
+"""Searches that may wait to be written; beyond that the database cannot keep up, and the newest are dropped."""
 
 AT_ONCE = 500
-"""Searches written down in one transaction."""
+"""Searches written in one transaction."""
 
 LONGEST = 20_000
-"""Characters of a text by which it is known again; what is longer waits cut off there."""
+"""Characters of a text that are hashed; longer texts are cut there."""
 
 
 class Asker(NamedTuple):
-    """Whose memory was searched."""
+    """Owner of the memory searched."""
 
     tenant_id: str
     user_id: str | None
@@ -58,7 +58,7 @@ class Asker(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """What was handed out to whom, in how many searches, and whether its memories are announced."""
+    """Results returned to an asker, in how many searches, and whether to announce its memories."""
 
     asker: Asker
     served: Sequence[Served]
@@ -67,14 +67,14 @@ class Recall(NamedTuple):
 
 
 class Spacing:
-    """Holds recalls back whose memories were all announced lately, so that one event stands for many searches."""
+    """Delays recalls whose memories were all announced recently, so that one event stands for many searches."""
 
     def __init__(self) -> None:
         self._held: dict[Asker, Recall] = {}
         self._said: dict[tuple[Asker, UUID], float] = {}
 
     def due(self, taken: Sequence[Recall], now: float, *, ending: bool = False) -> list[Recall]:
-        """What to announce now, one recall for each asker; `now` in seconds of a clock that never goes back."""
+        """Return the recalls to announce now, one for each asker; `now` in seconds of a monotonic clock."""
         for recall in taken:
             self._hold(recall)
         for one in list(takewhile(lambda one: self._said[one] <= now - SPACED_SECONDS, self._said)):
@@ -83,7 +83,7 @@ class Spacing:
         return [self._say(self._held.pop(asker), now) for asker in ready]
 
     def unsaid(self, said: Sequence[Recall]) -> None:
-        """These could not be written down: they wait again, and are due at once."""
+        """Return recalls that could not be written; they are due at once."""
         for recall in said:
             for one in recall.served:
                 if one.memory_id is not None:
@@ -111,19 +111,18 @@ class Spacing:
 
 
 class Recalls:
-    """Gathers recalls and writes them down from a thread of its own."""
+    """Collects recalls and writes them from a thread of its own."""
 
     def __init__(self, db: Database, bell: Bell) -> None:
         self._db = db
         self._bell = bell
         self._queue: Queue[Recall] = Queue(WAITING)
         self._spacing = Spacing()
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="recalls", daemon=True)
-        self._thread.start()
+        self._loop = Loop("recalls", self._turn, GATHER_SECONDS, delayed=True, last=self._finish)
+        self._loop.start()
 
     def note(self, asker: Asker, served: Sequence[Served], *, announced: bool) -> None:
-        """These were handed out; returns at once."""
+        """Queue results for recording; returns at once."""
         if not served:
             return
         short = [one._replace(text=one.text[:LONGEST]) for one in served]
@@ -133,13 +132,13 @@ class Recalls:
             log.warning("recalls.dropped", tenant=asker.tenant_id)
 
     def close(self) -> None:
-        """Write down what is left, and end."""
-        self._closed.set()
-        self._thread.join(timeout=5)
+        """Write what is left, and stop the thread."""
+        self._loop.close(5)
 
-    def _run(self) -> None:
-        while not self._closed.wait(GATHER_SECONDS):
-            self._write(self._gathered())
+    def _turn(self) -> None:
+        self._write(self._gathered())
+
+    def _finish(self) -> None:
         while left := self._gathered():
             self._write(left)
         self._write((), ending=True)
@@ -154,7 +153,7 @@ class Recalls:
         return taken
 
     def _write(self, taken: Sequence[Recall], *, ending: bool = False) -> None:
-        """One transaction a tenant: what was handed out, and the events that say so."""
+        """Write one transaction per tenant: the results and the events that announce them."""
         due = self._spacing.due(taken, time.monotonic(), ending=ending)
         for tenant_id in sorted({recall.asker.tenant_id for recall in (*taken, *due)}):
             mine, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (taken, due))
@@ -177,14 +176,14 @@ class Recalls:
 
 
 def _standing(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
-    """The same, less the memories that were erased since: nobody hears of them again."""
+    """Drop memories erased since: they are not announced."""
     ids = {one.memory_id for recall in due for one in recall.served if one.memory_id is not None}
     there = set(tx.execute(_THERE, {"ids": sorted(ids)}).scalars()) if ids else set()
     return [one._replace(served=[each for each in one.served if each.memory_id in there]) for one in due]
 
 
 def announcements_of(taken: Sequence[Recall]) -> list[Announcement]:
-    """One event for each user or group asked about, with every memory that was handed out."""
+    """Return one event for each user or group, with every memory returned to it."""
     handed_out: defaultdict[Asker, dict[str, None]] = defaultdict(dict)
     searches: Counter[Asker] = Counter()
     for recall in taken:
@@ -203,7 +202,7 @@ def _announcement(asker: Asker, ids: list[str], searches: int) -> Announcement:
 
 
 def _note(tx: Tx, tenant_id: str, taken: Sequence[Recall]) -> None:
-    """Write down what each user was handed out. A search of a group alone names no user whose echo it could become."""
+    """Record the texts returned to each user. A search of a group alone names no user whose echo it could become."""
     by_user: defaultdict[str, list[Served]] = defaultdict(list)
     for recall in taken:
         if recall.asker.user_id is not None:

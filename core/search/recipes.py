@@ -15,11 +15,11 @@ Name = Literal["default", "precise", "broad", "recent", "associative", "chat", "
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a way of searching asks of the ranking. What a request says itself stands above all of it.
+    """A named configuration of the ranking. Parameters of the request override it.
 
     Scores are on the scale on which the best match by words counts 1. `recency`: what is added for what happened now,
     half of it `half_life_days` later. `diversity`: 0 ranks by score alone, 1 only by how little a result repeats those
-    before it. `association`: how much of the activation that comes to a memory is added; 0 takes no step.
+    before it. `association`: share of the spread activation that a memory gains; 0 skips that step.
     `lexical` and `vector` multiply what each arm gives. `include`: where to look, if not everywhere.
     """
 
@@ -37,7 +37,7 @@ class Recipe:
     include: frozenset[str] = frozenset({"memories", "messages", "documents"})
 
     def as_json(self) -> Json:
-        """Its name, its meaning and its numbers."""
+        """Return all its fields."""
         return asdict(self) | {"include": sorted(self.include)}
 
 

@@ -1,6 +1,6 @@
 """Time spans in the query.
 
-Pure. A span is soft, more so behind its end than before its beginning: people tell of a day on that day or soon after.
+Pure. A span has soft ends, the later one softer: people tell of a day on that day or soon after.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from core.language.dates import MONTHS, NUMBERS, NUMBERS_ZH, WEEKDAYS, Precision
 from core.language.terms import has_han
 
 LONGEST = 600
-"""Characters of a question that are read: who writes more does not ask for a day."""
+"""Characters of a question that are read; longer texts do not ask for a day."""
 
 MOST = 8
-"""Spans of one question that count: a pasted calendar names no time."""
+"""Spans of one question that are used: a pasted calendar names no time."""
 
 BLUR = timedelta(days=3)
-"""So far from a span its fit has fallen to 1/e; and `BLUR_SHARE` of its length farther."""
+"""Distance from a span at which its fit has fallen to 1/e, plus `BLUR_SHARE` of its length."""
 
 BLUR_SHARE = 0.2
 
 LATER = 3.0
-"""How many times farther behind a span than before it a message may be said and fit as well."""
+"""Factor by which a message may be later than a span rather than earlier, and fit as well."""
 
 REACH = timedelta(days=90)
 """How far back "before May" goes."""
 
 OPEN = 0.5
-"""How sure a span is of which the question names one end alone."""
+"""Certainty of a span of which the question names one end alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From `since` to `until`; `sure` (0 … 1) is how much it tells of when the answer was said."""
+    """A time span; `sure` (0 … 1): how strongly it suggests when the answer was said."""
 
     since: datetime
     until: datetime
@@ -50,7 +50,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A span and where it stands in the question."""
+    """A span and its position in the question."""
 
     start: int
     end: int
@@ -58,7 +58,7 @@ class _Named:
 
 
 def spans(question: str, now: datetime) -> list[Span]:
-    """The times that `question` names, as meant by one who asks at `now`; none that begins later than `now`."""
+    """Return the times that a question asked at `now` names, without those in the future."""
     text = question[:LONGEST].replace("’", "'")
     readers, bounds, chinese = (_READERS_ZH, _BOUNDS_ZH, True) if has_han(text) else (_READERS, _BOUNDS, False)
     named = sorted(_named(text, now, readers, chinese=chinese), key=lambda one: one.start)
@@ -67,7 +67,7 @@ def spans(question: str, now: datetime) -> list[Span]:
 
 
 def fit(found: Sequence[Span], at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How well each time `at` (epoch seconds) fits the best of these spans: 0 … 1; 0 where there are none."""
+    """Return the fit (0 … 1) of each time (epoch seconds) to the best of these spans; 0 without spans."""
     best = np.zeros(len(at))
     for span in found:
         since, until = span.since.timestamp(), span.until.timestamp()
@@ -86,7 +86,7 @@ _LENGTH = {Precision.DAY: 1, Precision.WEEK: 7, Precision.MONTH: 31, Precision.S
 
 
 def _named(text: str, now: datetime, readers: Sequence[_Reader], *, chinese: bool) -> Iterator[_Named]:
-    """The forms of questions first; what they leave is read as dates in statements are."""
+    """Yield spans: forms of questions first; the rest is read as dates in statements are."""
     for regex, read in readers:
         for match in regex.finditer(text):
             text = f"{text[: match.start('what')]}{' ' * len(match['what'])}{text[match.end('what') :]}"
@@ -102,7 +102,7 @@ def _named(text: str, now: datetime, readers: Sequence[_Reader], *, chinese: boo
 
 
 def _joined(text: str, named: Sequence[_Named]) -> list[_Named]:
-    """Spans with nothing but "and", "to" or 到 between them, after "between", "from" or 从, as the one from both."""
+    """Merge two spans joined by "and", "to" or 到 after "between", "from" or 从."""
     joined: list[_Named] = []
     for one in named:
         last = joined[-1] if joined else None
@@ -121,7 +121,7 @@ def _joined(text: str, named: Sequence[_Named]) -> list[_Named]:
 
 
 def _bounded(text: str, one: _Named, now: datetime, bounds: tuple[re.Pattern[str], re.Pattern[str]]) -> Span:
-    """The span that is meant by a date with "since" or "before" to it; both count the day that they name."""
+    """Return the span meant by a date with "since" or "before"; both include the day itself."""
     word = bounds[0].search(text[max(0, one.start - _NEXT_TO) : one.start]) or bounds[1].match(text[one.end :])
     if word is None:
         return one.span
@@ -135,7 +135,7 @@ def _bounded(text: str, one: _Named, now: datetime, bounds: tuple[re.Pattern[str
 
 
 def _ago(match: re.Match[str], now: datetime) -> Span:
-    """Around that day, the wider the less exactly it is told."""
+    """Return a span around that day, wider if told vaguely."""
     count, vague = _count(match["n"])
     unit = _DAYS[match["unit"].lower()]
     away = (now - timedelta(days=count * unit)).replace(hour=12)
@@ -149,7 +149,7 @@ def _past(match: re.Match[str], now: datetime) -> Span:
 
 
 def _weekday(match: re.Match[str], now: datetime) -> Span:
-    """The last one before today, or one some weeks before it."""
+    """Return the last such weekday before today, or one some weeks before it."""
     weeks = 1.0 if match["on"] else _count(match["n"] or "two")[0]
     days = (now.weekday() - _place(match["weekday"], WEEKDAYS)) % 7 or 7
     since = _midnight(now) - timedelta(days=days + 7 * (int(weeks) - 1))
@@ -157,7 +157,7 @@ def _weekday(match: re.Match[str], now: datetime) -> Span:
 
 
 def _date(match: re.Match[str], now: datetime) -> Span:
-    """A day or a month; without its year the last one there was."""
+    """Return a day or a month; without a year the last one."""
     month, day = _place(match["month"], MONTHS) + 1, match.groupdict().get("day")
     return _of_year(match["year"], month, int(day) if day else None, now)
 
@@ -167,7 +167,7 @@ def _feast(match: re.Match[str], now: datetime) -> Span:
 
 
 def _numbered(match: re.Match[str], now: datetime) -> Span:
-    """2023-05-01; and 五月之前, which is "before May" and not five months ago."""
+    """Read 2023-05-01; and 五月之前, which is "before May" and not five months ago."""
     month, day = match["month"], match.groupdict().get("day")
     number = int(month) if month.isdigit() else _count_zh(month)
     return _of_year(match["year"], number, int(day) if day else None, now)
@@ -181,14 +181,14 @@ def _of_year(year: str | None, month: int, day: int | None, now: datetime) -> Sp
 
 
 def _last(day: datetime, until: datetime) -> datetime:
-    """The last time before `until` that this day of the year came; 29 February comes on the 28th."""
+    """Return the last such day of the year before `until`; 29 February falls on the 28th."""
     day = day.replace(day=min(day.day, 28)) if day.month == 2 else day  # noqa: PLR2004
     this = day.replace(year=until.year)
     return this if this <= until else this.replace(year=until.year - 1)
 
 
 def _count(phrase: str) -> tuple[float, float]:
-    """How many, and how much of that it may be off: "a few" are 3, or 5."""
+    """Return a number and its relative error: "a few" are 3, or 5."""
     word = re.sub(r"\s+", " ", phrase.lower()).removesuffix(" of").removeprefix("a ")
     if word in _VAGUE:
         return _VAGUE[word]
@@ -233,7 +233,7 @@ _FEASTS = {
     "圣诞节": (12, 25),
     "圣诞": (12, 25),
 }
-"""Days of every year that people name by a word; those that the moon moves are not among them."""
+"""Days that recur on the same date every year; movable feasts are not among them."""
 
 _N = (
     r"(?P<n>\d{1,3}|(?:a\s+)?(?:few|couple)(?:\s+of)?|several|half\s+a|an?|the|one|two|three|four|five|six|seven|eight"
@@ -297,4 +297,4 @@ _BOUNDS_ZH = (
     re.compile(r"(?P<back>(?!))|自从?$"),
     re.compile(r"(?P<back>(?:以|之)前)|(?:以|之)[来后]"),
 )
-"""What stands before a date and behind it, and says that the one end is meant; `back`: that it is the last one."""
+"""Words before and behind a date that make it one end of a span; `back`: its last one."""

@@ -1,4 +1,4 @@
-"""Scans messages that are not indexed yet."""
+"""Scores messages that are not indexed yet."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from sqlalchemy import TextClause, text
 
 from core.index.answer_cues import asks, names, tells_time, told
 from core.index.bm25 import document_weights, message_terms
+from core.index.resident.encoding import ROLES, message_key, seconds
 from core.memoize import remembered
-from core.search.resident.candidates import ROLES, Hit
-from core.search.resident.loading import message_key, seconds
+from core.search.candidates import Hit
 from core.sessions import sessions
 from core.storage.multiquery import Asked
 from core.types import Message
 
 TAIL = 300
-"""Newest messages not yet indexed that are read as they are, so that a message is found from its commit on."""
+"""Newest unindexed messages that a search reads, so that a message is found from its commit on."""
 
 FRESH_CHARACTERS = 20_000
-"""Of a message that is not indexed yet, so many are looked at: each search that finds it there reads it anew."""
+"""Characters of an unindexed message that are read: each search that finds it reads it again."""
 
 READ_ONCE = 1_000
-"""Messages of which is kept what the index would hold, for the next question: they wait for seconds."""
+"""Messages whose features are cached for the next query: they wait for seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What the index would hold of a message."""
+    """Features that the index would hold of a message."""
 
     weights: Mapping[int, float]
     told: int
@@ -40,18 +40,18 @@ class _Words:
 
 
 def asking(reader: Mapping[str, Any]) -> Asked:
-    """How to ask for the newest of them; for `hits`."""
+    """Return the statement that reads the newest of them; for `hits`."""
     narrowing = frozenset(name for name in _NARROWING if reader[name] is not None)
     return _tail(narrowing), {**reader, "tail": TAIL}
 
 
 def hits(rows: Iterable[Any], asked: Mapping[int, float]) -> list[Hit]:
-    """What was answered as hits, scored as the index would, by their own words."""
+    """Return the messages read as hits, scored by their own words as the index would."""
     return [_hit(sessions.message_of(row), asked) for row in rows]
 
 
 def lexical(asked: Mapping[int, float], weights: Mapping[int, float]) -> float:
-    """What the index would score for a text by its own words."""
+    """Return the lexical score that the index would give a text."""
     return sum(weight * weights.get(term, 0.0) for term, weight in asked.items())
 
 
@@ -91,7 +91,7 @@ _NARROWING: Mapping[str, str] = {
 
 @cache
 def _tail(narrowing: frozenset[str]) -> TextClause:
-    """What nobody asks for is not in it: it is planned anew each time, and that takes longer than reading."""
+    """Leave out unused conditions: the statement is planned each time, which takes longer than reading."""
     wanted = "".join(f" AND {_NARROWING[name]}" for name in sorted(narrowing))
     return text(f"""
         SELECT m.* FROM sessions s

@@ -21,7 +21,7 @@ RESTORED: Final = "message.restored"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """That a message is hidden: why, by whom, since when."""
+    """A hidden message's mark: why, by whom, since when."""
 
     message_id: str
     reason: str | None
@@ -30,7 +30,7 @@ class Mark:
 
 
 def hide(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author, reason: str | None = None) -> Mark:
-    """Hide a message. Who has hidden it already stays the one who did. NotFound: there is no such message."""
+    """Hide a message; the mark of one hidden already stays. NotFound: there is no such message."""
     values = {"session": session_id, "message": message_id}
     if tx.execute(_MESSAGE, values).one_or_none() is None:
         raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
@@ -41,7 +41,7 @@ def hide(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Autho
 
 
 def restore(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author) -> bool:
-    """Show a message again; False: it was not hidden. NotFound: there is no such message."""
+    """Show a message again; return False if it was not hidden. NotFound: there is no such message."""
     values = {"session": session_id, "message": message_id}
     if tx.execute(_MESSAGE, values).one_or_none() is None:
         raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
@@ -52,18 +52,18 @@ def restore(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Au
 
 
 def hidden(tx: Tx, session_id: str) -> frozenset[str]:
-    """The ids of a session's hidden messages."""
+    """Return the ids of a session's hidden messages."""
     return frozenset(tx.execute(_HIDDEN, {"session": session_id}).scalars())
 
 
 def mark(tx: Tx, session_id: str, message_id: str) -> Mark | None:
-    """Why and by whom a message is hidden; None: it is not."""
+    """Return the mark of a message; None if it is not hidden."""
     row = tx.execute(_MARK, {"session": session_id, "message": message_id}).one_or_none()
     return None if row is None else _mark(row)
 
 
 def _tell(tx: Tx, tenant_id: str, author: Author, event_type: str, values: dict[str, str], reason: str | None) -> None:
-    """Who and when stands in the log, for of what is shown again no mark is left."""
+    """Publish who did it and when: after a message is shown again, only the log knows."""
     payload = {"session_id": values["session"], "message_id": values["message"], "by": author.name}
     told = payload | ({"reason": reason} if reason else {})
     publishing.publish(tx, tenant_id, author, [Emission(event_type, told, subject=f"session:{values['session']}")])
@@ -77,7 +77,7 @@ _MESSAGE = text("""
     SELECT s.id FROM sessions s JOIN messages m ON m.session_id = s.id
     WHERE s.id = :session AND m.id = :message FOR SHARE OF s
 """)
-"""Locked against a deletion, after which no mark may be left."""
+"""Locked against deletion, after which no mark may remain."""
 
 _HIDE = text("""
     INSERT INTO hidden_messages (tenant_id, session_id, message_id, reason, author)

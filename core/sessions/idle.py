@@ -17,9 +17,9 @@ ENDED: Final = "session.ended"
 
 
 def idle(tx: Tx, tenant_id: str, idle_seconds: float, page: int) -> int:
-    """End the sessions that have been silent the longest, for `idle_seconds` at least, `page` at most; how many.
+    """End the sessions longest silent, for `idle_seconds` at least, `page` at most; return how many.
 
-    They ended when they fell silent. What someone adds to at the moment is left out: it is not idle.
+    They ended when they fell silent. A session locked by a writer is not idle, and skipped.
     """
     rows = tx.execute(_IDLE, {"seconds": idle_seconds, "page": page}).all()
     if not rows:
@@ -31,7 +31,7 @@ def idle(tx: Tx, tenant_id: str, idle_seconds: float, page: int) -> int:
 
 
 def _announced(row: Any, now: datetime) -> Announcement:
-    """The id names the silence, so that the log takes one event of it, whoever announces it again."""
+    """Announce the end of a session; the id names the silence, so that the log takes it only once."""
     silence = f"{ENDED}:{row.id}:{row.last_at:%Y-%m-%dT%H:%M:%S.%fZ}:{row.message_count}"
     payload: Json = {"session_id": row.id, "message_count": row.message_count, "reason": "idle"}
     owned = {name: value for name in ("user_id", "group_id") if (value := getattr(row, name))}
@@ -47,4 +47,4 @@ _IDLE = text("""
     UPDATE sessions s SET ended_at = s.last_at FROM idle WHERE s.id = idle.id
     RETURNING s.id, s.user_id, s.group_id, s.message_count, s.last_at AT TIME ZONE 'UTC' AS last_at
 """)
-"""By an index over the open ones alone: however many have ended, they are not looked at."""
+"""Uses an index of open sessions only, so that ended ones cost nothing."""

@@ -13,7 +13,7 @@ from core.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What became of a batch: the events in the order given, each with whether it was known already."""
+    """Result for a batch: the events in their order, each with whether it was a repeat."""
 
     ids: Sequence[tuple[str, bool]]
     last_seq: int
@@ -33,14 +33,14 @@ def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     inserted = log.append(tx, tenant_id, batch)
     fresh, ids = _first_of_each(batch, inserted)
     sessions.project(tx, tenant_id, fresh, opened)
-    # The token of a batch of repeats covers what their first delivery set off.
+    # The token of a batch of repeats covers what followed from their first delivery.
     return Accepted(ids, max(inserted.values()) if inserted else log.last_seq(tx))
 
 
 def _first_of_each(
     batch: Sequence[Incoming], inserted: Mapping[tuple[str, str], int]
 ) -> tuple[list[tuple[int, Incoming]], list[tuple[str, bool]]]:
-    """Split a batch into what is new, with its place, and the answer a caller gets for each."""
+    """Split a batch into new events with their positions, and the answer for each event."""
     fresh: dict[int, Incoming] = {}
     ids = []
     for event in batch:

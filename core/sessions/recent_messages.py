@@ -1,16 +1,16 @@
 """Redis cache of the newest messages, validated against PostgreSQL.
 
-What is kept is a run of messages, and of each the mark of the row that it was read from: `xmin`, the transaction that
-wrote the row as it is. Messages are only ever added at the end; whatever else happens to one (an erasure takes its
-text, a deletion takes it away) leaves another version of its row, by another transaction, or none. So one statement,
-that is one snapshot, answers whether every row still bears its mark, and what was added behind them; if one does not,
-all are read. An entry is signed together with its key: what others put there, or have taken from elsewhere, is none.
+A cached window is a run of messages, each with a mark of the row that it was read from: `xmin`, the transaction that
+wrote the row. Messages are only ever added at the end; any other change (an erasure removes the text, a deletion the
+row) leaves another version of the row, or none. So one statement, which is one snapshot, tells whether every row still
+has its mark, and what was added; if a mark differs, all are read again. An entry is signed together with its key, so
+that forged or copied entries are ignored.
 
-Redis that is away or slow, a broker that is none, and an entry that is not as it should be are all the same: nothing is
-at hand, and PostgreSQL is read. Which messages are hidden is not kept here (`core.sessions.hidden_messages`).
+A missing, slow or unsupported broker and an invalid entry are treated alike: PostgreSQL is read. Which messages are
+hidden is not cached here (`core.sessions.hidden_messages`).
 
-Each tenant has a budget of bytes, its limit `window_bytes`: what was kept longest ago is evicted for what is new. Two
-keys of the tenant say when each window was kept and how large it is; scripts keep them in step with the windows.
+Each tenant has a budget of bytes, its limit `window_bytes`: the oldest windows are evicted for new ones. Two keys of
+the tenant hold the time and the size of each window; scripts keep them consistent with the windows.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ PATIENCE_SECONDS: Final = 0.05
 """How long Redis may take to connect or to answer: after that, PostgreSQL would have been faster."""
 
 PAUSE_SECONDS: Final = 5.0
-"""How long Redis is not asked after it has failed: nobody shall wait for it again and again."""
+"""Seconds without a request to Redis after it has failed, so that nobody waits for it again and again."""
 
 KEEP_SECONDS: Final = 600
-"""How long a window stays at hand: a conversation goes on within that time, or is read anew."""
+"""Seconds that a window is cached: a conversation goes on within that time."""
 
 GROWTH: Final = 10
-"""Messages added to a window before it is put at hand anew: to read so few costs less than to write all of them."""
+"""Messages added before a window is cached again: reading so few costs less than writing all."""
 
 LARGEST: Final = 256 * 1024
-"""Bytes of a window that is kept: the broker's memory is for its queues, and it evicts nothing."""
+"""Largest window that is cached, bytes: the broker's memory is for its queues, and it evicts nothing."""
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -70,7 +70,7 @@ AT: Final = FIELDS.index("occurred_at")
 class Window:
     """The newest messages of a session, oldest first.
 
-    `ends`: the session's tokens up to and with each of them; `marks`: the transactions that wrote their rows.
+    `ends`: the session's tokens up to and including each; `marks`: the transactions that wrote their rows.
     """
 
     messages: Sequence[Message] = ()
@@ -84,7 +84,7 @@ SIGNATURE: Final = hashlib.sha256().digest_size
 
 
 class Recent:
-    """The newest `messages` messages of any session, from Redis where it holds them. For many threads."""
+    """The newest `messages` messages of sessions, cached in Redis. Thread-safe."""
 
     def __init__(self, url: str, secret: bytes, messages: int, limits: Limits = DEFAULT_LIMITS) -> None:
         self._secret = secret
@@ -94,7 +94,7 @@ class Recent:
         self._redis = _client(url)
 
     def window(self, app: Database, tenant_id: str, session_id: str) -> Window:
-        """The newest messages; of a session that is not there, none. No transaction is open while Redis is asked."""
+        """Return the newest messages; none for an unknown session. No transaction is open while Redis is asked."""
         held = self.ask(tenant_id, session_id)
         with app.tenant(tenant_id) as tx:
             found = read(tx, session_id, held, self._messages)
@@ -102,7 +102,7 @@ class Recent:
         return found
 
     def renew(self, app: Database, tenant_id: str, session_id: str, held: Window, found: Window) -> None:
-        """Keep what was found, where what was held has fallen behind."""
+        """Cache the window that was read, if the cached one is out of date."""
         if self._redis is None or _growth(held, found) < GROWTH:
             return
         with app.tenant(tenant_id) as tx:
@@ -110,14 +110,14 @@ class Recent:
         self.keep(tenant_id, session_id, found, budget)
 
     def ask(self, tenant_id: str, session_id: str) -> Window:
-        """What Redis holds; `read` makes sure of it."""
+        """Return the cached window; `read` validates it."""
         key = _key(tenant_id, session_id)
         found = self._try("get", key) or b""
         signature, encoded = found[:SIGNATURE], found[SIGNATURE:]
         return _decoded(encoded) if hmac.compare_digest(signature, self._signed(key, encoded)) else EMPTY
 
     def keep(self, tenant_id: str, session_id: str, window: Window, budget: int | None = None) -> None:
-        """Keep a window in place of what was there, and evict the tenant's oldest above `budget` bytes."""
+        """Cache a window, and evict the tenant's oldest above `budget` bytes."""
         key, encoded = _key(tenant_id, session_id), _encoded(window)
         most = self._limits.window_bytes if budget is None else budget
         if window.messages and len(encoded) <= min(LARGEST, most):
@@ -125,7 +125,7 @@ class Recent:
             self._try("eval", _KEEP, 3, key, *_registers(tenant_id), kept, int(1000 * time.time()), KEEP_SECONDS, most)
 
     def forget(self, tenant_id: str, session_ids: Sequence[str]) -> None:
-        """Remove what was erased at once. Nobody would be shown it, but it would lie there until it expires."""
+        """Remove erased sessions at once. They would not be served, but stay in Redis until they expire."""
         if session_ids:
             keys = [_key(tenant_id, session_id) for session_id in session_ids]
             self._try("eval", _FORGET, 2, *_registers(tenant_id), *keys)
@@ -138,7 +138,7 @@ class Recent:
         return hmac.digest(self._secret, key.encode() + b"\n" + encoded, hashlib.sha256)
 
     def _try(self, command: str, *words: object) -> Any:
-        """Ask Redis; None: it did not answer, or was not asked."""
+        """Run a Redis command; None if it failed or was skipped."""
         if self._redis is None or time.monotonic() < self._not_before:
             return None
         try:
@@ -150,13 +150,13 @@ class Recent:
 
 
 def usual(settings: Settings) -> Recent:
-    """On the broker of the service. All its processes know the application's password, and nobody else does."""
+    """Build the cache on the service's broker, with a key derived from the application's password."""
     secret = db.app_url(settings).render_as_string(hide_password=False)
     return Recent(broker_url(settings), secret.encode(), settings.recent_messages, settings.tenant_limits)
 
 
 def read(tx: Tx, session_id: str, held: Window, limit: int) -> Window:
-    """The newest `limit` messages of a session: `held` itself if that is they, else with what was added, else anew."""
+    """Return the newest `limit` messages: the cached window if current, else extended, else read from the database."""
     if held.messages and (held.messages[0].position == 1 or len(held.messages) >= limit):
         values = {"first": held.messages[0].position, "last": held.messages[-1].position}
         rows = tx.execute(_SINCE, {"session": session_id, "limit": limit, **values}).all()
@@ -175,7 +175,7 @@ def _extended(held: Window, added: Sequence[Any], limit: int) -> Window:
 
 
 def _growth(held: Window, found: Window) -> int:
-    """How many messages were added to what was held; GROWTH where it did not hold."""
+    """Count the messages added to the cached window; GROWTH if it was invalid."""
     if not held.messages or not found.messages:
         return GROWTH
     added = found.messages[-1].position - held.messages[-1].position
@@ -201,12 +201,12 @@ def _client(broker_url: str) -> redis.Redis | None:
 
 
 def _key(tenant_id: str, session_id: str) -> str:
-    """No tenant's name holds a colon, so no two of them share a key, whatever their sessions are called."""
+    """Return the key of a session's window. No tenant's name contains a colon, so keys of two tenants never collide."""
     return f"imprint:recent:{tenant_id}:{session_id}"
 
 
 def _registers(tenant_id: str) -> tuple[str, str]:
-    """The tenant's keys that say when each of its windows was kept, and how large it is."""
+    """Return the tenant's keys for the times and the sizes of its windows."""
     return f"imprint:windows:{tenant_id}:at", f"imprint:windows:{tenant_id}:bytes"
 
 
@@ -217,7 +217,7 @@ def _encoded(window: Window) -> bytes:
 
 
 def _decoded(raw: bytes) -> Window:
-    """A window as it was kept; EMPTY where another version of Imprint kept it, whose messages have other fields."""
+    """Decode a cached window; EMPTY if another version of Imprint wrote it, with other fields."""
     kept = json.loads(raw)
     if kept["fields"] != FIELDS:
         return EMPTY
@@ -240,7 +240,7 @@ local function drop(at, bytes, key)
     redis.call('DEL', key)
 end
 """
-"""Takes a window out, and what is noted of it."""
+"""Deletes a window with its time and size."""
 
 _KEEP: Final = f"""
 {_DROP}
@@ -264,8 +264,9 @@ end
 redis.call('EXPIRE', at, ttl)
 redis.call('EXPIRE', bytes, ttl)
 """
-"""Keeps a window and evicts the oldest of the tenant's until all are within its budget. What has expired by itself is
-forgotten a hundred at a time, so that nobody waits for all of it."""
+"""Stores a window and evicts the tenant's oldest until all are within its budget. Expired ones are removed a hundred at
+a time, so that nobody waits for all of it.
+"""
 
 _FORGET: Final = f"""
 {_DROP}
@@ -284,7 +285,7 @@ _SINCE = text("""
     )
     SELECT held.marks, added.* FROM held LEFT JOIN added ON true ORDER BY added.position
 """)
-"""In one statement, for only then are both of one moment."""
+"""One statement, so that both are of one snapshot."""
 
 _NEWEST = text("""
     SELECT * FROM (

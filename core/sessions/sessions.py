@@ -29,9 +29,9 @@ EXTRAS = ("participants", "tool_calls", "tool_name", "tool_call_id", "tags", "me
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where a session stands: how long it is, and how far it was extracted and indexed (positions).
+    """A session: its length, and how far it has been extracted and indexed (positions).
 
-    `ended_at`: None while it is open; who speaks on after the end opens it again. `state`: see `core.sessions.state`.
+    `ended_at`: None while it is open; a message after the end opens it again. `state`: see `core.sessions.state`.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Session:
 
 @dataclass(slots=True)
 class Opened:
-    """A session that a batch speaks of, locked: how it stands while the batch is added to it."""
+    """A locked session while a batch is added to it."""
 
     messages: int
     tokens: int
@@ -68,18 +68,18 @@ class Opened:
         self.ended_at = at if self.ended_at is None else max(self.ended_at, at)
 
     def go_on(self, at: datetime) -> None:
-        """Open again what has ended, unless this was said before the end and only comes late."""
+        """Reopen an ended session, unless this was said before the end and only arrives late."""
         if self.ended_at is not None and at >= self.ended_at:
             self.ended_at = None
 
 
 def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Opened]:
-    """Create or lock every session the batch speaks of; answers how each stands."""
+    """Create or lock every session of a batch; return them by id."""
     spans: dict[str, dict[str, Any]] = {}
     for event in batch:
         if event.event_type in SESSION_EVENTS:
             _stretch(spans, event)
-    # Locked in the order of their names: two batches that share sessions wait for each other instead of deadlocking.
+    # In the order of their ids, so that two batches with common sessions wait for each other instead of deadlocking.
     rows = [spans[name] for name in sorted(spans)]
     if not rows:
         return {}
@@ -88,7 +88,7 @@ def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Ope
 
 
 def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, Opened]) -> None:
-    """Update the sessions that newly accepted events speak of: messages, each with the next position, state and end.
+    """Update sessions by new events: messages, each with the next position, state and end.
 
     A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
     """
@@ -118,12 +118,12 @@ def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], open
 
 
 def lacks_count(event: Incoming) -> bool:
-    """Whether it is a `session.ended` that leaves the number of messages to the service."""
+    """Return whether this is a `session.ended` without a number of messages."""
     return event.event_type == ENDED and event.payload.get("message_count") is None
 
 
 def with_count(tx: Tx, event: Incoming) -> Incoming:
-    """The event as it would be accepted now: an end without a count has that of its session."""
+    """Return the event as it would be accepted now: a `session.ended` gets the count of its session."""
     if not lacks_count(event):
         return event
     count = tx.execute(_COUNT, {"id": event.payload["session_id"]}).scalar_one_or_none() or 0
@@ -131,7 +131,7 @@ def with_count(tx: Tx, event: Incoming) -> Incoming:
 
 
 def get(tx: Tx, session_id: str) -> Session:
-    """One session; NotFound if nobody ever spoke in it."""
+    """Return one session; NotFound if it has no event."""
     row = tx.execute(text("SELECT * FROM sessions WHERE id = :id"), {"id": session_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no session {session_id!r} in this tenant.")
@@ -139,19 +139,19 @@ def get(tx: Tx, session_id: str) -> Session:
 
 
 def unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
-    """Those of the sessions that have messages the search index does not know yet."""
+    """Return the sessions among these with messages that are not indexed yet."""
     rows = tx.execute(_UNINDEXED, {"ids": list(session_ids)})
     return [session_of(row) for row in rows]
 
 
 def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
-    """Messages in order, beginning behind the position `after`."""
+    """Return messages in order, after the position `after`."""
     rows = tx.execute(_TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
     return [message_of(row) for row in rows]
 
 
 def message(tx: Tx, session_id: str, message_id: str) -> Message:
-    """One message of a session; NotFound: there is none with that id."""
+    """Return one message of a session; NotFound if there is none with that id."""
     row = tx.execute(_MESSAGE, {"session": session_id, "message": message_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
@@ -159,17 +159,17 @@ def message(tx: Tx, session_id: str, message_id: str) -> Message:
 
 
 def extracted(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
-    """Move the extraction cursor by compare-and-set; False: someone else has moved it meanwhile."""
+    """Move the extraction cursor by compare-and-set; return False if it was moved in the meantime."""
     return tx.execute(_EXTRACTED, {"session": session_id, "old": old, "new": new}).rowcount == 1
 
 
 def indexed(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
-    """Move the index cursor by compare-and-set; False: someone else has moved it meanwhile."""
+    """Move the index cursor by compare-and-set; return False if it was moved in the meantime."""
     return tx.execute(_INDEXED, {"session": session_id, "old": old, "new": new}).rowcount == 1
 
 
 def message_of(row: Any) -> Message:
-    """A row of `messages` as a Message."""
+    """Convert a row of `messages`."""
     return Message(
         session_id=row.session_id,
         id=row.id,
@@ -186,12 +186,12 @@ def message_of(row: Any) -> Message:
 
 
 def session_of(row: Any) -> Session:
-    """A row of `sessions` as a Session."""
+    """Convert a row of `sessions`."""
     return Session(**{name: getattr(row, name) for name in Session.__slots__})
 
 
 def _stretch(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
-    """Widen what the batch knows of a session by one event."""
+    """Add one event to the summary of its session in the batch."""
     payload = event.payload
     span = spans.setdefault(
         payload["session_id"],
@@ -208,7 +208,7 @@ def _stretch(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
 
 
 def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
-    """Messages among these that are in the transcript already."""
+    """Return the messages among these that the transcript contains already."""
     named = [(e.payload["session_id"], e.payload["message_id"]) for e in added if e.payload.get("message_id")]
     if not named:
         return set()
@@ -217,7 +217,7 @@ def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
 
 
 def _is_unheard_of(event: Incoming, known: set[tuple[str, str]]) -> bool:
-    """False: the same message under another event id; it is in the transcript already, as it came first."""
+    """Return False for a message that the transcript contains already, under another event id."""
     message_id = event.payload.get("message_id")
     if message_id is None:
         return True
@@ -229,7 +229,7 @@ def _is_unheard_of(event: Incoming, known: set[tuple[str, str]]) -> bool:
 
 
 def _write(tx: Tx, opened: Mapping[str, Opened]) -> None:
-    """Write down how the sessions stand now. One that only repeats have named was deleted, and is not made anew."""
+    """Update the rows of sessions. One that was deleted, and is named by repeats only, is not created again."""
     heard = [
         {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
         for name, one in sorted(opened.items())
@@ -243,7 +243,7 @@ def _write(tx: Tx, opened: Mapping[str, Opened]) -> None:
 
 
 def _at_the_edges(tx: Tx, heard: Sequence[Incoming]) -> None:
-    """What a session begins with, and what goes with its end."""
+    """Apply the effects of the beginning and of the end of sessions."""
     for event in heard:
         if event.event_type == "session.started" and event.payload.get("state"):
             sessions_state.merge(tx, event.payload["session_id"], event.payload["state"], "/payload/state")
@@ -266,7 +266,7 @@ def _row(seq: int, event: Incoming, one: Opened) -> Json:
         "event_seq": seq,
         "event_id": event.id,
         "user_id": payload["user_id"],
-        # What is not for the whole group is no part of its memory; who is named in the audience hears it.
+        # A message for part of the group is not in the group's memory; only its audience has it.
         "group_id": payload.get("group_id") if audience in (None, "group") else None,
         "agent_id": payload.get("agent_id"),
         "role": "tool" if is_tool else payload["role"],
@@ -288,7 +288,7 @@ _OPEN = text("""
         last_at = greatest(s.last_at, excluded.last_at)
     RETURNING id, message_count, token_count, ended_at, (xmax = 0) AS is_new
 """)
-"""Create the sessions, or lock those that exist, and widen their span of time. A row without xmax was inserted."""
+"""Create or lock the sessions, and widen their span of time. A row without xmax was inserted."""
 
 _KNOWN = text("""
     SELECT session_id, id FROM messages
@@ -318,7 +318,7 @@ _FILL_IN = text("""
     FROM json_to_recordset(cast(:rows AS json)) AS r (seq bigint, count int)
     WHERE events.seq = r.seq
 """)
-"""After the insert, which alone knows what of the batch is new: a repeated message must not be counted."""
+"""After the insert, because a repeated message must not be counted."""
 
 _COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
 

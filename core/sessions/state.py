@@ -14,14 +14,14 @@ from core.storage.db import Tx
 from core.types import Json
 
 STATE_BYTES: Final = 64 * 1024
-"""Of a state as JSON: it is shown with every session, so what is larger belongs into working memory or a document."""
+"""Largest state as JSON, bytes: it is returned with every session; larger values belong into working memory."""
 
 
 def merge(tx: Tx, session_id: str, patch: Mapping[str, Any], pointer: str = "") -> Json:
-    """Merge a patch into the state of a session (RFC 7396: null removes); the state as it is now.
+    """Merge a patch into the state of a session (RFC 7396: null removes); return the new state.
 
-    NotFound: there is no such session. Invalid: the patch cannot be kept, or the state grows too large; `pointer` is
-    where the patch stands in what was sent.
+    NotFound: there is no such session. Invalid: the patch cannot be stored, or the state grows too large; `pointer` is
+    the place of the patch in the request.
     """
     row = tx.execute(_LOCK, {"session": session_id}).one_or_none()
     if row is None:
@@ -37,7 +37,7 @@ def merge(tx: Tx, session_id: str, patch: Mapping[str, Any], pointer: str = "") 
 
 
 def merge_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
-    """JSON Merge Patch, RFC 7396, of an object."""
+    """Apply a JSON Merge Patch (RFC 7396) to an object."""
     merged = dict(target)
     for name, value in patch.items():
         if value is None:

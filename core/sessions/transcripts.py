@@ -15,7 +15,7 @@ from core.types import Json, Message
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which sessions: whose, of which group, still open or ended; None: any. `after`: the last of the page before."""
+    """Filter of sessions: user, group, open or ended; None: any. `after`: the last session of the previous page."""
 
     user_id: str | None = None
     group_id: str | None = None
@@ -26,7 +26,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """An event that brought a message which was in the transcript; `differs`: in other words, which do not count."""
+    """An event that repeated a message of the transcript; `differs`: with another text, which was dropped."""
 
     event_id: str
     source: str
@@ -34,7 +34,7 @@ class Repeat:
 
 
 def find(tx: Tx, wanted: Wanted) -> list[Session]:
-    """Sessions, those first in which something happened last."""
+    """Return sessions, the latest active first."""
     at, name = wanted.after or (None, None)
     values = {
         "user": wanted.user_id,
@@ -48,18 +48,18 @@ def find(tx: Tx, wanted: Wanted) -> list[Session]:
 
 
 def latest(tx: Tx, session_id: str, count: int) -> list[Message]:
-    """The newest messages of a session, oldest first."""
+    """Return the newest messages of a session, oldest first."""
     return [sessions.message_of(row) for row in tx.execute(_LATEST, {"session": session_id, "count": count})]
 
 
 def extras(tx: Tx, session_id: str, message_id: str) -> Json:
-    """What was said about a message beside its text: tool calls, tags, metadata; by the names it came with."""
+    """Return the fields of a message beside its text, under their original names: tool calls, tags, metadata."""
     found = tx.execute(_EXTRAS, {"session": session_id, "message": message_id}).scalar_one_or_none()
     return found or {}
 
 
 def repeats(tx: Tx, message: Message) -> list[Repeat]:
-    """Events that brought the same message id after the first, oldest first."""
+    """Return later events with the same message id, oldest first."""
     values = {"session": message.session_id, "message": message.id, "content": message.content}
     return [Repeat(row.id, row.source, row.differs) for row in tx.execute(_REPEATS, values)]
 
@@ -88,4 +88,4 @@ _REPEATS = text("""
       AND e.event_type IN ('message.added', 'tool.result.added')
     ORDER BY e.seq
 """)
-"""One look through the log of the session: only who asks for one message alone wants to know."""
+"""Scans the session's log; needed only when one message is requested by itself."""

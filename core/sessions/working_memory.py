@@ -15,15 +15,15 @@ from core.events import parsing
 from core.storage.db import Tx
 
 VALUE_BYTES: Final = 64 * 1024
-"""Of one value as JSON: notes and intermediate results; what is larger is a document."""
+"""Largest value as JSON, bytes: for notes and intermediate results; larger ones are documents."""
 
 KEYS: Final = 256
-"""Of one session at a time: whoever needs more has forgotten to let go of some."""
+"""Most keys of one session: a client that needs more has forgotten to delete some."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A value at hand, since when, and until when; None: until the session ends."""
+    """A stored value, since when, and until when; None: until the session ends."""
 
     key: str
     value: Any
@@ -32,9 +32,9 @@ class Kept:
 
 
 def put(tx: Tx, tenant_id: str, session_id: str, key: str, value: object, ttl_seconds: float | None = None) -> Kept:
-    """Keep a value under a key, in place of what was there, for `ttl_seconds` from now or until the session ends.
+    """Store a value under a key for `ttl_seconds` or until the session ends.
 
-    NotFound: there is no such session. Conflict: it has ended. Invalid: the value cannot be kept, or is one too many.
+    NotFound: there is no such session. Conflict: it has ended. Invalid: the value cannot be stored, or is one too many.
     """
     _require_open(tx, session_id)
     written = _written(value)
@@ -45,7 +45,7 @@ def put(tx: Tx, tenant_id: str, session_id: str, key: str, value: object, ttl_se
 
 
 def get(tx: Tx, session_id: str, key: str) -> Kept:
-    """What is kept under a key; NotFound: nothing is, or no more."""
+    """Return the value of a key; NotFound if there is none, or it has expired."""
     row = tx.execute(_GET, {"session": session_id, "key": key}).one_or_none()
     if row is None:
         raise NotFound(f"Session {session_id!r} keeps nothing under {key!r}, or it has expired.")
@@ -53,32 +53,32 @@ def get(tx: Tx, session_id: str, key: str) -> Kept:
 
 
 def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> list[Kept]:
-    """All that a session keeps at hand, by key, from behind the key `after`."""
+    """Return the values of a session by key, after the key `after`."""
     return [_kept(row) for row in tx.execute(_ALL, {"session": session_id, "after": after, "limit": limit})]
 
 
 def drop(tx: Tx, session_id: str, key: str) -> bool:
-    """Let go of a key; False: nothing was kept under it."""
+    """Delete a key; return False if it had no value."""
     return tx.execute(_DROP, {"session": session_id, "key": key}).rowcount == 1
 
 
 def clear(tx: Tx, session_ids: Sequence[str]) -> int:
-    """Let go of all that these sessions keep; how many values."""
+    """Delete all values of these sessions; return how many."""
     return tx.execute(_CLEAR, {"sessions": list(session_ids)}).rowcount
 
 
 def sweep(tx: Tx, page: int) -> int:
-    """Remove what has expired, `page` at most; how many. Nobody is shown it anyway."""
+    """Delete expired values, which are not served, `page` at most; return how many."""
     return tx.execute(_SWEEP, {"page": page}).rowcount
 
 
 def _require_open(tx: Tx, session_id: str) -> None:
-    """Locked against its end, which clears: what is kept after that would never go."""
+    """Lock an open session against its end, which clears the values: one stored after that would never be deleted."""
     row = tx.execute(_LOCK, {"session": session_id}).one_or_none()
     if row is None:
         raise NotFound(
             f"There is no session {session_id!r} in this tenant. Publish `session.started`, or its first message, "
-            f"before anything is kept at hand for it."
+            f"before anything is stored for it."
         )
     if row.ended_at is not None:
         raise Conflict(f"Session {session_id!r} has ended. Publish `session.started` to go on with it.")

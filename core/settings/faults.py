@@ -1,4 +1,4 @@
-"""Faults of settings as sentences: which setting, its value, where it stands, what is allowed; and unknown names."""
+"""Errors in settings as sentences: the setting, its value, its source, what is allowed; and unknown names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOML_FILE: Final = "imprint.toml"
 COMPOSE_NAMES: Final = frozenset(
     f"{PREFIX}{name}_PASSWORD" for name in ("POSTGRES", "APP", "ROUTER", "BROKER", "GRAFANA")
 )
-"""Variables that docker-compose.yml reads from the same `.env`; they are no settings of a process."""
+"""Variables that docker-compose.yml reads from the same `.env`, without being settings."""
 
 MASK: Final = "********"
 
@@ -42,13 +42,13 @@ _PLAIN: Final[Mapping[str, str]] = {
     "a valid boolean, unable to interpret input": "true or false",
     "a valid URL, relative URL without a base": "a URL such as https://example.com/v1",
 }
-"""Words of pydantic, and what they mean to who sets a value."""
+"""Terms of pydantic, and their meaning for an operator."""
 
 Fields = Mapping[str, FieldInfo]
 
 
 def toml(path: str = TOML_FILE) -> dict[str, Any]:
-    """The content of a TOML file; nothing where there is no such file. Misconfigured: it cannot be read."""
+    """Return the content of a TOML file, empty if there is none. Misconfigured: it cannot be read."""
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def toml(path: str = TOML_FILE) -> dict[str, Any]:
 
 
 def origin(name: str) -> str | None:
-    """Where the value of a setting stands, in the order in which the sources win; None: in none of them."""
+    """Return the source of a setting's value, in order of precedence; None if it is the default."""
     variable = f"{PREFIX}{name}".upper()
     if any(known.upper() == variable for known in os.environ):
         return "the environment"
@@ -75,7 +75,7 @@ def origin(name: str) -> str | None:
 
 
 def of_validation(error: ValidationError, fields: Fields) -> Misconfigured:
-    """One sentence for each wrong value."""
+    """Build the error with one sentence for each wrong value."""
     said = dict.fromkeys(
         wrong(str(one["loc"][0]), fields, one["input"], _allowed(one["msg"])) for one in error.errors() if one["loc"]
     )
@@ -83,13 +83,13 @@ def of_validation(error: ValidationError, fields: Fields) -> Misconfigured:
 
 
 def of_json(name: str, fields: Fields, given: str) -> Misconfigured:
-    """A list or object that is not JSON."""
+    """Build the error for a list or object that is not JSON."""
     example = '{"ops": "https://example.com/hook"}' if "dict" in str(fields[name].annotation) else '["example.com"]'
     return Misconfigured(wrong(name, fields, given, f"should be JSON such as {example}"))
 
 
 def wrong(name: str, fields: Fields, given: object, allowed: str) -> str:
-    """The sentence about one wrong value; secret values are left out."""
+    """Return the sentence about one wrong value; secret values are left out."""
     where = origin(name)
     place = f" in {where}" if where else ""
     variable = f"{PREFIX}{name.upper()}"
@@ -99,7 +99,7 @@ def wrong(name: str, fields: Fields, given: object, allowed: str) -> str:
 
 
 def unknown(fields: Fields) -> list[str]:
-    """A sentence for each name in the environment, in `.env` and in `imprint.toml` that no setting has."""
+    """Return a sentence for each name in the environment, `.env` and `imprint.toml` that is no setting."""
     known = {f"{PREFIX}{name.upper()}" for name in fields} | COMPOSE_NAMES
     variables = [(name, "the environment") for name in sorted(os.environ)]
     variables += [(name, f"{ENV_FILE}, line {number}") for number, name in _env_lines()]
@@ -119,19 +119,19 @@ def unknown(fields: Fields) -> list[str]:
 
 
 def is_secret(name: str, fields: Fields) -> bool:
-    """Whether a value must not be shown: passwords, keys, and addresses that contain them."""
+    """Return whether a value must not be shown: passwords, keys, and addresses that contain them."""
     return name in fields and ("SecretStr" in str(fields[name].annotation) or name in HIDDEN)
 
 
 def shown(value: object) -> str:
-    """A value as it may be printed: logins in URLs are masked."""
+    """Return a value for printing, with logins in URLs masked."""
     text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
     masked = URL_LOGIN.sub(f"{MASK}@", text)
     return repr(masked) if isinstance(value, str) else masked
 
 
 def _allowed(message: str) -> str:
-    """What pydantic says is allowed, to stand behind the name of a setting."""
+    """Turn pydantic's message into a phrase to follow the name of a setting."""
     said = re.sub(r"^(?:Input|String|Value|List|Dictionary|URL|value) (should|must|is)", r"\1", message)
     for technical, plain in _PLAIN.items():
         said = said.replace(technical, plain)
@@ -144,7 +144,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def _env_lines() -> Iterator[tuple[int, str]]:
-    """Line and name of each assignment in `.env`."""
+    """Yield line and name of each assignment in `.env`."""
     try:
         lines = Path(ENV_FILE).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

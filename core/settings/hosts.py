@@ -1,7 +1,7 @@
-"""Which addresses entries of a list of hosts allow: `hooks.example.com`, `*.example.com:8443`, `http://10.0.0.7:9000`.
+"""Entries of a list of allowed hosts: `hooks.example.com`, `*.example.com:8443`, `http://10.0.0.7:9000`.
 
 An entry without a scheme means https, one without a port the scheme's own; plain http and other ports are allowed only
-where an entry says so. `mailto:ann@example.com` and `mailto:*@example.com` are entries for mailboxes.
+if an entry says so. `mailto:ann@example.com` and `mailto:*@example.com` are entries for mailboxes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ONE_BOX: Final = re.compile(r"(?P<box>[A-Za-z0-9.!#$&'*+/=?^_`{|}~-]+)@(?P<host
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an entry lets something go, or where an address leads: for mail, `port` is 0 and `box` the mailbox."""
+    """A destination that an entry allows, or that of an address; for mail, `port` is 0 and `box` the mailbox."""
 
     scheme: str
     host: str
@@ -40,13 +40,13 @@ class Place:
     box: str = ""
 
     def covers(self, other: Place) -> bool:
-        """Whether all that `other` allows is allowed here."""
+        """Return whether everything that `other` allows is allowed by this one."""
         same = (self.scheme, self.port) == (other.scheme, other.port)
         return same and self.box in {"*", other.box} and _covers(self.host, other.host)
 
 
 def parsed(entry: str) -> Place:
-    """What an entry allows. ValueError: it is none."""
+    """Parse an entry. ValueError: it is malformed."""
     mail = _MAILBOX.fullmatch(entry)
     if mail:
         return Place(MAIL, _host(mail["host"]), 0, mail["box"])
@@ -63,7 +63,7 @@ def parsed(entry: str) -> Place:
 
 
 def of_address(address: str) -> Place | None:
-    """Where an address leads; None: it is no address that anything here can be sent to."""
+    """Return the destination of an address; None if nothing can be sent to it."""
     if address.lower().startswith(f"{MAIL}:"):
         found = _ONE_BOX.fullmatch(unquote(urlsplit(address).path))
         return Place(MAIL, _host(found["host"]), 0, found["box"]) if found else None
@@ -78,13 +78,13 @@ def of_address(address: str) -> Place | None:
 
 
 def allows(entries: Iterable[str], address: str) -> bool:
-    """Whether one of the entries lets something be sent to the address."""
+    """Return whether one of the entries allows the address."""
     place = of_address(address)
     return place is not None and any(parsed(entry).covers(place) for entry in entries)
 
 
 def shown(address: str) -> str:
-    """Scheme, host and port of an address, as an entry that allows it; nothing of its path."""
+    """Return scheme, host and port of an address in the form of an entry, without its path."""
     place = of_address(address)
     if place is None:
         return "an address that cannot be read"
@@ -94,7 +94,7 @@ def shown(address: str) -> str:
 
 
 def within(entries: Iterable[str], bounds: Iterable[str]) -> Sequence[str]:
-    """Those of the entries that are wholly allowed by one of `bounds`."""
+    """Return the entries that are wholly allowed by one of `bounds`."""
     allowed = [parsed(bound) for bound in bounds]
     return [entry for entry in entries if any(place.covers(parsed(entry)) for place in allowed)]
 

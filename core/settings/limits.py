@@ -12,7 +12,7 @@ Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
 class Limits(BaseModel):
-    """Limits of a tenant. Reaching one is answered with 429 and `Retry-After`, or 413 where waiting does not help."""
+    """Limits of a tenant. Reaching one is answered with 429 and `Retry-After`, or 413 if waiting does not help."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,7 +33,7 @@ class Limits(BaseModel):
 
 
 class LimitReached(Overloaded):
-    """A limit of the tenant that waiting helps against; answered with 429 and `Retry-After`."""
+    """A limit of the tenant was reached, and waiting helps: 429 with `Retry-After`."""
 
     def __init__(self, name: str, value: int, retry_after_s: int = 1) -> None:
         self.name, self.value = name, value
@@ -41,7 +41,7 @@ class LimitReached(Overloaded):
 
 
 class QuotaReached(TooLarge):
-    """A limit of the tenant that waiting does not help against; answered with 413."""
+    """A limit of the tenant was reached, and waiting does not help: 413."""
 
     def __init__(self, name: str, value: int) -> None:
         self.name, self.value = name, value

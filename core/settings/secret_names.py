@@ -1,4 +1,4 @@
-"""How secrets are called, and what is shown in place of their values."""
+"""Names of secrets, and the mask shown in place of their values."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from typing import Final
 NAME: Final = r"^[a-z0-9][a-z0-9_.-]{0,99}$"
 
 MASK: Final = "••••••••"
-"""As many signs for each value, so that none shows its length."""
+"""Of fixed length, so that it does not show the length of a value."""

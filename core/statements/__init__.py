@@ -1,1 +1,1 @@
-"""How two statements relate: same, richer, denied, superseded. Pure."""
+"""Relations between two statements: same, richer, denied, superseded. Pure."""

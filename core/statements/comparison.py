@@ -1,4 +1,4 @@
-"""What a statement says, as far as words show it: numbers, names, denials, its words in one form and order. Pure."""
+"""Comparison of two statements by their numbers, names, denials and words. Pure."""
 
 from __future__ import annotations
 
@@ -131,14 +131,14 @@ def read(text: str) -> Wording:
 
 
 def denial(one: Wording, other: Wording) -> str | None:
-    """What one denies and the other says; None: they agree in that."""
+    """Return what one denies and the other says; None if they agree."""
     if one.ended != other.ended:
         return "one says that it is over"
     return "one denies what the other says" if one.denials != other.denials else None
 
 
 def difference(one: Wording, other: Wording) -> str | None:
-    """What else forbids taking two statements for one; None: nothing does."""
+    """Return another reason not to merge two statements; None if there is none."""
     small, others = (Counter(w for w in said.spoken if w in SMALL) for said in (one, other))
     reasons = {
         "numbers or dates differ": one.numbers != other.numbers,
@@ -157,7 +157,7 @@ def difference(one: Wording, other: Wording) -> str | None:
 
 
 def is_same(one: Wording, other: Wording) -> bool:
-    """Whether they say the same in the same words, or with a phrase moved from the end to the front."""
+    """Return whether they say the same in the same words, or with a phrase moved from the end to the front."""
     return bool(one.words) and _turns_into(one.words, other.words)
 
 
@@ -172,7 +172,7 @@ def is_derived(one: Wording, other: Wording) -> bool:
 
 
 def says_more(one: Wording, other: Wording) -> bool:
-    """Whether `one` is `other` with something set apart behind it: `…, finding it hard`, `… with milk`."""
+    """Return whether `one` is `other` with something set apart behind it: `…, finding it hard`, `… with milk`."""
     length = len(other.words)
     within = 1 < length < len(one.words) and one.words[:length] == other.words
     return within and one.apart[length] and not other.trails
@@ -184,7 +184,7 @@ def begins_with(one: Wording, other: Wording) -> bool:
 
 
 def is_empty(text: str, subject: str) -> str | None:
-    """Why nothing can be learnt from a text about a subject; None: something can."""
+    """Return the reason why a text says nothing about a subject; None if it says something."""
     wording = read(text)
     if text.rstrip(" \"'”’」)").endswith(("?", "？")):
         return "a question"
@@ -208,7 +208,7 @@ def _is_sign(token: str) -> bool:
 
 
 def _content(tokens: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """The words that carry meaning, each with whether something sets it apart from the one before."""
+    """Yield the words that carry meaning, each with whether something sets it apart from the one before."""
     apart = False
     for token in tokens:
         word = token.casefold()
@@ -225,7 +225,7 @@ def _meaning_of_sign(sign: str) -> str:
 
 
 def _meant(word: str) -> str:
-    """What a word stands for; empty for one that says nothing by itself, or says no."""
+    """Return the normal form of a word; empty for a word without meaning of its own and for a negation."""
     if word in DENIALS or word in ENDINGS or word in SILENT:
         return ""
     said = _number(word) or _stem(word)
@@ -233,7 +233,7 @@ def _meant(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A word in the form that stands for it and its synonyms; empty for one that says nothing by itself."""
+    """Return a word in the form that stands for it and its synonyms; empty for one that says nothing by itself."""
     if word in STOPWORDS:
         return ""
     base = IRREGULAR.get(word) or american(word)
@@ -242,7 +242,7 @@ def _stem(word: str) -> str:
 
 
 def _number(word: str) -> str:
-    """A number, month or weekday in one form; empty for any other word."""
+    """Return a number, month or weekday in one form; empty for any other word."""
     if word in NUMBER_WORDS:
         return NUMBER_WORDS[word]
     if word[-1].isdigit() and not any(c.isalpha() for c in word):
@@ -276,7 +276,7 @@ def _was_once(one: Wording, other: Wording) -> bool:
 
 
 def _counts_apart(one: Wording, other: Wording) -> bool:
-    """Whether one speaks of a dog, and the other of dogs."""
+    """Return whether one speaks of a dog, and the other of dogs."""
     return bool((one.single - one.plural) & (other.plural - other.single) - {""})
 
 
@@ -285,7 +285,7 @@ def _threes(spoken: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _turned(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether texts that compare or direct (tea over coffee, from Rome to Bern) share words in another order."""
+    """Return whether texts that compare or direct (tea over coffee, from Rome to Bern) share words in another order."""
     if not (DIRECTED.intersection(one) or DIRECTED.intersection(other)):
         return False
     counts, others = Counter(one), Counter(other)
@@ -294,7 +294,7 @@ def _turned(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _turns_into(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether one is the other, whole or with its end moved to the front."""
+    """Return whether one is the other, whole or with its end moved to the front."""
     if one == other:
         return True
     if len(one) != len(other) or len(one) < 3:  # noqa: PLR2004 - of two words, each order is the other's turn

@@ -22,7 +22,7 @@ Detail = tuple[str, ...]
 
 
 def condensed(statements: Sequence[str]) -> str | None:
-    """One statement that keeps all details of several, in their order; None: it would be longer than `LONGEST`."""
+    """Return one statement with all details of several, in order; None if it would exceed `LONGEST`."""
     sentences = list(dict.fromkeys(sentence for one in statements for sentence in _sentences(one)))
     chosen = _covering(sentences)
     chosen += _telling_more(sentences, chosen)
@@ -31,7 +31,7 @@ def condensed(statements: Sequence[str]) -> str | None:
 
 
 def details(text: str) -> frozenset[Detail]:
-    """What must not get lost of a text: numbers, each with what it counts, names, dates; of Chinese, every word.
+    """Return the details that a shorter text must keep: counted numbers, names, dates; in Chinese every word.
 
     Nothing in Chinese writing marks a name, so no word may go there that is not said elsewhere.
     """
@@ -45,12 +45,12 @@ def details(text: str) -> frozenset[Detail]:
 
 
 def marks(text: str) -> frozenset[str]:
-    """The numbers, names and dates of a text, each as a word."""
+    """Return the numbers, names and dates of a text, each as a word."""
     return frozenset(w.casefold() for w in _words(text) if _is_number(w) or _is_date(w) or _is_name(w))
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Every word of a text, whatever its case."""
+    """Return every word of a text, whatever its case."""
     return frozenset(word.casefold() for word in _words(text))
 
 
@@ -92,7 +92,7 @@ def _ended(sentence: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, nothing left out; an abbreviation does not end one."""
+    """Yield the sentences of a text, nothing left out; an abbreviation does not end one."""
     begun = ""
     for piece in _END.split(" ".join(text.split())):
         begun = f"{begun} {piece}".strip() if begun and not HAN.search(begun[-2:]) else begun + piece

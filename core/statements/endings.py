@@ -1,4 +1,4 @@
-"""How likely a newer statement is to end an older one of another slot or of none: a logistic regression. Pure.
+"""Probability that a statement ends an older one of another slot or of none: a logistic regression. Pure.
 
 Two regressions over n-grams say how likely a sentence is to end anything, and how likely to be ended; one over a few
 features of the pair weighs them with what the two share. `python -m bench.ending` trains all three on labelled
@@ -63,7 +63,7 @@ K = TypeVar("K", bound=Known)
 
 
 class Sketch:
-    """What a statement shows by itself; what is dear is worked out when it is asked for."""
+    """Features of one statement; expensive ones are computed on demand."""
 
     def __init__(self, content: str) -> None:
         quoted = quotation.read(content)
@@ -115,14 +115,14 @@ class Reading:
 
 
 def may_end(new: Statement) -> bool:
-    """Whether a statement may end anything, so that it must be compared with more than those nearest to it."""
+    """Return whether a statement may end anything, so that it must be compared with more than those nearest to it."""
     if len(new.content) > LONGEST:
         return False
     return sketch(new.content).ends >= SLIGHTEST or revision.may_revise(reading(new))
 
 
 def ended(new: New, older: Sequence[K]) -> list[tuple[K, float, str | None]]:
-    """The older statements that a newer one ends: each with how likely that is, and why where a rule says so."""
+    """Return the older statements that a newer one ends: each with how likely that is, and why where a rule says so."""
     if not may_end(new):
         return []
     mine = sketch(new.content)
@@ -133,7 +133,7 @@ def ended(new: New, older: Sequence[K]) -> list[tuple[K, float, str | None]]:
 
 
 def may_be_ended(new: New, old: Known) -> bool:
-    """Whether two statements differ, are not of one slot (that decides by itself), and neither is an episode."""
+    """Return whether two statements differ, are not of one slot (that decides by itself), and neither is an episode."""
     return (
         new.content != old.content
         and not (new.attribute and new.attribute == old.attribute and new.subject == old.subject)
@@ -153,7 +153,7 @@ def probability(features: Features) -> float:
 
 
 def pairs(new: New, older: Sequence[K], look: Look | None = None) -> list[tuple[K, Features]]:
-    """What a statement and each of the older ones that have to do with it show together; `look`: who sketches them."""
+    """Return the features of a statement with each related older one; `look` makes their sketches."""
     look = look or sketch
     mine, theirs = look(new.content), [look(one.content) for one in older]
     rarity = _rarity([mine, *theirs])
@@ -168,7 +168,7 @@ def pairs(new: New, older: Sequence[K], look: Look | None = None) -> list[tuple[
 
 
 def _rarity(statements: Sequence[Sketch]) -> Mapping[str, float]:
-    """How rare each word is: the log of the share of statements without it, by these and by what is usual."""
+    """Return the rarity of each word: the negative log of the share of statements that hold it, here or usually."""
     seen = Counter(word for one in statements for word in one.words)
     usual, known = _trained().usual, len(statements) + OTHERS
     return {word: -math.log(max(count / known, usual.get(word, 0.0))) for word, count in seen.items()}
@@ -182,7 +182,7 @@ def _ranks(values: Sequence[float]) -> list[int]:
 
 
 def _places(by_likeness: int, by_words: int, new: New, old: Known) -> Features:
-    """How near an older statement stands, by likeness, words and time."""
+    """Return the ranks of an older statement by similarity and by words, and the time between the two."""
     seconds = (new.told_at - old.told_at).total_seconds()
     return {
         "rank by likeness": math.log1p(by_likeness),
@@ -250,14 +250,14 @@ def of_categories(new: Category | None, old: Category | None) -> Features:
 
 
 def _compared(one: Sketch, other: Sketch) -> tuple[set[str], set[str]]:
-    """The sorts of values of which both have one alike, and those of which both have one and none alike."""
+    """Return the sorts of values of which both have one alike, and those of which both have one and none alike."""
     both = {sort for sort in one.values if one.values[sort] & other.values[sort]}
     differ = {sort for sort in one.values if one.values[sort] and other.values[sort] and sort not in both}
     return both, differ
 
 
 def reading(statement: Statement) -> Reading:
-    """A statement as `core.statements.revision` reads it."""
+    """Return a statement as `core.statements.revision` reads it."""
     quoted = quotation.read(statement.content)
     content = statement.content
     if quoted:
@@ -272,7 +272,7 @@ sketch = once(Sketch)
 
 
 def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
-    """What a statement is about: the stems of its English words, its pairs of Chinese characters, its numbers."""
+    """Return the content words of a statement: English stems, pairs of Chinese characters, numbers."""
     plain = _FRAME.sub(" ", content.replace(speaker, " ") if speaker else content)
     if language == "en":
         return frozenset(stem(one) for one in _WORD.findall(plain.lower()) if len(one) > 1 and one not in STOPWORDS)
@@ -281,7 +281,7 @@ def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
 
 
 def _people(content: str, language: str) -> frozenset[str]:
-    """Who is named in a statement, by name or as a relative."""
+    """Return the people in a statement, by name or as a relative."""
     if language == "zh":
         return frozenset(_KIN_ZH.findall(content))
     names = {one for one in _NAME.findall(content) if one.lower().removesuffix("s") not in CALENDAR}

@@ -1,4 +1,4 @@
-"""How a statement quotes its speaker, and what it says without the frame: `Ada said: “…”`. Pure."""
+"""Statements that quote their speaker, `Ada said: “…”`, and their text without the frame. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Frame(NamedTuple):
     after: str
 
     def around(self, speaker: str, words: str, *, day: str | None = None, asked: str = "", after: str = "") -> str:
-        """The statement that quotes `words`, said on `day` where that matters."""
+        """Return the statement that quotes `words`, said on `day` where that matters."""
         before = self.after.format(after=after) if after else ""
         question = self.asked.format(asked=asked) if asked else ""
         told = before + question + (self.said_on if day else self.said).format(speaker=speaker, day=day, words=words)
@@ -41,14 +41,14 @@ _QUOTED: Final = re.compile(
 
 
 class Quotation(NamedTuple):
-    """Who said what."""
+    """A speaker and the quoted words."""
 
     speaker: str
     words: str
 
 
 def read(content: str) -> Quotation | None:
-    """The quotation that a statement is; None: it is none."""
+    """Return the quotation that a statement is; None: it is none."""
     found = _QUOTED.search(content) if len(content) <= LONGEST and content.endswith("”") else None
     return Quotation(found["speaker"], found["words"]) if found else None
 

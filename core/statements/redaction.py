@@ -1,4 +1,4 @@
-"""What is left of a text where statements are taken out of it, clause by clause and value by value. Pure."""
+"""Removal of statements from a text, clause by clause and value by value. Pure."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Told:
 
 
 def told(content: str, subject: str, gathered: Gathered | None = None) -> list[Told]:
-    """A statement, and each of its clauses that can be told from others."""
+    """Return a statement, and each of its clauses that can be told from others."""
     whole = Told(content, subject, gathered)
     parts = [Told(clause, subject) for clause in _clauses(content)]
     return [whole, *(one for one in parts if len(_meant(one.content, subject)) >= LEAST_WORDS)]
 
 
 def without(text: str, statements: Sequence[Told], subject: str = "") -> str | None:
-    """The text without the clauses and values that say one of these statements; None: it says none of them.
+    """Return the text without the clauses and values that say one of these statements; None: it says none of them.
 
     Empty: it says nothing else. `subject`: about whom the text is, named where a clause is left that named nobody.
     """
@@ -48,7 +48,7 @@ def without(text: str, statements: Sequence[Told], subject: str = "") -> str | N
 
 
 def _says(clause: str, told_one: Told, subject: str) -> bool:
-    """Whether a clause says a statement: all of its words, hardly any others, and no other denial, number or person."""
+    """Return whether a clause says a statement: all its words, few others, no other denial, number or person."""
     mine, theirs = _meant(told_one.content, told_one.subject), _meant(clause, subject or told_one.subject)
     if not mine or not mine <= theirs:
         return False
@@ -68,7 +68,7 @@ def _meant(text: str, subject: str) -> frozenset[str]:
 
 
 def _without_values(text: str, statements: Sequence[Told]) -> str | None:
-    """The text without the values of a list that other values stand beside; None: it lists none of them."""
+    """Return the text without the values of a list that other values stand beside; None: it lists none of them."""
     left = text
     for one in statements:
         if one.gathered is None or not _meant_verb(text, one):
@@ -84,7 +84,7 @@ def _without_values(text: str, statements: Sequence[Told]) -> str | None:
 
 
 def _meant_verb(text: str, one: Told) -> bool:
-    """Whether a text speaks of the list of a statement: it has the words of it that are no value."""
+    """Return whether a text speaks of the list of a statement: it has the words of it that are no value."""
     values = frozenset(word for value in (one.gathered.values if one.gathered else ()) for word in read(value).words)
     verb = _meant(one.content, one.subject) - values
     mine, theirs = read(one.content), read(text)
@@ -97,7 +97,7 @@ def _clauses(text: str) -> list[str]:
 
 
 def _split(text: str) -> Iterator[tuple[str, str]]:
-    """Each clause with what joins it to the one before."""
+    """Yield each clause with what joins it to the one before."""
     start, joint = 0, ""
     for cut in _JOINT.finditer(text):
         if cut.start() > start:
@@ -108,7 +108,7 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _named(text: str, subject: str) -> str:
-    """A text that begins with a pronoun, with the subject's name in its place."""
+    """Return a text that begins with a pronoun, with the subject's name in its place."""
     if not subject:
         return text
     for pattern, form in _PRONOUNS:

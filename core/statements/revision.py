@@ -1,4 +1,4 @@
-"""Whether a newer statement ends an older one with which it shares no slot, by what each says. Pure."""
+"""Revision of an older statement by a newer one that shares no slot with it, by their words. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from core.statements.succession import Statement
 
 
 class Reader(Protocol):
-    """What a language has to tell: `core.statements.revision_en` is one."""
+    """Interface of the rules of a language, such as `core.statements.revision_en`."""
 
     def may_revise(self, new: Statement) -> bool:
-        """Whether a statement may end anything at all; cheap, for it is asked of every one."""
+        """Return whether a statement may end anything at all; cheap, for it is asked of every one."""
 
     def revises(self, new: Statement, old: Statement) -> str | None:
-        """Why `new`, said later, ends `old`, in a few words that a person can read; None: it does not."""
+        """Return a short readable reason why `new`, said later, ends `old`; None if it does not."""
 
 
 READERS: Final[dict[str, Reader]] = {"en": revision_en, "zh": revision_zh}
@@ -27,13 +27,13 @@ LONGEST: Final = 500
 
 
 def may_revise(new: Statement) -> bool:
-    """Whether a statement may end others, so that it must be compared with more than those nearest to it."""
+    """Return whether a statement may end others, so that it must be compared with more than those nearest to it."""
     reader = READERS.get(language_of(new.content)) if len(new.content) <= LONGEST else None
     return reader is not None and reader.may_revise(new)
 
 
 def revises(new: Statement, old: Statement) -> str | None:
-    """Why a statement ends one that was said before it; None: both may hold."""
+    """Return why a statement ends an earlier one; None if both may hold."""
     if max(len(new.content), len(old.content)) > LONGEST:
         return None
     language = language_of(new.content)

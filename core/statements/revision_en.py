@@ -1,4 +1,4 @@
-"""Whether an English statement ends an older one: another value of one aspect, a change, a denial, an ending. Pure."""
+"""English statements that end older ones: a new value of one aspect, a change, a denial, an ending. Pure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Frame:
 
     @cached_property
     def values(self) -> dict[str, frozenset[str]]:
-        """What it says of each sort: weekdays, dates, months, how often, at what time, which number of a row."""
+        """Return its values of each sort: weekdays, dates, months, frequencies, times, ordinals."""
         found: dict[str, frozenset[str]] = {}
         rest = self.content
         for sort, pattern in _SORTS.items():
@@ -68,14 +68,14 @@ class Frame:
         """Its days of a month, without the month: "the 24th" denies 24 August."""
         return frozenset(re.findall(r"\b\d{1,2}(?=(?:st|nd|rd|th)?\b)", " ".join(self.values.get("date", ()))))
 
-    def denied(self, sort: str) -> frozenset[str]:
-        """The values of a sort that stand behind "not" or "instead of"."""
+    def denied_values(self, sort: str) -> frozenset[str]:
+        """Return the values of a sort that stand behind "not" or "instead of"."""
         phrases = [found["what"] for found in DENIED.finditer(self.content)]
         days = frozenset(day for phrase in phrases for day in _DAY.findall(phrase)) if sort == "date" else frozenset()
         return days | {_plain(found.group()) for phrase in phrases for found in _SORTS[sort].finditer(phrase)}
 
     def topic(self, sort: str) -> list[str]:
-        """What it speaks of before the value of a sort."""
+        """Return the words before the value of a sort."""
         found = _SORTS[sort].search(self.content)
         before = dict.fromkeys(_stems(self.content[: found.start()] if found else ""))
         return [word for word in before if word in self.stems and word not in GENERIC and word not in _CALENDAR]
@@ -112,7 +112,7 @@ class Frame:
 
 
 def may_revise(new: Statement) -> bool:
-    """Whether a statement may end anything: it speaks of a change, an ending, or what one has one of."""
+    """Return whether a statement may end anything: it speaks of a change, an ending, or what one has one of."""
     if new.attribute is not None:
         return True
     content = new.content
@@ -127,7 +127,7 @@ def may_revise(new: Statement) -> bool:
 
 
 def revises(new: Statement, old: Statement) -> str | None:
-    """Why `new`, said later, ends `old`; None: both may hold."""
+    """Return why `new`, said later, ends `old`; None if both may hold."""
     if new.content == old.content or (new.attribute and new.attribute == old.attribute):
         return None
     mine, theirs = _frame(new), _frame(old)
@@ -143,13 +143,13 @@ def revises(new: Statement, old: Statement) -> str | None:
 
 
 def _of_one(new: Statement, old: Statement) -> bool:
-    """Whether two statements may speak of one: of the same subject, or one of them of a thing."""
+    """Return whether two statements may speak of one: of the same subject, or one of them of a thing."""
     subjects = folded(new.subject), folded(old.subject)
     return subjects[0] == subjects[1] or subjects[0] in folded(old.content) or subjects[1] in folded(new.content)
 
 
 def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> str | None:
-    """One has one boss, one favourite film, one locker."""
+    """Return one has one boss, one favourite film, one locker."""
     if new.beside or old.past:
         return None
     for (name, key), value in mine.items():
@@ -167,7 +167,7 @@ def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> st
 
 
 def _same_goal(new: Frame, old: Frame, value: str, known: str) -> bool:
-    """Two goals are one if both are sums of money, or speak of one thing, and neither says all that the other does."""
+    """Return whether two goals replace each other: both are sums of money, or about one thing, and they differ."""
     one, other = set(_stems(value)), set(_stems(known))
     if one <= other or other <= one:
         return False
@@ -188,14 +188,14 @@ def _next_stage(new: Frame, old: Frame) -> str | None:
 
 
 def _changed_value(new: Frame, old: Frame, *, corrects: bool) -> str | None:
-    """Another day, date, number of the same thing, where the newer one says that something has changed."""
+    """Return another day, date, number of the same thing, where the newer one says that something has changed."""
     if new.beside or old.past or QUIT.search(old.content) or not (corrects or new.changed):
         return None
     for sort, said in new.values.items():
         known = old.values.get(sort)
         if not known or known >= said:
             continue
-        if new.denied(sort) & (known | old.days):
+        if new.denied_values(sort) & (known | old.days):
             return (
                 f"{', '.join(sorted(known))} → {', '.join(sorted(said))}" if new.stems & old.stems - _CALENDAR else None
             )
@@ -205,7 +205,7 @@ def _changed_value(new: Frame, old: Frame, *, corrects: bool) -> str | None:
 
 
 def _concerns(new: Frame, old: Frame, sort: str) -> bool:
-    """Whether both speak of one thing: what the newer one names before its value, or the subject where it names none.
+    """Return whether both have one topic: the words before the newer value, or the subject if there are none.
 
     None need be named where the value has its noun with it: "grade 5".
     """
@@ -217,7 +217,7 @@ def _concerns(new: Frame, old: Frame, sort: str) -> bool:
 
 
 def _speaks_of(topic: Sequence[str], old: Frame) -> bool:
-    """Whether an older statement speaks of what a newer one names before its value: of half of it, or the last noun."""
+    """Return whether an older statement holds half of the words before a newer value, or their last noun."""
     met = [word for word in topic if word in old.stems]
     return bool(met) and (2 * len(met) >= len(topic) or met[-1] == topic[-1])
 
@@ -233,7 +233,7 @@ def _instead(new: Frame, old: Frame) -> str | None:
 
 
 def _new_one(new: Frame, old: Frame) -> str | None:
-    """A new choir, a new dentist: what was said of the one before holds no longer."""
+    """Return a new choir, a new dentist: what was said of the one before holds no longer."""
     found = NEW_ONE.search(new.content)
     if not found or new.beside or old.past or re.search(r"\bnew\b", old.content):
         return None
@@ -241,7 +241,7 @@ def _new_one(new: Frame, old: Frame) -> str | None:
 
 
 def _ended(new: Statement, old: Statement, mine: Frame, theirs: Frame) -> str | None:
-    """What a statement says is sold, quit, finished, dead or over, where the older one tells that it is there."""
+    """Return the reason if a statement says that a thing of the older one is sold, quit, finished, dead or over."""
     if (
         (theirs.past and not STARTS.search(theirs.content))
         or GIVEN.search(theirs.content)
@@ -267,7 +267,7 @@ def _ended(new: Statement, old: Statement, mine: Frame, theirs: Frame) -> str | 
 
 
 def _met(said: str, mine: Frame, theirs: Frame, *, named: bool) -> str | None:
-    """The thing that is over, if the older statement speaks of it: by its name, or its last noun.
+    """Return the thing that is over, if the older statement speaks of it: by its name, or its last noun.
 
     `named`: it may be the subject itself.
     """
@@ -285,7 +285,7 @@ def _met(said: str, mine: Frame, theirs: Frame, *, named: bool) -> str | None:
 
 
 def _is_subjects(before: str, subject: str) -> bool:
-    """Whether what follows is said of the subject: its name opens the clause, or the clause leaves it out."""
+    """Return whether what follows is said of the subject: its name opens the clause, or the clause leaves it out."""
     *_, mark, clause = ["", *_CLAUSE.split(before)]
     clause = _OWNERS.sub("", clause)
     return any(word in folded(clause) for word in folded(subject).split()) or (
@@ -303,7 +303,7 @@ def _shared(one: Frame, other: Frame) -> frozenset[str]:
 
 
 def _agree(one: str, other: str) -> bool:
-    """Whether two values are one: they share a word, or are the same number."""
+    """Return whether two values are one: they share a word, or are the same number."""
     mine, theirs = ({_count(word) for word in (set(_stems(said)) or set(_words(said)))} for said in (one, other))
     return bool((mine & theirs) - _IDLE)
 
@@ -313,7 +313,7 @@ def _count(word: str) -> str:
 
 
 def _aspects(said: Statement) -> Aspects:
-    """The aspects that the words state, and that of the slot."""
+    """Return the aspects that the words state, and that of the slot."""
     found = dict(_frame(said).aspects)
     if said.attribute and said.value:
         first, _, last = said.attribute.partition(".")
@@ -334,7 +334,7 @@ def _read(content: str, subject: str) -> Frame:
 
 
 def _key(key: str) -> str:
-    """A key without what says that it is another one than before: "new locker" and "locker there" are one."""
+    """Return a key without what says that it is another one than before: "new locker" and "locker there" are one."""
     kept = [word for word in _words(key) if word not in _NO_KEY and not word.endswith(("'s", "’s"))]
     return " ".join(_meant(word) for word in kept)
 

@@ -1,4 +1,4 @@
-"""Whether a Chinese statement ends an older one: another value of one aspect, an end, a plan carried out. Pure."""
+"""Chinese statements that end older ones: a new value of one aspect, an end, a plan carried out. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.statements.succession import Statement
 
 
 def may_revise(new: Statement) -> bool:
-    """Whether a statement may end anything at all."""
+    """Return whether a statement may end anything at all."""
     return any(map(reading.turns, reading.around(new)))
 
 
 def revises(new: Statement, old: Statement) -> str | None:
-    """Why `new`, said later, ends `old`; None: it does not."""
+    """Return why `new`, said later, ends `old`; None if it does not."""
     if left := _left_office(new, old):
         return left
     if (
@@ -51,14 +51,14 @@ def _left_office(new: Statement, old: Statement) -> str | None:
 
 
 def _resumed(new: Statement, old: Statement) -> str | None:
-    """What is over is not ended again, but it may be taken up."""
+    """Return the reason if `new` takes up again what `old` says is over."""
     if reading.told_at(new) == reading.told_at(old) or new.content == old.content or not reading.of_one(new, old):
         return None
     return ends.again(reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old)
 
 
 def _another_wish(new: str, old: str) -> str | None:
-    """Two standing wishes on one matter of which one can be met at a time."""
+    """Return two standing wishes on one matter of which one can be met at a time."""
     if table.WISH not in old or table.WISH not in new:
         return None
     found = next((name for name, regex in table.WISHES.items() if regex.search(new) and regex.search(old)), None)
@@ -71,7 +71,7 @@ def _another_wish(new: str, old: str) -> str | None:
 
 
 def _slot_of_an_alias(new: Statement, old: Statement) -> str | None:
-    """One slot of one person under two names (朵朵, 赵朵朵)."""
+    """Return one slot of one person under two names (朵朵, 赵朵朵)."""
     if new.subject == old.subject or new.attribute is None or new.attribute != old.attribute:
         return None
     if new.attribute.partition(".")[0] not in table.SINGLE or new.value == old.value:
@@ -80,7 +80,7 @@ def _slot_of_an_alias(new: Statement, old: Statement) -> str | None:
 
 
 def _another_value(told: reading.Told, new: Statement, old: Statement) -> str | None:
-    """Two values of one aspect of which only one holds at a time."""
+    """Return two values of one aspect of which only one holds at a time."""
     for aspect in table.ASPECTS:
         if aspect.own and not reading.are_one(new, old):
             continue
@@ -97,7 +97,7 @@ def _another_value(told: reading.Told, new: Statement, old: Statement) -> str | 
 
 
 def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
-    """The value that an older statement has of an aspect, if it is another one of the same thing."""
+    """Return the value that an older statement has of an aspect, if it is another one of the same thing."""
     for clause in reading.clauses(old):
         found = aspect.was.search(clause)
         if found is None or table.AHEAD.search(clause):
@@ -123,7 +123,7 @@ def _renewed(told: reading.Told, old: Statement) -> str | None:
 
 
 def _favourite(told: reading.Told, old: Statement) -> str | None:
-    """Another favourite, where the sentence that tells it speaks of the old one, too."""
+    """Return another favourite, where the sentence that tells it speaks of the old one, too."""
     now = next((found["v"] for clause in told.around if (found := table.FAVOURITE.search(clause))), None)
     found = table.FAVOURITE.search(old.content)
     if now is None or found is None or not table.TURNED.search(told.whole):
@@ -134,7 +134,7 @@ def _favourite(told: reading.Told, old: Statement) -> str | None:
 
 
 def _left(told: reading.Told, new: Statement, old: Statement) -> str | None:
-    """What one does, and with whom, at a place that one has left."""
+    """Return the reason if `old` tells of an activity or companion at a place that was left."""
     one, beside = reading.are_one(new, old), new.subject != old.subject or f"同事{old.subject}" in old.content
     for clause in told.around if beside else told.own:
         found = table.LEFT.search(clause)
@@ -154,7 +154,7 @@ def _left(told: reading.Told, new: Statement, old: Statement) -> str | None:
 
 
 def _moved(told: reading.Told, new: Statement, old: Statement) -> str | None:
-    """Another time, number or measure of something that both name."""
+    """Return another time, number or measure of something that both name."""
     for place, clause in enumerate(told.around):
         found = table.MOVED.search(clause)
         if found is None or reading.is_not_so(clause[: found.start()], told.year) or table.BESIDE.search(clause):
@@ -171,7 +171,7 @@ def _moved(told: reading.Told, new: Statement, old: Statement) -> str | None:
 
 
 def _over(told: reading.Told, new: Statement, old: Statement) -> str | None:
-    """An end said of what an older statement holds."""
+    """Return an end said of what an older statement holds."""
     if gone := ends.gone(told, new, old):
         return gone
     if table.HAPPENED.search(old.content):
@@ -197,7 +197,7 @@ def _over(told: reading.Told, new: Statement, old: Statement) -> str | None:
 
 
 def _carried_out(told: reading.Told, new: Statement, old: Statement) -> str | None:
-    """A plan, a goal or a lack that has become a fact."""
+    """Return a plan, a goal or a lack that has become a fact."""
     planned = table.PLANNED.search(old.content)
     if planned is None:
         return None

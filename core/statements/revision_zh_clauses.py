@@ -1,4 +1,4 @@
-"""What the comparison of Chinese statements reads of each: clauses, persons, and what two of them name both. Pure."""
+"""Clauses and persons of Chinese statements, and words that two of them share. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a new statement tells. `own`: its clauses; `around`: they and those of the sentences it was read from."""
+    """A new statement. `own`: its clauses; `around`: those and the clauses of the sentences it was read from."""
 
     own: tuple[str, ...]
     around: tuple[str, ...]
@@ -36,13 +36,13 @@ def turns(clause: str) -> bool:
 
 
 def is_not_so(clause: str, year: int) -> bool:
-    """Whether a clause speaks of what is only wished for, asked or long past."""
+    """Return whether a clause speaks of what is only wished for, asked or long past."""
     years = [int(found) for found in re.findall(r"(?<!\d)(?:19|20)\d\d(?=年)", clause)]
     return bool(table.NOT_SO.search(clause)) or any(one < year for one in years)
 
 
 def of_one(new: Statement, old: Statement) -> bool:
-    """Whether both speak of one person, by name, by a part of the name, or where one names the other's."""
+    """Return whether both speak of one person, by name, by a part of the name, or where one names the other's."""
     mine, theirs = _person(new), _person(old)
     return are_one(new, old) or _names(mine, old.content) or _names(theirs, new.content)
 
@@ -57,7 +57,7 @@ def are_one(new: Statement, old: Statement) -> bool:
 
 
 def _person(statement: Statement) -> str:
-    """Of whom a statement speaks: what a doctor has somebody do is said of that one."""
+    """Return the person of a statement; a doctor's advice is about the patient."""
     owner, _, role = statement.subject.partition("的")
     return (
         owner if role and re.search(rf"(?:让|叫|要求|建议){re.escape(owner)}", statement.content) else statement.subject
@@ -70,13 +70,13 @@ def _names(name: str, content: str) -> bool:
 
 
 def around(new: Statement) -> tuple[str, ...]:
-    """The clauses of a statement, and of the sentences that it was read from."""
+    """Return the clauses of a statement, and of the sentences that it was read from."""
     quotes = [one.quote for one in getattr(new, "evidence", ())]
     return tuple(dict.fromkeys([*clauses(new.content), *(clause for quote in quotes for clause in clauses(quote))]))
 
 
 def told_at(statement: Statement) -> datetime | None:
-    """When it was said: one message ends nothing that it says itself."""
+    """Return when it was said; one message ends nothing that it says itself."""
     at: datetime | None = getattr(statement, "told_at", None)
     return at
 
@@ -96,7 +96,7 @@ def clauses(text: str) -> tuple[str, ...]:
 
 
 def bare(text: str, new: Statement, old: Statement) -> str:
-    """A text without the names of those it speaks of, days, numbers and words that say nothing by themselves."""
+    """Return a text without the names of those it speaks of, days, numbers and words that say nothing by themselves."""
     for name in {new.subject, old.subject, new.subject.partition("的")[0], old.subject.partition("的")[0]}:
         text = text.replace(name, " ")
     return without(text)
@@ -109,7 +109,7 @@ def without(text: str) -> str:
 
 
 def share(one: str, other: str) -> str | None:
-    """What two texts name both: two characters or more, a word of Latin letters, a short form, a telling character."""
+    """Return the words that two texts share: two characters or more, a Latin word, a short form, or a key character."""
     for head in _heads(one):
         if head in other:
             return head
@@ -124,7 +124,7 @@ def says_nothing(held: str) -> bool:
 
 
 def day_of(what: str, other: str) -> str | None:
-    """A weekday that both name."""
+    """Return a weekday that both name."""
     return next((day for day in re.findall("周[一二三四五六日末]", what) if day in other), None)
 
 
@@ -145,7 +145,7 @@ def group(found: re.Match[str], name: str) -> str:
 
 
 def within(new: str, old: str) -> bool:
-    """Whether a district may lie in the town that is named: 高新区 after 成都."""
+    """Return whether a district may lie in the town that is named: 高新区 after 成都."""
     return bool(re.search(r"(?:区|路|街|镇|小区|新村)(?:的[^，]*)?$", new)) and len(table.EDGES.sub("", old)) <= SHORT
 
 
@@ -155,5 +155,5 @@ def alike(one: str, other: str) -> bool:
 
 
 def around_of(shared: str, content: str) -> str:
-    """The clause of a content in which something stands."""
+    """Return the clause of a content in which something stands."""
     return next((clause for clause in clauses(content) if shared in clause), content)

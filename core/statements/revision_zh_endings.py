@@ -95,7 +95,7 @@ _NO_MATTER: Final = re.compile(
 
 
 def _leavers(head: str, new: Statement) -> tuple[str, ...]:
-    """The names of the one who leaves, of whom nothing but when stands before the verb; 老梁 is also 姓梁."""
+    """Return the names of the one who leaves, of whom nothing but when stands before the verb; 老梁 is also 姓梁."""
     head = table.TIMES.sub("", head)
     named: list[str] = []
     if head.startswith(new.subject) and not _NO_MATTER.sub("", head.removeprefix(new.subject)):
@@ -108,7 +108,7 @@ def _leavers(head: str, new: Statement) -> tuple[str, ...]:
 
 
 def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
-    """The clause of an older statement of another one by which the named one is with them; empty: none is."""
+    """Return the clause of an older statement of another one by which the named one is with them; empty: none is."""
     if old.subject == name:
         return ""
     for clause in reading.clauses(old.content):
@@ -126,7 +126,7 @@ def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
 
 
 def closed(told: reading.Told, new: Statement, old: Statement) -> str | None:
-    """A state of one person that an event has ended."""
+    """Return a state of one person that an event has ended."""
     for closing in CLOSINGS:
         if not any(closing.was.search(text) for text in (old.content.rstrip("。"), *reading.clauses(old.content))):
             continue
@@ -165,7 +165,7 @@ _VALUE: Final = re.compile(
 
 
 def set_aside(told: reading.Told, old: Statement) -> str | None:
-    """A goal whose number is named again, with another one in its place."""
+    """Return a goal whose number is named again, with another one in its place."""
     if not table.PLANNED.search(old.content) or not _ASIDE.search(told.whole):
         return None
     values = set(_VALUE.findall(_DATES.sub("", told.whole)))

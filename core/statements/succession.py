@@ -1,4 +1,4 @@
-"""When a statement takes the place of one that it does not repeat: an end, a new number, a closed past. Pure."""
+"""Statements that replace others without repeating them: an end, a new number, a closed past. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Gathered:
 
 
 class Statement(Protocol):
-    """What a candidate and a known memory have in common."""
+    """Common fields of a candidate and a known memory."""
 
     @property
     def content(self) -> str: ...
@@ -42,22 +42,22 @@ class Statement(Protocol):
 
 
 def plain(value: str | None) -> str:
-    """A value in which case, width and spaces do not count."""
+    """Return a value in which case, width and spaces do not count."""
     return " ".join(unicodedata.normalize("NFKC", value or "").casefold().split())
 
 
 def folded(value: str | None) -> str:
-    """A value for comparison: case, width, spaces and British or American spelling do not count."""
+    """Return a value for comparison: case, width, spaces and British or American spelling do not count."""
     return _WORD.sub(lambda word: american(word.group()), plain(value))
 
 
 def slot_name(attribute: str | None) -> str | None:
-    """A slot's name in one spelling: `preference.colour` and `preference.color` are one slot."""
+    """Return a slot's name in one spelling: `preference.colour` and `preference.color` are one slot."""
     return attribute and _WORD.sub(lambda word: american(word.group()), attribute)
 
 
 def gathered(structured: dict[str, Any]) -> Gathered | None:
-    """The list that a memory adds to, if what it holds is one: anything may stand in `structured`."""
+    """Return the list that a memory adds to, if what it holds is one: anything may stand in `structured`."""
     name, values = structured.get("attribute"), structured.get("values")
     if not isinstance(name, str) or not isinstance(values, list):
         return None
@@ -66,7 +66,7 @@ def gathered(structured: dict[str, Any]) -> Gathered | None:
 
 
 def ends(new: Statement, mine: Gathered | None, old: Statement, theirs: Gathered | None) -> str | None:
-    """What of an older statement a new one takes back for good; None: nothing."""
+    """Return the part of an older statement that a new one ends for good; None if it ends nothing."""
     if mine and mine.negated and old.attribute == mine.attribute and folded(old.value) in mine.folded:
         return f"{old.attribute} is no longer {old.value}"
     if mine is None or theirs is None or not theirs.folded <= mine.folded | _denied(new.content):
@@ -88,7 +88,7 @@ def denies(mine: Gathered | None, theirs: Gathered | None) -> str | None:
 
 
 def renumbered(new: str, old: str) -> str | None:
-    """The two numbers where both statements give one number of one thing ("my room is 204"); None: they do not.
+    """Return the two numbers where both statements give one number of one thing ("my room is 204"); None: they do not.
 
     Only a bare number with its unit counts: of dates, times and places a thing may have several.
     """
@@ -99,7 +99,7 @@ def renumbered(new: str, old: str) -> str | None:
 
 
 def is_past(statement: Statement) -> bool:
-    """Whether the words around a slot's value say that it was so once ("used to live in Paris", "以前住在上海")."""
+    """Return whether the words around a slot's value put it in the past ("used to live in Paris", "以前住在上海")."""
     value = (statement.value or "").casefold()
     clauses = _CLAUSE.split(statement.content)
     return bool(value) and any(
@@ -114,12 +114,12 @@ def _are_opposite(mine: Gathered, theirs: Gathered) -> bool:
 
 
 def _denied(content: str) -> frozenset[str]:
-    """The phrases behind "not" or "instead of"."""
+    """Return the phrases behind "not" or "instead of"."""
     return frozenset(folded(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
 
 
 def _numbered(content: str) -> tuple[str, str] | None:
-    """The thing and its unit, and the number that is said of it."""
+    """Return the thing and its unit, and the number that is said of it."""
     if found := _NUMBERED_ZH.match(content):
         return f"{found['thing']}/{found['unit'] or ''}", found["number"]
     found = _NUMBERED.match(content)

@@ -24,17 +24,17 @@ from core.storage import multiquery
 from core.storage.multiquery import Asked
 
 APP_ROLE = "imprint_app"
-"""Sees one tenant at a time: the one that the transaction has set."""
+"""Role that sees one tenant at a time: the one set in the transaction."""
 
 ROUTER_ROLE = "imprint_router"
-"""Sees the queue of every tenant (events, decisions, dispatches, flows, rules), and no memory's text."""
+"""Role that sees the queue of every tenant (events, decisions, dispatches, flows, rules), and no memory's text."""
 
 Tx = Connection
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Connections of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
+    """Connection pool of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
 
     `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit.
     """
@@ -44,7 +44,7 @@ class Database:
 
     @contextmanager
     def tenant(self, tenant_id: str) -> Iterator[Tx]:
-        """One transaction that sees the rows of `tenant_id` and no others."""
+        """Open a transaction that sees the rows of `tenant_id` and no others."""
         with self.asking(tenant_id) as (tx, _):
             yield tx
 
@@ -52,9 +52,9 @@ class Database:
     def asking(
         self, tenant_id: str, *asked: Asked, meanwhile: Callable[[], object] | None = None
     ) -> Iterator[tuple[Tx, list[list[Any]]]]:
-        """The same with the rows of what it reads first, asked in the way that opens it.
+        """Open the same transaction, with the rows of statements sent in the round trip that opens it.
 
-        `meanwhile` is done while the database looks; twice, where a connection turns out to be lost.
+        `meanwhile` runs while the database works; twice, if the connection turns out to be lost.
         """
         opening = (_BEGIN, {}), self._bind(tenant_id), *asked
         with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
@@ -62,13 +62,13 @@ class Database:
 
     @contextmanager
     def queue(self) -> Iterator[Tx]:
-        """One transaction over the queues of all tenants; only the router's role sees anything in it."""
+        """Open a transaction over the queues of all tenants; only the router's role sees anything in it."""
         with self.asking_queues() as (tx, _):
             yield tx
 
     @contextmanager
     def asking_queues(self, *asked: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
-        """The same with the rows of what it does first, asked in the way that opens it."""
+        """Open the same transaction, with the rows of statements sent in the round trip that opens it."""
         with self._begun((_BEGIN, {}), *asked) as (tx, (_, *answers)):
             yield tx, answers
 
@@ -82,7 +82,7 @@ class Database:
         self, *opening: Asked, meanwhile: Callable[[], object] | None = None
     ) -> Iterator[tuple[Tx, list[list[Any]]]]:
         tx, answers = _opened(self.engine, opening, meanwhile)
-        with tx, tx.begin():  # The database knows already that it has begun.
+        with tx, tx.begin():  # BEGIN has been sent already.
             yield tx, answers
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class Database:
 def _opened(
     engine: Engine, opening: Sequence[Asked], meanwhile: Callable[[], object] | None
 ) -> tuple[Tx, list[list[Any]]]:
-    """A connection whose transaction has begun; one that was lost since it was used is given up for another."""
+    """Check out a connection and begin a transaction in one round trip; replace a pooled connection found dead."""
     while True:
         tx = engine.connect()
         driver, used = tx.connection.driver_connection, tx.connection.info
@@ -115,7 +115,7 @@ _USED: Final = "used"
 _BEGIN: Final = text("BEGIN")
 _END: Final = text("COMMIT")
 _BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true)")
-"""Bound to this transaction, so that a transaction pooler cannot hand it on to someone else."""
+"""Local to the transaction, so that a transaction pooler cannot pass it on to another client."""
 
 _BIND_BRIEFLY: Final = text(
     "SELECT set_config('imprint.tenant', :tenant, true), set_config('statement_timeout', :limit, true)"
@@ -123,7 +123,7 @@ _BIND_BRIEFLY: Final = text(
 
 
 def owner_url(settings: Settings) -> URL:
-    """The URL of the role that owns the tables: from the settings, else of the stack that runs on this home."""
+    """Return the URL of the role that owns the tables: from the settings, else of the stack running on this home."""
     if settings.database_url is not None:
         return _psycopg(settings.database_url.get_secret_value())
     if "database_url" in settings.stack:
@@ -135,30 +135,30 @@ def owner_url(settings: Settings) -> URL:
 
 
 def app_url(settings: Settings) -> URL:
-    """The URL of the tenant-bound role, given or derived."""
+    """Return the URL of the tenant-bound role, given or derived."""
     given = settings.database_app_url
     return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), APP_ROLE)
 
 
 def router_url(settings: Settings) -> URL:
-    """The URL of the queue role, given or derived."""
+    """Return the URL of the queue role, given or derived."""
     given = settings.database_router_url
     return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), ROUTER_ROLE)
 
 
 def derived_url(owner: URL, role: str) -> URL:
-    """The same server for `role`, with a password that only who knows the owner's can compute."""
+    """Return the same server's URL for `role`, with a password computed from the owner's."""
     digest = hmac.new((owner.password or "").encode(), f"imprint role {role}".encode(), hashlib.sha256)
     return owner.set(username=role, password=digest.hexdigest())
 
 
 def connect(url: URL, pool: int, schema: str = "public") -> Database:
-    """Open a pool; nothing is sent before the first transaction. `schema`: where tables are looked for first."""
+    """Open a pool; nothing is sent before the first transaction. `schema`: first on the search path."""
     engine = create_engine(
         url,
         pool_size=pool,
         max_overflow=0,
-        hide_parameters=True,  # Errors are logged and kept; what people said must not stand in them.
+        hide_parameters=True,  # Errors are logged and stored; they must not contain what people said.
         json_deserializer=_json,
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
@@ -168,13 +168,13 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
 
 
 def _json(raw: bytes) -> Any:
-    """A JSON value of the database, four times as fast as with `json`, whose numbers and texts are the same.
+    """Decode a JSON value of the database, four times as fast as `json` with equal numbers and texts.
 
-    Nothing of it is kept for the next value, for some of it may have been erased by then.
+    No string is cached between values, because it may be erased later.
     """
     try:
         return from_json(raw, cache_strings="none")
-    except ValueError:  # It stops at 200 levels.
+    except ValueError:  # `from_json` stops at 200 levels.
         return json.loads(raw)
 
 
@@ -183,13 +183,13 @@ def _looking(schema: str) -> dict[str, str]:
 
 
 PIECE: Final = 4_096
-"""Rows that are here at once as the database sends them: of the search index some five megabytes."""
+"""Rows fetched in one chunk: some five megabytes of the search index."""
 
 
 def pieces(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[list[tuple[Any, ...]]]:
-    """The rows of a statement, some at a time, in the database's own binary form: what becomes an array is never text.
+    """Yield the rows of a statement in chunks, in binary form: what becomes an array is never text.
 
-    Its parameters are written as psycopg writes them: `%(name)s`. To be closed where it is not read to its end.
+    Parameters have psycopg's form, `%(name)s`. Close the generator if it is not read to its end.
     """
     driver = tx.connection.driver_connection
     if driver is None:
@@ -203,10 +203,10 @@ def pieces(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[li
 def together(
     tx: Tx, *asked: Asked | None, meanwhile: Callable[[], object] | None = None, last: bool = False
 ) -> list[list[Any]]:
-    """The rows of several statements, sent at once and answered at once; none may need what another one finds.
+    """Run independent statements in one round trip; return the rows of each.
 
-    None asks for nothing, and there are no rows. `meanwhile` is done while the database looks. `last`: the transaction
-    ends with it, in the same way; who still asks in it sees no tenant's rows.
+    None stands for a statement without rows. `meanwhile` runs while the database works. `last`: the transaction is
+    committed in the same round trip; a later statement in it sees no tenant's rows.
     """
     driver = tx.connection.driver_connection
     if driver is None:
@@ -219,7 +219,7 @@ def together(
 
 @contextmanager
 def _told(tx: Tx) -> Iterator[None]:
-    """Errors of the driver as those of SQLAlchemy, which is what every door answers to."""
+    """Raise errors of the driver as those of SQLAlchemy, which all callers handle."""
     try:
         yield
     except psycopg.Error as error:
@@ -227,15 +227,15 @@ def _told(tx: Tx) -> Iterator[None]:
 
 
 def recordset(rows: Sequence[Mapping[str, object]]) -> str:
-    """Rows as one JSON parameter for `json_to_recordset`: several times cheaper to send than an array a column."""
+    """Encode rows as one JSON parameter for `json_to_recordset`: several times cheaper to send than arrays."""
     return json.dumps(rows, ensure_ascii=False, default=_plain)
 
 
 def recordset_of_json(rows: Sequence[Mapping[str, object]]) -> str:
-    """The same in a third of the time, for rows that hold JSON values alone."""
+    """Likewise in a third of the time, for rows with JSON values only."""
     try:
         return to_json(rows).decode()
-    except ValueError:  # It stops at 250 levels, and at half a surrogate pair, which the driver refuses.
+    except ValueError:  # `to_json` stops at 250 levels, and at half a surrogate pair, which the driver refuses.
         return recordset(rows)
 
 
@@ -244,7 +244,7 @@ def _plain(value: object) -> str:
 
 
 def require_bound(db: Database) -> None:
-    """Refuse a role that row-level security would not bind."""
+    """Raise Misconfigured for a role that row-level security does not bind."""
     with db.queue() as tx:
         role = tx.execute(_ROLE).one()
     if role.rolsuper or role.rolbypassrls or role.owns:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def read_or_make(path: Path, make: Callable[[], str]) -> str:
-    """The key in a file, written there first if there is none yet. OSError: it can be neither read nor written."""
+    """Return the key in a file, created if missing. OSError: it can be neither read nor written."""
     if not path.exists():
         _put(path, make())
     return path.read_text().strip()
 
 
 def _put(path: Path, key: str) -> None:
-    """Put a new key there whole or not at all; where another process was first, its key stays."""
+    """Write a new key atomically; if another process was first, its key stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.touch(mode=0o600)

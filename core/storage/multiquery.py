@@ -1,4 +1,4 @@
-"""Several statements in one round trip."""
+"""Runs several statements in one round trip; docs/decisions/0016 has the figures of the alternative."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ Asked = tuple[TextClause, Mapping[str, object]]
 """A statement and its values."""
 
 _VALUE: Final = re.compile(r"%%|%\((\w+)\)s")
-"""Where a value stands in a statement as psycopg has it, or a sign that is written twice."""
+"""Placeholder of a value in psycopg's form, or an escaped percent sign."""
 
 
 def answers(
     driver: psycopg.Connection[Any], asked: Sequence[Asked], meanwhile: Callable[[], object] | None = None
 ) -> list[list[Any]]:
-    """The rows of each statement, as named tuples; none may need what another one finds.
+    """Run independent statements; return the rows of each as named tuples.
 
-    What they do is not begun by the driver: where no transaction is open yet, the first statement opens it. If anything
-    is asked, `meanwhile` is done while the server works. Raises psycopg's errors; of what follows the statement that
-    failed, nothing was done.
+    The driver does not begin a transaction: if none is open yet, the first statement must. `meanwhile` runs while the
+    server works, unless `asked` is empty. Raises psycopg's errors; nothing after the failing statement is done.
     """
     if not asked:
         return []
     adapting: Transformer = adapt.Transformer(driver)
-    # The server takes several statements at once only with their values written into them, as libpq quotes them.
+    # The simple protocol takes several statements at once, without parameters; libpq quotes the values.
     driver.pgconn.send_query(b";".join(_written(adapting, *one) for one in asked))
     try:
         if meanwhile is not None:
@@ -55,14 +54,14 @@ def _written(adapting: Transformer, statement: TextClause, values: Mapping[str, 
     literals = {name: adapting.as_literal(values[name]) for name in set(names)}
     written = [parts[0]]
     for name, part in zip(names, parts[1:], strict=True):
-        # A number below nought would stand as a comment behind a minus, and a word be joined with what is before it.
+        # The spaces keep a negative number after a minus from beginning a comment, and words apart.
         written += (b" ", literals[name], b" ", part)
     return b"".join(written)
 
 
 @lru_cache(maxsize=256)
 def _parts(statement: TextClause) -> tuple[Sequence[bytes], Sequence[str]]:
-    """What stands between the values of a statement, and the names of the values."""
+    """Split a statement into the text between its values, and their names."""
     sql = str(statement.compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
     parts, names, begin = [""], [], 0
     for found in _VALUE.finditer(sql):
@@ -86,6 +85,6 @@ def _rows(adapting: Transformer, result: Any) -> list[Any]:
 
 @lru_cache(maxsize=256)
 def _named(columns: tuple[bytes, ...]) -> Callable[[Sequence[Any]], Any]:
-    """What makes a row of those columns."""
+    """Return the constructor of a named tuple with these columns."""
     row = namedtuple("Row", [column.decode() for column in columns], rename=True)  # type: ignore[misc]  # noqa: PYI024
     return row._make  # noqa: SLF001  (public, in spite of its name)

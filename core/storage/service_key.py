@@ -10,10 +10,10 @@ from core.storage import db
 
 
 def derive(settings: Settings, purpose: str) -> bytes:
-    """32 bytes for one purpose, from the password of the application's role, which clients never see.
+    """Derive 32 bytes for one purpose from the password of the application's role, which clients never see.
 
-    Where the role has no password (peer authentication), its URL stands in: such a key keeps tenants apart by mistake
-    only, so give the role a password wherever others may guess that URL.
+    If the role has no password (peer authentication), its URL is used: such a key separates tenants by mistake only, so
+    give the role a password wherever others may guess that URL.
     """
     url = db.app_url(settings)
     known = url.password or url.render_as_string(hide_password=False)

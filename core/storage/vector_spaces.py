@@ -1,8 +1,8 @@
-"""Which embedding model owns which of the two vector columns.
+"""Ownership of the two vector columns by embedding models.
 
-A process works in the place that holds its own model's vectors, and never changes it: it is told by the database when
-it starts. The second place is the schema `second`, in which `search_index` is a view of the same rows whose
-`embedding` is the other column; nothing else knows of it.
+A process works with the column of its own model, which it reads from the database when it starts, and never changes it.
+The second column is visible in the schema `second`, in which `search_index` is a view of the same rows with that column
+as `embedding`; nothing else refers to it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES: Final[Mapping[str, str]] = {FIRST: "embedding", SECOND: "embedding.second
 
 
 class Model(NamedTuple):
-    """Whose vectors: the model's name and how long its vectors are."""
+    """An embedding model: its name, and the length of its vectors."""
 
     name: str
     dimension: int
@@ -35,7 +35,7 @@ class Model(NamedTuple):
 
 
 def taken(tx: Tx) -> dict[str, Model]:
-    """Whose vectors each place holds; a place that is not named is free."""
+    """Return the model of each column of vectors; a column that is not named is free."""
     stored = {row.name: row.value for row in tx.execute(_FACTS)}
     return {
         place: Model(stored[f"{name}.model"], int(stored[f"{name}.dimension"]))
@@ -45,12 +45,15 @@ def taken(tx: Tx) -> dict[str, Model]:
 
 
 def of(tx: Tx, model: Model) -> str | None:
-    """The place that holds a model's vectors; None: there is none."""
+    """Return the column with a model's vectors, or None."""
     return next((place for place, held in taken(tx).items() if held == model), None)
 
 
 def take(tx: Tx, model: Model) -> str:
-    """The place for a model's vectors, as the owner; a free one where it has none. Misconfigured: both are taken."""
+    """Return the column of a model's vectors, reserving a free one if needed; as the owner.
+
+    Misconfigured: both are taken.
+    """
     held = taken(tx)
     mine = next((place for place, other in held.items() if other == model), None)
     place = mine or next((place for place in NAMES if place not in held), None)
@@ -63,7 +66,7 @@ def take(tx: Tx, model: Model) -> str:
 
 
 def leave(tx: Tx, place: str) -> Model | None:
-    """Give a place up, as the owner: no process finds its vectors any more. Whose they were."""
+    """Release a column, as the owner, so that no process finds its vectors; return their model."""
     held = taken(tx)
     if len(held) < len(NAMES):
         return None

@@ -62,7 +62,7 @@ FIRST: Final = ("constraint", "instruction", "task", "decision", "commitment")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that may stand in a summary: of which day, who says what, and how much it may weigh (1: as it is)."""
+    """A candidate line of a summary: its day, speaker, text and weight (1: unchanged)."""
 
     day: str
     who: str
@@ -75,7 +75,7 @@ class _Line:
 
 
 def extractive(earlier: str, messages: Sequence[Message], known: Sequence[Key], tokens: int) -> str:
-    """What is to be told of `messages` and of the `earlier` summary, within `tokens`; not what `known` quote."""
+    """Summarise `messages` and the `earlier` summary within `tokens`, without the sentences that `known` quote."""
     quoted = {(key.message_id, key.quote) for key in known}
     old = list(_read(earlier))
     new = [line for message in messages for line in _lines(message, quoted)]
@@ -87,13 +87,13 @@ def extractive(earlier: str, messages: Sequence[Message], known: Sequence[Key], 
 
 
 def rendered(content: str, key_messages: Sequence[Key]) -> str:
-    """A summary as a reader gets it: the key messages in their order, each with its kind and speaker, then the rest."""
+    """Render a summary: the key messages in their order, each with its kind and speaker, then the rest."""
     lines = [_key_line(key) for key in key_messages if key.quote]
     return "\n".join([*lines, "", content] if lines and content else [*lines, *([content] if content else [])])
 
 
 def fitted(key_messages: Sequence[Key], tokens: int = TOKENS - LEAST) -> list[Key]:
-    """The key messages with quotes so long that all lines together fit; none is left out, at worst its quote is."""
+    """Shorten the quotes of key messages until all lines fit; no key message is left out, at worst its quote is."""
     for most in QUOTES:
         short = [replace(key, quote=grounding.clipped(key.quote, most)) for key in key_messages]
         if _tokens_of(short) <= tokens:
@@ -109,12 +109,12 @@ def fitted(key_messages: Sequence[Key], tokens: int = TOKENS - LEAST) -> list[Ke
 
 
 def room(key_messages: Sequence[Key], covered: int) -> int:
-    """Tokens that the narrative may have beside these, where it stands for `covered` tokens in all."""
+    """Return the tokens left for the narrative beside these, where it covers `covered` tokens in all."""
     return min(TOKENS - _tokens_of(key_messages), max(LEAST, covered // SHARE))
 
 
 def bounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
-    """Whether a model's summary is short enough and has no number, name, date or address that was not said."""
+    """Return whether a model's summary is short enough and has no number, name, date or address from elsewhere."""
     if token_estimate(summary) > tokens or not summary.strip():
         return False
     said = "\n".join(sources)
@@ -123,7 +123,7 @@ def bounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
 
 
 def transcript(messages: Sequence[Message], characters: int) -> str:
-    """Messages as a model is shown them, a line each, none longer than that."""
+    """Render messages for a model, one line each, none longer than `characters`."""
     return "\n".join(
         f"{m.occurred_at:%Y-%m-%d %H:%M} {summaries_key_messages.speaker(m)}: "
         f"{grounding.clipped(m.content, TOOL if m.role == 'tool' else characters)}"
@@ -133,7 +133,7 @@ def transcript(messages: Sequence[Message], characters: int) -> str:
 
 
 def _read(earlier: str) -> Iterator[_Line]:
-    """The lines of a summary; a model's has neither days nor speakers."""
+    """Parse the lines of a summary; a model's has neither days nor speakers."""
     day = ""
     for line in earlier.splitlines():
         if _DAY.fullmatch(line):
@@ -144,7 +144,7 @@ def _read(earlier: str) -> Iterator[_Line]:
 
 
 def _written(lines: Sequence[_Line]) -> str:
-    """Lines with the day before the first of each."""
+    """Join lines, with the day before the first line of each day."""
     parts, day = list[str](), ""
     for line in lines:
         parts += [line.day] * (line.day != day) + [line.written]
@@ -153,7 +153,7 @@ def _written(lines: Sequence[_Line]) -> str:
 
 
 def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
-    """The lines that a message offers. What a system prompt says is no part of the conversation."""
+    """Return the lines that a message offers; a system prompt is no part of the conversation."""
     if message.role == "system":
         return []
     who, day = summaries_key_messages.speaker(message), f"{message.occurred_at:%Y-%m-%d}"
@@ -167,7 +167,7 @@ def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
 
 
 def _tells(sentence: str) -> float:
-    """How much it is worth to be told: a pleasantry nothing, a question little, most what one says of oneself."""
+    """Weigh a sentence: a pleasantry nothing, a question little, a statement about oneself most."""
     if PLEASANTRY.fullmatch(_NO_LETTER.sub("", sentence).casefold()):
         return 0.0
     said = sentences.asserted(sentence)
@@ -178,9 +178,9 @@ def _tells(sentence: str) -> float:
 
 
 def _chosen(lines: Sequence[_Line], tokens: int) -> list[_Line]:
-    """The lines that tell most for their length, as many as fit, in their order.
+    """Select the lines that say most for their length, as many as fit, in their order.
 
-    Each weighs less the more of it was told by others: what is said over and over is told once.
+    A line loses weight with every selected line that shares its words: repetitions are told once.
     """
     of = [frozenset(terms(line.said)) for line in lines]
     weigh = _weights(lines, of)
@@ -204,7 +204,7 @@ def _chosen(lines: Sequence[_Line], tokens: int) -> list[_Line]:
 
 
 def _weights(lines: Sequence[_Line], of: Sequence[frozenset[str]]) -> Callable[[int, AbstractSet[str]], float]:
-    """How much a line would add for its length: of what is talked about, and of numbers, names and dates."""
+    """Return a function that weighs a line for its length: by its topics, and by its numbers, names and dates."""
     spread = Counter(term for found in of for term in found)
     most = math.log1p(max(spread.values(), default=1))
     marks = [_marks(line.said) for line in lines]

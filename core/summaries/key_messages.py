@@ -27,7 +27,7 @@ ASSISTANT: Final = "assistant"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A sentence that stays: in which message, of what kind, in whose words; `quote` may have been cut for room."""
+    """A key sentence: its message, kind and speaker; `quote` may have been cut for room."""
 
     message_id: str
     position: int
@@ -40,7 +40,7 @@ class Key:
 
 
 def found(message: Message) -> list[Key]:
-    """The key sentences of a message, in their order."""
+    """Return the key sentences of a message, in their order."""
     if message.role not in {"user", "assistant"}:
         return []
     by, keys = speaker(message), list[Key]()
@@ -52,14 +52,14 @@ def found(message: Message) -> list[Key]:
 
 
 def speaker(message: Message) -> str:
-    """By what name a message is told: the speaker's, else the user's; an assistant or a tool by its role."""
+    """Return the name to show for a message: the speaker's, else the user's; the role of an assistant or a tool."""
     if message.speaker:
         return message.speaker
     return message.user_id if message.role == "user" else message.role
 
 
 def kind_of(sentence: str, role: str = "user") -> Kind | None:
-    """What kind of key sentence it is, if it is one; an assistant decides and promises, and orders nothing."""
+    """Return the kind of a key sentence, None for any other; an assistant decides and promises, and orders nothing."""
     if role == "user" and _is_task(sentence):
         return "task"
     said = sentences.asserted(sentence)
@@ -74,10 +74,10 @@ def kind_of(sentence: str, role: str = "user") -> Kind | None:
 
 
 def merged(earlier: Sequence[Key], later: Sequence[Key]) -> list[Key]:
-    """Both, in order. Left out is what repeats an earlier one word for word, and what a later one replaces.
+    """Merge both lists in order, without literal repeats of earlier ones and without those that a later one replaces.
 
-    It replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and every word of what it
-    puts aside stands in the other.
+    A sentence replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and the other has
+    every word that it withdraws.
     """
     kept = list(earlier)
     said = {(key.kind, _folded(key.quote)) for key in kept}

@@ -1,8 +1,8 @@
 """Rolling session summaries.
 
-Read – think – write: `session` reads what no summary covers and decides, `Rolled.write` writes it if it still stands.
-The last summary holds what those before it said. What must not be forgotten (`core.summaries.key_messages`) stands in
-it word for word.
+`session` reads the messages that no summary covers and summarises them, `Rolled.write` stores the result
+if nothing has changed since. The latest summary includes the earlier ones. Key messages
+(`core.summaries.key_messages`) are kept in it word for word.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
-from core.errors import Conflict, Later, Never
+from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.inference import prompts
+from core.inference import ask
+from core.inference.ask import Prompt, Refused
 from core.inference.client import Client, OnCall
 from core.language.terms import token_estimate
 from core.screening import output
@@ -33,8 +34,6 @@ from core.types import Json, Message
 
 SUMMARIZED: Final = "session.summarized"
 
-PROMPT: Final = "summary.v1"
-
 READ: Final = 500
 """Messages that are read at once; of a longer backlog the rest follows in further steps."""
 
@@ -47,9 +46,9 @@ KEPT: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What stands for the messages of a session up to a position; `prompt`: of the model that wrote it, None: by rules.
+    """Summary of a session up to a position; `prompt`: of the model that wrote it, None: by rules.
 
-    `content` tells, `key_messages` stand beside it; `token_count` is that of both together, as `text` lays them out.
+    `content`: the narrative, beside the `key_messages`; `token_count`: of both, as `text` renders them.
     """
 
     session_id: str
@@ -68,7 +67,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """From how many messages or tokens that no summary covers a session is summed up."""
+    """Number of messages or tokens without a summary from which a session is summarised."""
 
     messages: int
     tokens: int
@@ -76,9 +75,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a summary is to be made of: the earlier one, the messages that it is to stand for as well, and its keys.
+    """Input of a summary: the earlier one, the messages to add, and the key messages.
 
-    `covered`: the tokens that it will stand for in all. `room`: the tokens that its narrative may have.
+    `room`: the tokens that its narrative may have.
     """
 
     earlier: str
@@ -89,7 +88,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A narrative, by which prompt, and, where a model's words were not taken, why not."""
+    """A narrative, the prompt that it was written by, and, where a model's words were refused, why."""
 
     content: str
     prompt: str | None = None
@@ -101,7 +100,7 @@ Writer = Callable[[Part], Written]
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """A summary that is ready to be written, if nobody was faster and all that was read is still there."""
+    """A summary that is ready to be written, if no other was written meanwhile and all that was read still exists."""
 
     tenant_id: str
     session: Session
@@ -117,7 +116,7 @@ class Rolled:
         return token_estimate(extractive.rendered(self.written.content, self.keys))
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Write it, and say so. Conflict: another summary was written, or a message hidden or erased meanwhile."""
+        """Write it and publish `session.summarized`. Conflict: another was written, or a message hidden or erased."""
         _lock(tx, self.tenant_id, [self.session.id])
         last = tx.execute(_LAST, {"session": self.session.id}).scalar_one()
         span = {"session": self.session.id, "after": self.after, "upto": self.to_position}
@@ -158,14 +157,16 @@ class Narrative(BaseModel):
     summary: Annotated[str, Field(min_length=1, max_length=extractive.TOKENS * 5)]
 
 
+PROMPT: Final = Prompt("summary.v1", Narrative)
+
+
 def plainly(part: Part) -> Written:
-    """Without a model: the sentences that tell most."""
+    """Summarise by rules: the sentences that say most."""
     return Written(extractive.extractive(part.earlier, part.messages, part.keys, part.room))
 
 
 def by_model(client: Client, on_call: OnCall) -> Writer:
-    """Have a model sum it up; where it cannot, or brings in what nobody said, it is done without one."""
-    system = prompts.load(PROMPT)
+    """Summarise by a model; by rules where it fails or brings in what nobody said."""
 
     def write(part: Part) -> Written:
         shown = [
@@ -173,21 +174,22 @@ def by_model(client: Client, on_call: OnCall) -> Writer:
             extractive.rendered("", part.keys),
             extractive.transcript(part.messages, max(80, SHOWN // max(1, len(part.messages)))),
         ]
-        try:
-            answer = client.ask(PROMPT, system, _asked(shown, part.room), Narrative, on_call)
-        except (Later, Never) as error:
-            return Written(plainly(part).content, refused=error.detail)
-        if not extractive.bounded(answer.summary, shown, part.room):
-            return Written(plainly(part).content, refused=_UNBOUNDED)
-        return Written(answer.summary.strip(), PROMPT)
+
+        def is_grounded(answer: Narrative) -> bool:
+            return extractive.bounded(answer.summary, shown, part.room)
+
+        answer = ask.ask(client, on_call, PROMPT, _asked(shown, part.room), is_grounded)
+        if isinstance(answer, Refused):
+            return Written(plainly(part).content, refused=answer.reason)
+        return Written(answer.summary.strip(), PROMPT.name)
 
     return write
 
 
 def session(db: Database, tenant_id: str, session_id: str, limits: Limits, write: Writer = plainly) -> Rolled | None:
-    """The summary that a session is due for; None: it is not. NotFound: nobody ever spoke in it.
+    """Return the summary that a session is due for; None: it is not due. NotFound: there is no such session.
 
-    No transaction is open while a model thinks.
+    No transaction is open while a model answers.
     """
     with db.tenant(tenant_id) as tx:
         stands = sessions.get(tx, session_id)
@@ -212,15 +214,15 @@ def session(db: Database, tenant_id: str, session_id: str, limits: Limits, write
 
 
 def latest(tx: Tx, session_id: str) -> Summary | None:
-    """The summary that stands for the beginning of a session, if there is one."""
+    """Return the latest summary of a session, if there is one."""
     row = tx.execute(_LATEST, {"session": session_id}).one_or_none()
     return _summary(row) if row else None
 
 
 def forget_messages(tx: Tx, tenant_id: str, places: Sequence[tuple[str, str]]) -> int:
-    """Delete what summarises these messages (session, message), so that it is made anew without them; how many.
+    """Delete the summaries of these messages (session, message), so that they are rewritten without them; how many.
 
-    To be called in the transaction that silences, hides or restores them: a summary that is being written is refused.
+    Call it in the transaction that hides or restores them: a summary being written meanwhile is then refused.
     """
     if not places:
         return 0
@@ -230,7 +232,7 @@ def forget_messages(tx: Tx, tenant_id: str, places: Sequence[tuple[str, str]]) -
 
 
 def first_half(read: Sequence[Message], limits: Limits) -> Sequence[Message]:
-    """The messages up to half of what makes the session due; none where it is not, and never the last one."""
+    """Return the first half of what makes the session due; none where it is not due, and never the last message."""
     sizes = [token_estimate(m.content) for m in read]
     due = (len(read) >= limits.messages, sum(sizes) >= limits.tokens)
     if len(read) < 2 or not any(due):  # noqa: PLR2004 - a half of one message is none
@@ -243,7 +245,7 @@ def first_half(read: Sequence[Message], limits: Limits) -> Sequence[Message]:
 
 
 def _asked(shown: Sequence[str], room: int) -> str:
-    """What is put before a model. A token is a Chinese character, or four of the Latin letters that are usual."""
+    """Render the question to a model. A token is one Chinese character, or four Latin letters."""
     titles = ("Earlier summary", "Key messages, kept beside it", "Transcript")
     parts = [f"{title}:\n{one or '(none)'}" for title, one in zip(titles, shown, strict=True)]
     chinese = sum("\u4e00" <= letter <= "\u9fff" for letter in shown[-1]) * 3 > len(shown[-1])
@@ -251,7 +253,7 @@ def _asked(shown: Sequence[str], room: int) -> str:
 
 
 def _lock(tx: Tx, tenant_id: str, session_ids: Sequence[str]) -> None:
-    """Let nobody else write summaries of these sessions until the transaction ends; in one order, against deadlock."""
+    """Lock the summaries of these sessions until the transaction ends; in one order, against deadlock."""
     for session_id in sorted(set(session_ids)):
         tx.execute(_LOCK, {"name": f"summary/{tenant_id}/{session_id}"})
 
@@ -260,10 +262,6 @@ def _summary(row: Any) -> Summary:
     found = [Key(**one) for one in row.key_messages]
     return Summary(row.session_id, row.to_position, row.content, found, row.token_count, row.prompt, row.at)
 
-
-_UNBOUNDED: Final = (
-    "The model's summary was too long, or had a number, name, date or address in it that nobody had said."
-)
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 """Not the session's row: who writes memories holds that one while waiting for a user's lock, and who erases memories

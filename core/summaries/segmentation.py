@@ -60,7 +60,7 @@ READ: Final = 2_000
 
 
 class Boundary(StrEnum):
-    """Why a unit begins where it does."""
+    """Reason why a unit begins where it does."""
 
     START = "start"
     GAP = "gap"
@@ -70,7 +70,7 @@ class Boundary(StrEnum):
 
 
 class Mark(StrEnum):
-    """How a message begins that says so itself when something else begins."""
+    """Kind of opening by which a message itself announces another topic."""
 
     TOPIC = "topic"
     GREETING = "greeting"
@@ -103,7 +103,7 @@ def turn(content: str, at: datetime, *, spoken: bool = True) -> Turn:
 
 
 def mark(content: str) -> Mark | None:
-    """What a message begins with, if that announces something else."""
+    """Return the opening of a message, if it announces another topic."""
     if _TOPIC.match(content):
         return Mark.TOPIC
     return Mark.GREETING if _GREETING.match(content) else None
@@ -145,11 +145,11 @@ class _Run:
 
 
 class _UndecidedError(Exception):
-    """What decides on a place was not said yet."""
+    """The messages that decide on a place have not arrived yet."""
 
 
 def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
-    """Where units begin after the first, as far as it is decided."""
+    """Yield where units begin after the first, as far as it is decided."""
     found = _Unit(run, 0).end()
     while found is not None:
         yield found
@@ -165,7 +165,7 @@ class _Unit:
         self._cohesions: dict[int, tuple[float, float]] = {}
 
     def end(self) -> tuple[int, Boundary] | None:
-        """Where the next unit begins, and why; None: not in what was said so far."""
+        """Return where the next unit begins, and why; None: not in the messages so far."""
         depths: dict[int, float] = {}
         try:
             for place in range(self._start + 1, self._count):
@@ -182,14 +182,14 @@ class _Unit:
         return None
 
     def _is_marked(self, place: int) -> bool:
-        """Whether a message begins another unit by what it says; in a round of greetings only the first does."""
+        """Return whether a message announces another unit; in a round of greetings only the first does."""
         turns, length = self._run.turns, place - self._start
         if turns[place].mark is not Mark.GREETING:
             return turns[place].mark is Mark.TOPIC and length >= FEWEST_MARKED
         return length >= FEWEST and all(one.mark is not Mark.GREETING for one in turns[place - FEWEST + 1 : place])
 
     def _ends(self) -> list[int]:
-        """For each place where that ends which follows it: at the next marker, or with what was said."""
+        """Return, for each place, where the block after it ends: at the next marker, or with the last message."""
         ends = [self._count] * (self._count - self._start)
         for place in range(self._count - 2, self._start - 1, -1):
             at = place - self._start
@@ -197,14 +197,14 @@ class _Unit:
         return ends
 
     def _stop(self, place: int, wanted: int) -> int:
-        """Where that ends which follows a place, if that comes within as many messages as are wanted."""
+        """Return where the block after a place ends, if that is within as many messages as are wanted."""
         stop = self._stops[place - self._start]
         if stop == self._count and not self._run.closed and place + wanted > stop:
             raise _UndecidedError
         return stop
 
     def _depth(self, place: int) -> float:
-        """How deep the valley is in what holds the talk together, 1 where it is cut; 0: it is none, or at an end."""
+        """Return the depth of the valley in cohesion, 1 where it is cut; 0: no valley, or at an end."""
         stop = self._stop(place, max(FEWEST, REACH + 1))
         if stop - place < FEWEST:
             return 0.0
@@ -218,7 +218,7 @@ class _Unit:
         return max(both / DEPTH, words / (WORD_WEIGHT * WORD_DEPTH))
 
     def _cohesion(self, place: int) -> tuple[float, float]:
-        """What was said right before a place and from there on have in common: of their vectors, and of their words."""
+        """Return the similarity of the blocks before and after a place: of their vectors, and of their words."""
         if place not in self._cohesions:
             before = self._block(range(place - 1, self._start - 1, -1))
             after = self._block(range(place, self._stops[place - self._start]))
@@ -248,7 +248,7 @@ class _Unit:
 
 
 def _rise(before: Iterable[float], after: Iterable[float], here: float) -> float:
-    """From a place up to the highest before it and the highest after it, together."""
+    """Return the rise from a place to the highest before it plus the rise to the highest after it."""
     return max(before) + max(after) - 2 * here
 
 

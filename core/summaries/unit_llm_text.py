@@ -32,14 +32,14 @@ KEYWORDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What a model has told of a unit before, which since then has grown behind the position `to`."""
+    """A model's earlier text of a unit, which has grown behind the position `to` since then."""
 
     told: Told
     to: int
 
 
 def tell(messages: Sequence[Message], retold: Sequence[Retold] = (), earlier: Earlier | None = None) -> Told:
-    """What the messages of one unit say; `retold`: slices of it as a model tells them."""
+    """Return the text of one unit; `retold`: slices of it in the words of a model."""
     plain = list(unit_rule_text.screened(messages))
     lines = list(unit_rule_text.lines(plain))
     told = unit_rule_text.tell(plain, lines)
@@ -50,7 +50,7 @@ def tell(messages: Sequence[Message], retold: Sequence[Retold] = (), earlier: Ea
 
 
 def _trusted(one: Retold, told: Told, messages: Sequence[Message]) -> Retold | None:
-    """The same without secrets, and without a subject or summary that says what nobody said; None: all of it does."""
+    """Drop secrets, and a subject or summary that nobody said, from the model's text; None: nothing is left."""
     seen = [screen.screen(" ".join(said.split())) for said in (one.subject, one.summary, one.narrative, *one.keywords)]
     subject, summary, narrative, *keywords = (said.text for said in seen)
     sources = [*(m.content for m in messages), *told.participants, *(fact["text"] for fact in told.facts)]
@@ -68,7 +68,7 @@ def _is_bounded(said: str, sources: Sequence[str]) -> bool:
 
 
 def _with(told: Told, lines: Sequence[Line], kept: Sequence[Retold], earlier: Earlier | None) -> Told:
-    """What the rules tell, with a model's words in the place of those for the same messages."""
+    """Replace the rules' text by the model's for the same messages."""
     before = earlier.told if earlier else None
     narrative = told.narrative
     if earlier is not None:
@@ -96,7 +96,7 @@ def _is_most(one: Retold, lines: Sequence[Line]) -> bool:
 
 
 def _replaced(narrative: str, lines: Sequence[str], words: str) -> str:
-    """A narrative with `words` where the first of `lines` stands, and without the others."""
+    """Put `words` in the place of the first of `lines`, and drop the others."""
     if words in narrative:
         return narrative
     told = narrative.split("\n") if narrative else []

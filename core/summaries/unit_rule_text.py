@@ -47,7 +47,7 @@ FACTS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a unit says; empty where nobody said anything. `prompt`: a model has retold it, or parts of it."""
+    """Text of a unit; empty where nobody said anything. `prompt`: of the model that wrote it, or parts of it."""
 
     subject: str
     summary: str
@@ -69,12 +69,12 @@ class Line:
 
 
 def is_told(message: Message) -> bool:
-    """Whether a message is talk."""
+    """Return whether a message is talk, and not a tool or a system prompt."""
     return message.role in SPOKEN and bool(message.content.strip())
 
 
 def tell(messages: Sequence[Message], lines: Sequence[Line]) -> Told:
-    """What messages say that are `screened`, and retold as `lines`."""
+    """Summarise messages that are `screened`, and rendered as `lines`."""
     names = speakers(messages)
     words = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
     lines = lines or [Line(m.id, m.position, _quoted(m.content, rule_extractor.speaker_of(m))) for m in messages[:1]]
@@ -83,12 +83,12 @@ def tell(messages: Sequence[Message], lines: Sequence[Line]) -> Told:
 
 
 def speakers(messages: Sequence[Message]) -> list[str]:
-    """Who speaks in messages, by name, in the order in which they first do."""
+    """Return the speakers of messages, by name, in order of appearance."""
     return list(dict.fromkeys(rule_extractor.speaker_of(m) or ASSISTANT for m in messages))
 
 
 def screened(messages: Sequence[Message]) -> Iterator[Message]:
-    """The talk, without secrets, and without what would command whoever reads it later."""
+    """Remove secrets, and instructions aimed at whoever reads the text later."""
     for message in messages:
         if is_told(message):
             seen = screen.screen(message.content)
@@ -97,7 +97,7 @@ def screened(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def joined(several: Sequence[str]) -> str:
-    """Sentences behind each other; between Chinese ones stands no space."""
+    """Join sentences; between Chinese ones there is no space."""
     said = ""
     for one in several:
         said += one if not said or said[-1] in _FULL else f" {one}"
@@ -105,7 +105,7 @@ def joined(several: Sequence[str]) -> str:
 
 
 def narrated(told: Sequence[str]) -> str:
-    """What was said, a line for each message."""
+    """Render the narrative, a line for each message."""
     return "\n".join(line for line in told if line)
 
 
@@ -116,7 +116,7 @@ def _subject(words: Sequence[str], messages: Sequence[Message]) -> str:
 
 
 def lines(messages: Sequence[Message]) -> Iterator[Line]:
-    """What each message says that is `screened`; one that says nothing of its own is left out."""
+    """Render each message that is `screened`; one that says nothing of its own is left out."""
     everyone = frozenset(speakers(messages)) - {ASSISTANT}
     for message in messages:
         speaker = rule_extractor.speaker_of(message)
@@ -140,7 +140,7 @@ def _said_by(speaker: str, said: str) -> str:
 
 
 def _stated(said: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
-    """What sentences of a message say is so: dates written out, the speaker in the third person."""
+    """Return the statements in sentences of a message: dates written out, the speaker in the third person."""
     to = next(iter(others)) if len(others) == 1 else None
     for quote in said:
         stated = sentences.asserted(quote)
@@ -186,7 +186,7 @@ def _summary(lines: Sequence[Line], words: Sequence[str]) -> str:
 
 
 def _fitting(lines: Sequence[Line], words: Sequence[str]) -> list[str]:
-    """The lines that there is room for: those that say most of the subject, in their order."""
+    """Select the lines that fit: those that say most about the subject, in their order."""
     wanted = set(_stems(words))
     ranked = sorted(lines, key=lambda one: (-len(wanted & set(_stems([one.text]))), not one.stated, one.position))
     kept: set[str] = set()
@@ -203,7 +203,7 @@ def _stems(words: Sequence[str]) -> list[str]:
 
 
 def _facts(messages: Sequence[Message]) -> list[Json]:
-    """What happened, what is so and what is meant to be, each with its time: when it is, else when it was said."""
+    """Return events, facts and plans, each with its time: when it is, else when it was said."""
     by_id = {m.id: m for m in messages}
     found: dict[str, list[tuple[datetime, str]]] = {m.id: [] for m in messages}
     for candidate in rule_extractor.stated(messages):

@@ -1,8 +1,8 @@
 """Conversation units: read, segment, write.
 
-Read – think – write: `read` what is in no unit yet and the last unit of those who said it, `think` where it is cut and
-what it says, `Planned.write` it. A unit holds what was said to the same people, in a group or to those who are named:
-who was not among them sees nothing of it. The last unit of each such talk grows in place; those before it stand.
+`read` returns the messages without a unit and the open units, `think` cuts and words them, `Planned.write` stores
+the result. A unit holds messages to one audience, a group or the people named; nobody else sees it. The last unit of
+each audience grows in place; earlier ones stay as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core.errors import Conflict
+from core.events.publishing import Author
 from core.extraction.protocol import Retold
 from core.inference.embedders import Embedder
 from core.sessions import sessions
@@ -38,7 +39,7 @@ Audience = tuple[str | None, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A slice of a session on one topic. `boundary`: why it begins; `prompt`: what a model retold it by, if one did."""
+    """A slice of a session on one topic. `boundary`: why it begins; `prompt`: of the model that retold it, if any."""
 
     id: UUID
     session_id: str
@@ -60,7 +61,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Messages to the same people, in order, and the unit that stands for the first of them; `whole`: not cut again."""
+    """Messages to the same people, in order, and the unit that holds the first of them; `whole`: not cut again."""
 
     audience: Audience
     messages: Sequence[Message]
@@ -71,7 +72,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What a session holds that is in no unit yet, each with the open unit that it may belong to; `more`: not all."""
+    """The messages of a session that are in no unit yet, each with the open unit that may take it; `more`: not all."""
 
     session_id: str
     pieces: Sequence[Piece]
@@ -80,7 +81,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A unit as it is to be written: one that stands, or a new one."""
+    """A unit to be written: an existing one, or a new one."""
 
     piece: Piece
     told: Told
@@ -88,14 +89,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What cutting a session comes to, ready to be written if nobody has written or erased anything there meanwhile."""
+    """The units cut from a session, ready to be written if nobody has written or erased anything there meanwhile."""
 
+    tenant_id: str
     session_id: str
     drafts: Sequence[Draft]
     more: bool
 
-    def write(self, tx: Tx, tenant_id: str) -> Json:
-        """Carry it out. Conflict: another worker has cut the session meanwhile, or something was erased there."""
+    def write(self, tx: Tx, _author: Author) -> Json:
+        """Write the units. Conflict: another worker has cut the session meanwhile, or something was erased there."""
         if self.drafts:
             self._hold(tx)
         new = [_values(draft) for draft in self.drafts if draft.piece.stands is None]
@@ -104,12 +106,12 @@ class Planned:
                 values = _values(draft) | {"was": draft.piece.stands.updated_at, "facts": recordset(draft.told.facts)}
                 if tx.execute(_GROW, values).rowcount != 1:
                     raise Conflict("Another worker has cut this session meanwhile.")
-        if new and tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(new)}).rowcount != len(new):
+        if new and tx.execute(_INSERT, {"tenant": self.tenant_id, "rows": recordset(new)}).rowcount != len(new):
             raise Conflict("Another worker has cut this session meanwhile.")
         return {"units": len(new), "grown": len(self.drafts) - len(new)}
 
     def _hold(self, tx: Tx) -> None:
-        """Keep what the drafts tell from being erased until they are there, so that whoever erases it sees them."""
+        """Lock the messages of the drafts against erasure until the units are written: an erasure then finds them."""
         told = {m.position: m for draft in self.drafts for m in draft.piece.messages}
         held = tx.execute(_HOLD, {"session": self.session_id}).one_or_none()
         rows = tx.execute(_HOLD_MESSAGES, {"session": self.session_id, "positions": sorted(told)}).all()
@@ -118,7 +120,7 @@ class Planned:
 
 
 def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold] = ()) -> Talk:
-    """What a session holds that is in no unit yet, and the units that `retold` speaks of. NotFound: no such session."""
+    """Read the messages without a unit, and the units that `retold` covers. NotFound: no such session."""
     stands = sessions.get(tx, session_id)
     fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
     rows = tx.execute(_FRESH, {"session": session_id, "limit": limit}).all()
@@ -137,11 +139,11 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold]
     return Talk(session_id, pieces, bool(rows) and rows[-1].position < stands.message_count)
 
 
-def think(talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()) -> Planned:
-    """Where the talk is cut and what each unit says; `retold`: slices of it as a model tells them.
+def think(tenant_id: str, talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()) -> Planned:
+    """Cut the messages and word each unit; `retold`: slices in the words of a model.
 
-    A slice goes to the unit that it shares most messages with; one that mixes what was said to different people, to
-    none. No transaction may be open. Later or Never: what the embedder says.
+    A slice goes to the unit that it shares most messages with; a slice that mixes audiences goes to none. No
+    transaction may be open. Raises Later or Never from the embedder.
     """
     cut = [unit for piece in talk.pieces for unit in _cut(piece, embedder, timedelta(seconds=gap_seconds))]
     slices = _assigned(cut, retold)
@@ -150,15 +152,15 @@ def think(talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[R
         for place, unit in enumerate(cut)
         if slices[place] or unit.stands is None or unit.stands.to_position != unit.messages[-1].position
     ]
-    return Planned(talk.session_id, drafts, talk.more)
+    return Planned(tenant_id, talk.session_id, drafts, talk.more)
 
 
 def of_session(
     tx: Tx, session_id: str, seen_by: str | None = None, *, before: int | None = None, limit: int = 100
 ) -> list[Unit]:
-    """The units of a session, newest first, below the position `before`; `seen_by`: those that this user heard.
+    """Return the units of a session, newest first, below the position `before`; `seen_by`: those that this user heard.
 
-    Units in which nothing was said (tools at work) are left out. NotFound: there is no such session.
+    Units without talk (only tool messages) are left out. NotFound: there is no such session.
     """
     sessions.get(tx, session_id)
     rows = tx.execute(_OF_SESSION, {"session": session_id, "seen_by": seen_by, "before": before, "limit": limit})
@@ -166,7 +168,7 @@ def of_session(
 
 
 def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
-    """Tell the units anew, by rules, that cover these messages (session and id), which are blank by now: how many."""
+    """Reword, by rules, the units of these messages (session and id), which are blank by now; return how many."""
     values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
     covering = [_unit(row) for row in tx.execute(_COVERING, values)]
     within = _within(tx, [unit.id for unit in covering])
@@ -178,7 +180,7 @@ def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
 
 
 def _within(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Message]]:
-    """The messages of units."""
+    """Read the messages of units."""
     found: defaultdict[UUID, list[Message]] = defaultdict(list)
     for row in tx.execute(_WITHIN, {"ids": list(ids)}) if ids else ():
         found[row.unit_id].append(sessions.message_of(row))
@@ -194,7 +196,7 @@ def _unit(row: Any) -> Unit:
 
 
 def _cut(piece: Piece, embedder: Embedder, gap: timedelta) -> list[Piece]:
-    """A piece of talk, cut; the unit that stands for its beginning stays with the first slice."""
+    """Cut a piece; the unit that holds its beginning keeps the first slice."""
     opened = Boundary(piece.stands.boundary) if piece.stands else Boundary.START
     if piece.whole:
         return [replace(piece, boundary=opened)]
@@ -219,7 +221,7 @@ def _cut(piece: Piece, embedder: Embedder, gap: timedelta) -> list[Piece]:
 
 
 def _assigned(units: Sequence[Piece], retold: Sequence[Retold]) -> Mapping[int, list[Retold]]:
-    """The slices by the unit that each shares most messages with, of two the earlier one."""
+    """Assign each slice to the unit that it shares most messages with, of two the earlier one."""
     places = {m.id: place for place, unit in enumerate(units) for m in unit.messages}
     found: defaultdict[int, list[Retold]] = defaultdict(list)
     for one in retold:
@@ -231,7 +233,7 @@ def _assigned(units: Sequence[Piece], retold: Sequence[Retold]) -> Mapping[int, 
 
 
 def _earlier(unit: Piece) -> Earlier | None:
-    """What a model has told of a unit before, where that is all in it still."""
+    """Return the model's text of an open unit, where all messages that it covers are still in the unit."""
     stands = unit.stands
     if stands is None or stands.prompt is None or stands.to_position > unit.messages[-1].position:
         return None
@@ -258,7 +260,7 @@ _NAMED = "CASE jsonb_typeof({0}.extras -> 'participants') WHEN 'array' THEN {0}.
 
 
 def _heard(message: str) -> str:
-    """SQL for those who heard a message that was not said to a group: whose talk it is, and who else is named."""
+    """Return SQL for the audience of a message outside a group: its user, and who else is named."""
     names = f"SELECT {message}.user_id UNION SELECT jsonb_array_elements_text({_NAMED.format(message)}) ORDER BY 1"
     return f"CASE WHEN {message}.group_id IS NULL THEN ARRAY({names}) ELSE '{{}}' END"
 

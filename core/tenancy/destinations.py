@@ -1,4 +1,4 @@
-"""Where a tenant's rules may send something, and by which secret its receivers know that it comes from there.
+"""Allowed destinations of a tenant's rules, and the secrets that sign what they send.
 
 Settings name what any tenant may use at most; they are in force for the tenant `default` alone. Every other tenant has
 nothing until its admin has chosen, so that none can post to another's receivers by its signature or channels.
@@ -30,15 +30,15 @@ SIGNING: Final = "webhooks"
 """The name of the one secret that signs."""
 
 SIGNING_KEYS: Final = 3
-"""Parts of a signing secret: the new, the old, and one to spare."""
+"""Most keys in a signing secret: the new, the old, and one to spare."""
 
 SIGNING_BYTES: Final = range(24, 65)
-"""Bytes of a key, as Standard Webhooks has it."""
+"""Allowed lengths of a key, bytes, by Standard Webhooks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlets:
-    """What is in force for a tenant: entries of `core.settings.hosts`, names of channels and of secrets, queues."""
+    """Destinations of a tenant: entries of `core.settings.hosts`, names of channels and of secrets, queues."""
 
     hosts: Sequence[str] = ()
     channels: Sequence[str] = ()
@@ -48,9 +48,10 @@ class Outlets:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an admin puts in force; None stays as it is. A channel without an address keeps the one it has.
+    """Destinations that an admin sets; None leaves one as it is.
 
-    `signing`: keys of Standard Webhooks with spaces between, or empty for none.
+    A channel without an address keeps the one it has. `signing`: keys of Standard Webhooks separated by spaces, or
+    empty for none.
     """
 
     hosts: Sequence[str] | None = None
@@ -59,7 +60,7 @@ class Wanted:
 
 
 def of(tx: Tx, settings: Settings, tenant_id: str) -> Outlets:
-    """What is in force for the tenant."""
+    """Return the destinations in force for the tenant."""
     row = tx.execute(_GET).one_or_none()
     own = list(row.hosts) if row is not None else settings.webhook_hosts if tenant_id == DEFAULT else []
     channels = {one.name for one in tenancy_secrets.all_of(tx, "channel")} | _given(settings, tenant_id).keys()
@@ -72,14 +73,14 @@ def of(tx: Tx, settings: Settings, tenant_id: str) -> Outlets:
 
 
 def queues(settings: Settings, tenant_id: str) -> Sequence[str]:
-    """The queues of other services that the operator has given to the tenant."""
+    """Return the queues of other services that the operator has given to the tenant."""
     given = settings.celery_queues
     by_tenant = given if isinstance(given, dict) else {DEFAULT: given}
     return by_tenant.get(tenant_id, [])
 
 
 def channel(tx: Tx, settings: Settings, tenant_id: str, name: str) -> str | None:
-    """The address of a channel; None: the tenant has none of that name, or it leads where nobody may send any more."""
+    """Return the address of a channel; None if there is none of that name, or its host is no longer allowed."""
     own = tenancy_secrets.reveal(tx, partial(vault.opened, settings), tenant_id, "channel", [name])
     if name not in own:
         given = _given(settings, tenant_id).get(name)
@@ -88,7 +89,7 @@ def channel(tx: Tx, settings: Settings, tenant_id: str, name: str) -> str | None
 
 
 def signing(tx: Tx, settings: Settings, tenant_id: str) -> str | None:
-    """The keys that sign what the tenant sends, with spaces between; None: nothing is signed."""
+    """Return the keys that sign the tenant's webhooks, separated by spaces; None: nothing is signed."""
     own = tenancy_secrets.reveal(tx, partial(vault.opened, settings), tenant_id, "signing", [SIGNING])
     if own:
         return own[SIGNING]
@@ -97,7 +98,7 @@ def signing(tx: Tx, settings: Settings, tenant_id: str) -> str | None:
 
 
 def shown(tx: Tx, settings: Settings, tenant_id: str) -> Json:
-    """What is in force, without a word that is secret; `may_use`: what the operator lets hosts be chosen from."""
+    """Return what is in force, without secrets; `may_use`: the hosts that the operator allows."""
     now, row = of(tx, settings, tenant_id), tx.execute(_GET).one_or_none()
     hints = {name: _hint(str(address)) for name, address in _given(settings, tenant_id).items()}
     stored = tenancy_secrets.all_of(tx, "channel")
@@ -120,7 +121,7 @@ def shown(tx: Tx, settings: Settings, tenant_id: str) -> Json:
 
 
 def put(tx: Tx, settings: Settings, tenant_id: str, wanted: Wanted, *, by: str) -> None:
-    """Put in force what is wanted. Invalid: it is malformed, or leads where the settings let nobody send."""
+    """Set destinations. Invalid: one is malformed, or not allowed by the settings."""
     problems = list(_problems(settings, wanted))
     if problems:
         raise Invalid(problems)
@@ -136,7 +137,7 @@ def put(tx: Tx, settings: Settings, tenant_id: str, wanted: Wanted, *, by: str) 
 
 
 def signing_fault(keys: str) -> str | None:
-    """Why keys cannot sign; None: they can."""
+    """Return why keys cannot sign; None if they can."""
     parts = keys.split()
     if not 0 < len(parts) <= SIGNING_KEYS:
         return f"must be 1 to {SIGNING_KEYS} keys with spaces between them"
@@ -179,12 +180,12 @@ def _problems(settings: Settings, wanted: Wanted) -> Iterator[Problem]:
 
 
 def _given(settings: Settings, tenant_id: str) -> Mapping[str, Any]:
-    """The channels that the settings name, for the tenant whose settings they are."""
+    """Return the channels in the settings, which are those of the default tenant."""
     return settings.notify_channels if tenant_id == DEFAULT else {}
 
 
 def _hint(address: str) -> str:
-    """What of a channel's address is no secret: a path such as Slack's is one."""
+    """Return the part of a channel's address that is not secret: a path such as Slack's is one."""
     parts = urlsplit(address)
     return f"{parts.scheme}:{MASK}" if not parts.hostname else f"{parts.scheme}://{parts.hostname}/…"
 

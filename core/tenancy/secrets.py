@@ -1,6 +1,6 @@
-"""The secrets of a tenant, by name: written and used, never shown.
+"""Secrets of a tenant, by name: they can be written and used, and are never shown.
 
-What is stored is encrypted (`core.tenancy.vault`).
+They are stored encrypted (`core.tenancy.vault`).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Kind = Literal["header", "channel", "signing"]
 """What a secret is for: a header of webhooks, the address of a channel, the signing of what is sent."""
 
 SECRETS: Final = 100
-"""Of one kind in one tenant: whoever needs more keeps something else here."""
+"""Most secrets of one kind in one tenant: whoever needs more stores something else here."""
 
 CHARACTERS: Final = 4_096
-"""Of one secret: as much as headers of most servers may have."""
+"""Longest secret, characters: most servers accept no longer header."""
 
 PRINTABLE: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-"""What may stand in a header, without spaces at its ends (RFC 9110 §5.5)."""
+"""Values that a header may have, without spaces at the ends (RFC 9110 §5.5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret as it can be shown. `hint`: what may be known of it, of a channel its scheme and host."""
+    """A secret without its value. `hint`: the part that is not secret, such as a channel's scheme and host."""
 
     name: str
     hint: str | None
@@ -43,7 +43,7 @@ class Secret:
     updated_by: str
 
     def as_json(self) -> Json:
-        """Its name and history; in place of the value, dots."""
+        """Return name and history, with dots in place of the value."""
         return {
             "name": self.name,
             "value": MASK,
@@ -54,12 +54,12 @@ class Secret:
 
 
 def all_of(tx: Tx, kind: Kind) -> list[Secret]:
-    """The secrets of a kind, by name."""
+    """Return the secrets of a kind, by name."""
     return [Secret(*row) for row in tx.execute(_LIST, {"kind": kind})]
 
 
 def get(tx: Tx, kind: Kind, name: str) -> Secret:
-    """One secret as it can be shown; NotFound: there is none of that name."""
+    """Return one secret without its value; NotFound if there is none of that name."""
     found = next((one for one in all_of(tx, kind) if one.name == name), None)
     if found is None:
         raise _unknown(name)
@@ -69,7 +69,7 @@ def get(tx: Tx, kind: Kind, name: str) -> Secret:
 def put(
     tx: Tx, vault: Vault, tenant_id: str, kind: Kind, name: str, value: str, *, by: str, hint: str | None = None
 ) -> Secret:
-    """Store a secret, in place of an earlier one of its name. Invalid: it could not be sent in a header."""
+    """Store a secret, replacing an earlier one of its name. Invalid: it could not be sent in a header."""
     if len(value) > CHARACTERS or not PRINTABLE.fullmatch(value):
         detail = f"must be 1 to {CHARACTERS} printable ASCII characters, without spaces at its ends"
         raise Invalid([Problem("/value", detail)])
@@ -94,9 +94,9 @@ def keep_only(tx: Tx, kind: Kind, names: Collection[str]) -> None:
 
 
 def reveal(tx: Tx, vault: Callable[[], Vault], tenant_id: str, kind: Kind, names: Sequence[str]) -> Mapping[str, str]:
-    """The values of these secrets, to be sent and to be shown nowhere; names that are not there are left out.
+    """Return the values of these secrets by name, to be sent and never shown; unknown names are left out.
 
-    `vault` opens the key, which is looked for only where there is something to open.
+    `vault` loads the key, which is needed only if there is something to decrypt.
     """
     rows = tx.execute(_SEALED, {"kind": kind, "names": list(names)}).all()
     opened = vault() if rows else None
@@ -104,7 +104,7 @@ def reveal(tx: Tx, vault: Callable[[], Vault], tenant_id: str, kind: Kind, names
 
 
 def reseal(tx: Tx, vault: Vault, tenant_id: str) -> int:
-    """Encrypt all secrets of the tenant with the first key; how many. After that the other keys may go."""
+    """Encrypt all secrets of the tenant with the first key, so that the others can be dropped; return how many."""
     rows = tx.execute(_ALL).all()
     for row in rows:
         place = _place(tenant_id, row.kind, row.name)
@@ -114,7 +114,7 @@ def reseal(tx: Tx, vault: Vault, tenant_id: str) -> int:
 
 
 def _place(tenant_id: str, kind: str, name: str) -> str:
-    """No part holds a slash, so no two places are spelt alike."""
+    """Return the place to which a secret is bound. No part contains a slash, so that no two places are equal."""
     return f"{tenant_id}/{kind}/{name}"
 
 

@@ -21,14 +21,14 @@ SCOPES = ("publish", "read", "write", "rules", "raw", "admin")
 """Scopes of keys; `raw` reads secrets that are masked otherwise, and `admin` includes all others."""
 
 DEFAULT = "default"
-"""The tenant of whoever runs the installation; settings of webhooks, channels and queues are its own."""
+"""Tenant of the operator, to which the settings of webhooks, channels and queues apply."""
 
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RESERVED = "rebuild-"
-"""Begins the names of tenants in which memories are made anew (`core.memory.shadow`); nobody has a key to them."""
+"""Prefix of shadow tenants, in which memories are rebuilt (`core.memory.shadow`); nobody has a key to them."""
 
 UNCHANGED = Limits()
-"""The limits of a tenant for whom neither the installation nor the operator has set others."""
+"""Limits of a tenant for which neither the installation nor the operator has set others."""
 
 KEY_ID = re.compile(r"[0-9a-f]{32}")
 SECRET_BYTES = 32
@@ -36,7 +36,7 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking: the tenant that the key belongs to, the key, its scopes, and the limits of the tenant."""
+    """Caller of a request: tenant, key, scopes, and the tenant's limits."""
 
     tenant_id: str
     key_id: str
@@ -49,7 +49,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key as it can be shown later: never with its secret."""
+    """A key as it can be shown later, without its secret."""
 
     id: str
     tenant_id: str
@@ -60,7 +60,7 @@ class Key:
 
 
 def ensure(tx: Tx, tenant_id: str) -> bool:
-    """Create the tenant unless it is there. True: it is new, and wants its default rules."""
+    """Create the tenant unless it exists; return True if it is new and needs its default rules."""
     if tenant_id.startswith(RESERVED):
         raise Invalid([Problem("/tenant", f"begins with {RESERVED!r}, as only memories being rebuilt do")])
     if not TENANT_NAME.fullmatch(tenant_id):
@@ -70,26 +70,26 @@ def ensure(tx: Tx, tenant_id: str) -> bool:
 
 
 def names(tx: Tx) -> list[str]:
-    """All tenants, for the role that sees them all, without those in which memories are being rebuilt."""
+    """Return all tenants, for the role that sees them all, without shadow tenants."""
     named = text("SELECT id FROM tenants WHERE NOT starts_with(id, :reserved) ORDER BY id")
     return list(tx.execute(named, {"reserved": RESERVED}).scalars())
 
 
 def allows_high_risk(tx: Tx, tenant_id: str) -> bool:
-    """Whether rules of high risk may run in the tenant without anyone's approval."""
+    """Return whether rules of high risk may run in the tenant without approval."""
     select = text("SELECT allows_high_risk FROM tenants WHERE id = :id")
     return bool(tx.execute(select, {"id": tenant_id}).scalar_one_or_none())
 
 
 def allow_high_risk(tx: Tx, tenant_id: str, *, allowed: bool) -> None:
-    """Let rules of high risk run in the tenant without anyone's approval, or no longer."""
+    """Allow or forbid rules of high risk to run in the tenant without approval."""
     update = text("UPDATE tenants SET allows_high_risk = :allowed WHERE id = :id")
     if tx.execute(update, {"id": tenant_id, "allowed": allowed}).rowcount == 0:
         raise NotFound(f"There is no tenant {tenant_id!r}; `imprint keys create` makes one.")
 
 
 def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None = None) -> tuple[str, str]:
-    """A new key: its id, and the whole key, which is shown this once and stored only as a hash."""
+    """Create a key; return its id and the whole key, which is shown once and stored as a hash only."""
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
         raise Invalid([Problem("/scopes", f"unknown or empty: {unknown}; choose from {', '.join(SCOPES)}")])
@@ -111,7 +111,7 @@ def keys(tx: Tx) -> list[Key]:
 
 
 def revoke_key(tx: Tx, key_id: str) -> None:
-    """From now on nobody comes in with it. Revoking twice changes nothing."""
+    """Revoke a key; doing so twice changes nothing."""
     update = text("UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = :id")
     if tx.execute(update, {"id": key_id}).rowcount == 0:
         raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` shows them.")

@@ -20,22 +20,22 @@ KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 
 KEY_FILE: Final = "secrets.key"
-"""In the home, where the settings give no key: one in base64, for its owner's eyes alone."""
+"""File in the home for a key in base64, readable by its owner alone; used if the settings give none."""
 
 
 class Vault:
-    """Seals and opens secrets. The first key seals; all open, so that one can take another's place."""
+    """Encrypts and decrypts secrets. The first key encrypts, all decrypt, so that keys can rotate."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._ciphers = [AESGCM(key) for key in keys]
 
     def seal(self, secret: str, place: str) -> bytes:
-        """The secret encrypted. `place`: where it belongs; sealed for one place it cannot be opened for another."""
+        """Encrypt a secret for a place; it cannot be decrypted for another one."""
         nonce = os.urandom(NONCE_BYTES)
         return nonce + self._ciphers[0].encrypt(nonce, secret.encode(), place.encode())
 
     def open(self, sealed: bytes, place: str) -> str:
-        """What was sealed for this place. Misconfigured: none of the keys opens it."""
+        """Decrypt what was encrypted for this place. Misconfigured: none of the keys fits."""
         nonce, encrypted = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
         for cipher in self._ciphers:
             try:
@@ -49,9 +49,9 @@ class Vault:
 
 
 def opened(settings: Settings) -> Vault:
-    """The vault with the keys that the settings give, else with that of the home, made there if there is none yet.
+    """Return the vault with the keys from the settings, else with that of the home, created if missing.
 
-    Misconfigured: one is no key, or none can be made.
+    Misconfigured: a key is malformed, or none can be created.
     """
     if settings.secrets_key is not None:
         return Vault([_key(one, "IMPRINT_SECRETS_KEY") for one in settings.secrets_key.get_secret_value().split()])

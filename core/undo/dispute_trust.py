@@ -1,18 +1,18 @@
 """Trust after an undone dispute.
 
-A dispute of what is disputed already changes nothing in it, so the versions of one change do not tell what trust it
-must go back to: the contradictions that stand do.
+Disputing a memory that is disputed already leaves its trust unchanged, so the versions of one change do not tell which
+trust to revert to: the remaining contradictions do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
+from core.memory.rows import MemoryRow
 from core.storage.db import Tx
 from core.types import Json, Relation, Trust
 from core.undo.provenance import Grounds
@@ -23,14 +23,14 @@ OPEN = frozenset({Trust.CANDIDATE.value, Trust.CONFIRMED.value})
 
 @dataclass(frozen=True, slots=True)
 class Contradictions:
-    """Memories that something else contradicts still, and the trust of those whose dispute has come to its end."""
+    """Memories that another one still contradicts, and the earlier trust of those whose dispute has ended."""
 
     standing: frozenset[UUID]
     settled: Mapping[UUID, str]
 
 
 def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
-    """The contradictions of these memories, apart from those that the changes of a chain have made."""
+    """Read the contradictions of these memories, except those made by the changes of `chain`."""
     values = {"ids": list(ids), "chain": list(chain)}
     rows = tx.execute(_CONTRADICTED, values).all()
     standing = frozenset(row.id for row in rows if row.others)
@@ -38,8 +38,11 @@ def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
     return Contradictions(standing, {row.memory_id: row.trust for row in tx.execute(_BEFORE, {"ids": ended})})
 
 
-def trusted(row: Any, fields: Json, known: Contradictions, given: Grounds) -> Json:
-    """The fields that go back, with the trust that the contradictions leave; `given`: what comes back with an undo."""
+def trusted(row: MemoryRow, fields: Json, known: Contradictions, given: Grounds) -> Json:
+    """Return the reverted fields with the trust that remaining contradictions leave.
+
+    `given`: relations restored by the undo.
+    """
     comes_back = any(
         one["relation"] == Relation.CONTRADICTS and str(row.id) in (one["from_id"], one["to_id"])
         for one in given.relations
@@ -69,4 +72,4 @@ _BEFORE = text("""
     ) AS last
     JOIN verdicts d ON d.id = last.change_id AND d.kind = 'contradict' AND d.undone_by IS NOT NULL
 """)
-"""The trust of each before it was disputed last, if the dispute that did so is undone."""
+"""Trust of each memory before its last dispute, if that dispute has been undone."""

@@ -11,13 +11,14 @@ from uuid import UUID
 
 from core.errors import Conflict
 from core.memory import updates
+from core.memory.rows import MemoryRow
 from core.types import Json, Status, Trust
 
 FIELDS = tuple(sorted(updates.EDITABLE))
-"""What a memory says; all other columns follow from these, or from use."""
+"""Columns of a memory's own; all others are computed from these, or from its use."""
 
 FIRM = ("content", "status", "attribute", "value")
-"""Fields that are not turned back under someone who has changed them again; of all others the later word holds."""
+"""Fields that are not reverted if someone has changed them again; for all others the later value stays."""
 
 TIMES = frozenset({"occurred_at", "valid_from", "valid_to", "expires_at"})
 
@@ -41,20 +42,21 @@ class _Turn:
 
 
 def created(steps: Sequence[Step], change_id: UUID) -> bool:
-    """Whether a change made the memory whose versions these are."""
+    """Return whether the change created the memory with these versions."""
     return bool(steps) and steps[0].version == 1 and steps[0].change_id == change_id
 
 
 def said_something(steps: Sequence[Step], change_id: UUID) -> bool:
-    """Whether a change has set any field to something else."""
+    """Return whether the change has set any field to another value."""
     return any(_turn(steps, name, change_id) for name in FIELDS)
 
 
-def fields(row: Any, steps: Sequence[Step], change_id: UUID) -> Json:
-    """The fields of a row that go back when a change is undone, with what they go back to.
+def fields(row: MemoryRow, steps: Sequence[Step], change_id: UUID) -> Json:
+    """Return the fields that undoing a change reverts, with their values.
 
-    `steps`: its versions from the one before the change on, oldest first. Conflict: what the change made of it was
-    changed again, or its history does not reach back so far.
+    `steps`: the versions from the one before the change on, oldest first.
+
+    Conflict: what the change set was changed again, or the history does not reach back far enough.
     """
     if created(steps, change_id):
         _refuse_changed(row, steps, change_id)
@@ -73,8 +75,8 @@ def fields(row: Any, steps: Sequence[Step], change_id: UUID) -> Json:
     return back
 
 
-def _refuse_changed(row: Any, steps: Sequence[Step], change_id: UUID) -> None:
-    """A memory that a change made goes as it was made, not with what others have made of it since."""
+def _refuse_changed(row: MemoryRow, steps: Sequence[Step], change_id: UUID) -> None:
+    """Refuse to undo the creation of a memory that was changed since."""
     made = next(step for step in reversed(steps) if step.change_id == change_id)
     for name in FIRM:
         if getattr(row, name) != _value(made, name):
@@ -82,7 +84,10 @@ def _refuse_changed(row: Any, steps: Sequence[Step], change_id: UUID) -> None:
 
 
 def _turn(steps: Sequence[Step], name: str, change_id: UUID) -> _Turn | None:
-    """What a change has made of a field; None: nothing. What another did in between is where it began."""
+    """Return a field before and after a change; None if it did not change.
+
+    Changes by others in between count as before.
+    """
     turn, mine = None, False
     for earlier, later in pairwise(steps):
         before, after = _value(earlier, name), _value(later, name)
@@ -99,8 +104,8 @@ def _value(step: Step, name: str) -> Any:
     return datetime.fromisoformat(value) if value and name in TIMES else value
 
 
-def _overtaken(row: Any, steps: Sequence[Step], name: str) -> Conflict:
-    """The refusal that names the later change."""
+def _overtaken(row: MemoryRow, steps: Sequence[Step], name: str) -> Conflict:
+    """Return the conflict, with the later change in its message."""
     touching = [later for earlier, later in pairwise(steps) if _value(earlier, name) != _value(later, name)]
     later = (touching or steps)[-1]
     return Conflict(

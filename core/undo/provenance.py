@@ -21,11 +21,11 @@ class Grounds:
 
     @classmethod
     def of(cls, snapshots: Iterable[Json], name: str) -> Grounds:
-        """What versions of a memory have kept under a name."""
+        """Collect what versions of a memory have stored under a name."""
         return together(cls(**kept) for snapshot in snapshots if (kept := snapshot.get(name)))
 
     def of_memory(self, memory_id: UUID) -> Json:
-        """Those of one memory, for its version; a relation belongs to the memory that it starts from."""
+        """Return the rows of one memory as JSON; a relation belongs to the memory that it starts from."""
         kept = {
             "evidence": [one for one in self.evidence if one["memory_id"] == str(memory_id)],
             "relations": [one for one in self.relations if one["from_id"] == str(memory_id)],
@@ -36,21 +36,21 @@ class Grounds:
         return bool(self.evidence or self.relations)
 
     def ends(self) -> set[UUID]:
-        """The memories that are related by these."""
+        """Return the ids of memories at either end of these relations."""
         return {UUID(one[end]) for one in self.relations for end in ("from_id", "to_id")}
 
 
 def together(several: Iterable[Grounds]) -> Grounds:
-    """All of them in one."""
+    """Merge several into one."""
     kept = list(several)
     return Grounds([e for one in kept for e in one.evidence], [r for one in kept for r in one.relations])
 
 
 def withdraw(tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequence[UUID], returned: Grounds) -> Grounds:
-    """Take away what the first change of the chain has given to memories, and what it `returned`; what went.
+    """Remove what the first change of the chain gave to memories, and what it `returned`; return what was removed.
 
-    Evidence of the `resting` memories only, for one that the change made keeps what it was made from. What a verdict
-    that still stands cites too is left, as that one's.
+    Evidence only of the `resting` memories: one that the change created keeps its evidence. Rows that another valid
+    verdict cites as well stay, as that verdict's.
     """
     values = {
         "change": chain[0],
@@ -66,7 +66,7 @@ def withdraw(tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequen
 
 
 def give_back(tx: Tx, tenant_id: str, withdrawn: Grounds) -> Grounds:
-    """Write rows again that were taken away; those that were not there meanwhile."""
+    """Re-insert withdrawn rows; return those that did not exist in the meantime."""
     evidence = {"tenant": tenant_id, "rows": recordset(withdrawn.evidence)}
     relations = {"tenant": tenant_id, "rows": recordset(withdrawn.relations)}
     return Grounds(
@@ -91,7 +91,7 @@ _CITES = """
              JOIN evidence o ON o.memory_id = r.to_id AND o.session_id = e.session_id AND o.message_id = e.message_id
              WHERE r.from_id = e.memory_id AND r.relation = 'derived_from' AND r.change_id = v.id))
 """
-"""A verdict that still stands rests on a row too: what was said then, or a memory that was merged in, cites it."""
+"""Condition that another valid verdict cites a row: its candidate, or a memory merged in."""
 
 _UNCITE = text(f"""
     DELETE FROM evidence e WHERE {_GIVEN} AND NOT EXISTS (SELECT FROM verdicts v WHERE {_CITES})
@@ -110,7 +110,7 @@ _UNLINK = text("""
         FROM json_to_recordset(cast(:relations AS json)) AS r (from_id uuid, relation text, to_id uuid))
     RETURNING to_jsonb(l) - 'tenant_id' AS kept
 """)
-"""Each relation starts from a memory that its change has touched."""
+"""Every relation starts from a memory that its change has touched."""
 
 _CITE_AGAIN = text("""
     INSERT INTO evidence AS e (tenant_id, memory_id, session_id, message_id, event_id, quote, at, change_id)

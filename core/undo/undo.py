@@ -1,6 +1,6 @@
 """Undoes a change.
 
-An undo is a change like others: it leaves versions, has an id of its own, and can be undone.
+An undo is a change itself: it writes versions, has an id of its own, and can be undone.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -24,8 +23,7 @@ from core.events.publishing import Author
 from core.inference.embedders import Embedder
 from core.memory import announcements, memories, retention, updates, verdicts, versions, writer
 from core.memory.changes import Add, Owner, Vector
-from core.memory.identity import statement_key
-from core.storage import tables
+from core.memory.rows import MemoryRow
 from core.storage.db import Database, Tx
 from core.types import Candidate, Json, Status, Trust
 from core.undo import dispute_trust, field_reversal, provenance
@@ -36,19 +34,19 @@ KEEPABLE = frozenset({"confirm", "merge"})
 """Verdicts that took a statement in, which can be kept as a memory of its own when they are undone."""
 
 WORDED = frozenset({"content", "occurred_at"})
-"""Fields that the search index holds."""
+"""Fields stored in the search index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What becomes of one memory: the version it was read at, and the fields that go back.
+    """Effect on one memory: the row that was read, and the fields to revert.
 
-    `created`: the change had made it. `overtaken`: it had set fields, and others have set all of them since.
-    `words`: what the index must hold anew; None: it holds it.
-    `withdrawn` and `returned`: what an undo had taken from it and given back to it, where that is what is undone.
+    `created`: the change had created it. `overtaken`: the change had set fields, and others have set all of them since.
+    `words`: text to index again, or None. `withdrawn` and `returned`: rows that the undone undo had removed and
+    restored.
     """
 
-    row: Any
+    row: MemoryRow
     fields: Json
     created: bool
     overtaken: bool
@@ -59,10 +57,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What undoing a change takes, read from the database; nothing is written yet.
+    """Everything an undo will write, read from the database.
 
-    `chain`: the change and, where that is an undo itself, what it has undone, back to the first.
-    `keeper`: the memory that took another statement in, where that is undone. `kept`: what becomes a memory of its own.
+    `chain`: the change and, if it is an undo itself, what it has undone, back to the first. `keeper`: the memory that
+    had absorbed another statement, if that is undone. `kept`: a statement that becomes a memory of its own.
     """
 
     tenant_id: str
@@ -76,13 +74,13 @@ class Plan:
 
     @property
     def texts(self) -> list[str]:
-        """What has to be embedded for `write`, in the order in which it expects the vectors."""
+        """Texts to embed for `write`, in the order in which it expects the vectors."""
         return [*(m.words for m in self.moves if m.words is not None), *([self.kept.content] if self.kept else [])]
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What an undo did: its own change, and the memories it touched."""
+    """Result of an undo: its own change, and the memories it touched."""
 
     change_id: UUID
     undoes: UUID
@@ -99,7 +97,7 @@ def carry_out(
     reason: str = "",
     keep: bool = False,
 ) -> Undone:
-    """Undo a change: `plan`, embed, `write`, with no transaction open between."""
+    """Undo a change: plan, embed, write; no transaction is open while embedding."""
     planned = plan(db, tenant_id, change_id, keep=keep)
     vectors = embedder.embed(planned.texts) if planned.texts else np.empty((0, 0), dtype=np.float32)
     with db.tenant(tenant_id) as tx:
@@ -107,10 +105,10 @@ def carry_out(
 
 
 def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -> Plan:
-    """What undoing a change takes.
+    """Plan the undo of a change. `keep`: what a confirmation or merge absorbed becomes a memory of its own.
 
-    `keep`: what a confirmation or merge took in is kept as a memory of its own. NotFound: there is no such change.
-    Conflict: it was undone already, or changed again. Invalid: nothing can be kept of it.
+    NotFound: there is no such change. Conflict: it was undone already, or changed again. Invalid: it has nothing to
+    keep.
     """
     with db.tenant(tenant_id) as tx:
         verdict = verdicts.find_one(tx, change_id)
@@ -135,17 +133,20 @@ def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -
 
 
 def write(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reason: str = "") -> Undone:
-    """Carry a plan out; `vectors`: of its texts. Conflict: a memory was changed meanwhile, or its place is taken."""
+    """Carry out a plan with the vectors of its texts.
+
+    Conflict: a memory was changed in the meantime, or its place is taken.
+    """
     change_id, said = uuid7(), f"Undo of {plan.word}: {reason}" if reason else f"Undo of {plan.word}."
     for user in sorted({plan.owner.user_id, *(m.row.user_id or "" for m in plan.moves)}):
         writer.lock(tx, plan.tenant_id, user)
     verdicts.mark_undone(tx, plan.chain, change_id)
-    rows = [_written(tx, move) for move in plan.moves]
+    rows = [_revert_fields(tx, move) for move in plan.moves]
     taken, given = _grounds(tx, plan)
     if not (taken or given or plan.kept or any(m.fields for m in plan.moves)) and any(m.overtaken for m in plan.moves):
         raise Conflict("All that this change did has been changed again since; nothing of it is left to undo.")
     updates.refuse_taken(tx, [r.id for r, m in zip(rows, plan.moves, strict=True) if _claims(r, m)])
-    steps = [versions.Step(_shown(row, taken, given), "undo", said, change_id) for row in rows]
+    steps = [versions.Step(row, "undo", said, change_id, _restorable(row.id, taken, given)) for row in rows]
     versions.record(tx, steps, author)
     _index(tx, plan, rows, vectors)
     retention.plan(tx, plan.tenant_id, {*(row.id for row in rows), *taken.ends(), *given.ends()})
@@ -157,7 +158,7 @@ def write(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
 
 
 def last_of(tx: Tx, memory_id: UUID, version: int | None = None) -> UUID:
-    """The latest change of a memory that stands, passing over undos; or that which made a version.
+    """Return the latest change of a memory that has not been undone, or the one that made a version.
 
     Conflict: there is none. Invalid: the memory has no such version.
     """
@@ -176,7 +177,7 @@ def last_of(tx: Tx, memory_id: UUID, version: int | None = None) -> UUID:
 
 
 def _steps(tx: Tx, change_id: UUID) -> dict[UUID, list[Step]]:
-    """For each memory that a change has written a version of, its versions from the one before on."""
+    """Return the versions of each memory that a change has touched, from the one before it on."""
     found: defaultdict[UUID, list[Step]] = defaultdict(list)
     for row in tx.execute(_STEPS, {"id": change_id}):
         found[row.memory_id].append(Step(row.version, row.change, row.change_id, row.snapshot))
@@ -199,14 +200,14 @@ def _refuse_undone(tx: Tx, change_id: UUID, verdict: Any, ids: Sequence[UUID]) -
         raise Conflict(f"This was undone already, by change {by}. Undo that to have it back.")
 
 
-def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
+def _rows(tx: Tx, ids: Sequence[UUID]) -> list[MemoryRow]:
     found = memories.of_ids(tx, ids)
     if len(found) < len(ids) or any(row.status == Status.ERASED for row in found.values()):
         raise Conflict("A memory that this change touched has been erased since; what is erased does not come back.")
     return [found[one] for one in ids]
 
 
-def _move(row: Any, steps: Sequence[Step], change_id: UUID, indexed: set[str]) -> Move:
+def _move(row: MemoryRow, steps: Sequence[Step], change_id: UUID, indexed: set[str]) -> Move:
     fields = field_reversal.fields(row, steps, change_id)
     comes_back = fields.get("status") == Status.ACTIVE
     expires = fields.get("expires_at", row.expires_at)
@@ -240,13 +241,13 @@ def _chain(tx: Tx, change_id: UUID, verdict: Any) -> list[UUID]:
 
 
 def _word(verdict: Any, steps: Mapping[UUID, Sequence[Step]], change_id: UUID) -> str:
-    """What is undone, for the reason of the undo."""
+    """Name what is undone, for the reason of the undo."""
     made = (step.change for several in steps.values() for step in several if step.change_id == change_id)
     return str(verdict.kind) if verdict else next(made, "link")
 
 
 def _kept(verdict: Any, *, keep: bool) -> Candidate | None:
-    """What becomes a memory of its own because someone says so."""
+    """Return the candidate to keep as a memory of its own, or None."""
     kind = verdict.kind if verdict else None
     if keep and kind not in KEEPABLE:
         raise Invalid([Problem("/keep", "Only what a confirmation or a merge took in can be kept.")])
@@ -260,26 +261,16 @@ def _kept(verdict: Any, *, keep: bool) -> Candidate | None:
     return replace(candidate, trust=Trust.CONFIRMED)
 
 
-def _written(tx: Tx, move: Move) -> Any:
-    """The memory's row with what goes back. Conflict: it is not as it was read."""
-    now, table, old = memories.now(), tables.memories, move.row
-    values: Json = {**move.fields, "version": old.version + 1, "updated_at": now}
-    if {"subject", "content"} & move.fields.keys():
-        words = [str(move.fields.get(name, getattr(old, name))) for name in ("subject", "content")]
-        values["statement_key"] = statement_key(*words)
-    if move.fields.get("status", old.status) != Status.ACTIVE:
-        values["fade_at"] = None
-    elif "status" in move.fields:
-        values["last_used_at"] = now  # Else it would have faded already, and go at the next sweep.
-    as_read = (table.c.id == old.id) & (table.c.version == old.version)
-    row = tx.execute(table.update().where(as_read).values(**values).returning(*table.c)).one_or_none()
-    if row is None:
-        raise Conflict(f"Memory {old.id} has been changed meanwhile. Try again.")
-    return row
+def _revert_fields(tx: Tx, move: Move) -> MemoryRow:
+    """Revert fields; return the new row. Conflict: the memory is no longer as it was read."""
+    fields = dict(move.fields)
+    if fields.get("status") == Status.ACTIVE:
+        fields["last_used_at"] = memories.now()  # Otherwise it would have faded already, and go with the next sweep.
+    return updates.write_fields(tx, move.row, fields)
 
 
 def _grounds(tx: Tx, plan: Plan) -> tuple[Grounds, Grounds]:
-    """Take the evidence and relations that the change gave, give back what it took; what that was."""
+    """Withdraw evidence and relations that the change had added, and restore what it had removed; return both."""
     ids = [m.row.id for m in plan.moves]
     resting = [m.row.id for m in plan.moves if not m.created]
     returned = provenance.together(m.returned for m in plan.moves)
@@ -288,18 +279,18 @@ def _grounds(tx: Tx, plan: Plan) -> tuple[Grounds, Grounds]:
     return taken, provenance.give_back(tx, plan.tenant_id, withdrawn)
 
 
-def _claims(row: Any, move: Move) -> bool:
-    """Whether a memory comes to say what another may have come to say meanwhile."""
+def _claims(row: MemoryRow, move: Move) -> bool:
+    """Return whether the undo changes what an active memory says, so that it may collide with another."""
     return row.status == Status.ACTIVE and bool(updates.CLAIMING & move.fields.keys())
 
 
-def _shown(row: Any, taken: Grounds, given: Grounds) -> Any:
-    """The row for its version, with what an undo of this undo will need."""
-    extra = {"withdrawn": taken.of_memory(row.id), "returned": given.of_memory(row.id)}
-    return SimpleNamespace(_mapping={**row._mapping, **{name: one for name, one in extra.items() if one}})
+def _restorable(memory_id: UUID, taken: Grounds, given: Grounds) -> Json:
+    """Evidence and relations of a memory that an undo of this undo will need."""
+    extra = {"withdrawn": taken.of_memory(memory_id), "returned": given.of_memory(memory_id)}
+    return {name: one for name, one in extra.items() if one}
 
 
-def _index(tx: Tx, plan: Plan, rows: Sequence[Any], vectors: NDArray[np.float32]) -> None:
+def _index(tx: Tx, plan: Plan, rows: Sequence[MemoryRow], vectors: NDArray[np.float32]) -> None:
     made = iter(vectors)
     for row, move in zip(rows, plan.moves, strict=True):
         if move.words is not None:
@@ -307,7 +298,7 @@ def _index(tx: Tx, plan: Plan, rows: Sequence[Any], vectors: NDArray[np.float32]
 
 
 def _keep(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reason: str, change_id: UUID) -> list[UUID]:
-    """Add what is to be a memory of its own. Conflict: one that says the same, or fills its slot, stands."""
+    """Add the kept candidate. Conflict: another active memory says the same, or fills its slot."""
     if plan.kept is None:
         return []
     vector: Vector = vectors[-1]
@@ -319,7 +310,7 @@ def _keep(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
     return [add.id]
 
 
-def _said(row: Any, move: Move, reason: str) -> Emission:
+def _said(row: MemoryRow, move: Move, reason: str) -> Emission:
     now_active, was_active = row.status == Status.ACTIVE, move.row.status == Status.ACTIVE
     if now_active and not was_active:
         return announcements.about(row.id, "memory.restored", announcements.changed(row, reason, new=row))
@@ -330,7 +321,7 @@ def _said(row: Any, move: Move, reason: str) -> Emission:
 
 
 def _verdict(plan: Plan, undone: Undone, reason: str) -> Json:
-    """The undo itself among the verdicts. `apart`: memories that the sweep shall not take for one with the first."""
+    """Describe the undo as a verdict. `apart`: memories that the deduplication sweep must not merge with the first."""
     first = plan.keeper or undone.memory_ids[0]
     others = [one for one in undone.memory_ids if one != first]
     apart = [str(one) for one in others] if plan.keeper else []

@@ -284,13 +284,13 @@ class Backtest:
             "samples": samples,
             "displaces": self._displaced.as_json(),
             "releases": self._released.as_json(),
-            "compared": self._compared(),
+            "compared": self._comparison_json(),
             "estimate": costs,
             "not_simulated": ["concurrency"] if rule.flow.concurrency else [],
             "took_ms": round(1000 * (time.perf_counter() - self._began)),
         }
 
-    def _compared(self) -> Json | None:
+    def _comparison_json(self) -> Json | None:
         if self._old is None:
             return None
         return {
@@ -302,7 +302,7 @@ class Backtest:
 
 
 def _in_force(tx: Tx) -> list[Numbered]:
-    """The rules in force that this version of the service can read; the others are not in force in its routers."""
+    """Return the rules in force that this version of the service can read; its routers ignore the others, too."""
     found = []
     for stored in store.in_force(tx):
         with suppress(Invalid):
@@ -315,7 +315,7 @@ def _is_shadow(rule: Rule) -> bool:
 
 
 def _with_a_say(in_force: Sequence[Numbered], draft: Rule, old: Numbered | None) -> list[Numbered]:
-    """The other rules that the draft, or what it replaces, may hold back, or that may hold it back."""
+    """Return the other rules that may hold back the draft or its predecessor, or be held back by them."""
     mine = [draft] if old is None else [draft, old[0]]
     others = [numbered for numbered in in_force if numbered[0].name != draft.name]
     if any(_may_hold_back(rule) for rule in mine):

@@ -73,11 +73,11 @@ class Stretch:
 
     def pages(self) -> Iterator[list[Met]]:
         """All of it a page at a time, in the order in which the rules meet it: that of the log."""
-        merged = self._merged()
+        merged = self._merge()
         while page := list(islice(merged, PAGE)):
             yield page
 
-    def _merged(self) -> Iterator[Met]:
+    def _merge(self) -> Iterator[Met]:
         """A due time comes before the first event that is not earlier; late events do not set the clock back."""
         ticks, on_log = self._ticks(), [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
         tick, clock = next(ticks, None), self.since
@@ -105,15 +105,15 @@ class Stretch:
             after = rows[-1].seq
 
     def _ticks(self) -> Iterator[Met]:
-        """The due times as events; their places lie before the log, so that they are nobody else's."""
+        """Yield the due times as events; their seqs lie before the log, so that no other event has them."""
         seqs = count(FIRST_TICK)
         for tick in self.ticks:
-            scheduled = self._scheduled(tick.sides[0])
+            scheduled = self._schedule_of(tick.sides[0])
             users: Iterable[str | None] = _users(self.db, self.tenant_id) if tick.for_users else (None,)
             for user in users:
                 yield _tick(next(seqs), scheduled, tick.due, user), tick.sides
 
-    def _scheduled(self, side: Side) -> Scheduled:
+    def _schedule_of(self, side: Side) -> Scheduled:
         rule, version = self.rules[side]
         if rule.schedule is None:
             raise ValueError(side)
@@ -123,7 +123,7 @@ class Stretch:
 def opened(
     db: Database, tenant_id: str, since: datetime | None, until: datetime, rules: Mapping[Side, Numbered]
 ) -> Stretch:
-    """The stretch up to a moment, without `since` from the tenant's first event on. Invalid: there is no such."""
+    """Return the window up to `until`, without `since` from the tenant's first event on. Invalid: it is empty."""
     if since is not None and since >= until:
         raise Invalid([Problem("/to", f"must come after `from`, which is {since.isoformat()}")])
     with reading(db, tenant_id) as tx:
@@ -162,7 +162,7 @@ def _patterns(rule: Rule) -> Collection[str]:
 
 
 def _time_table(rules: Mapping[Side, Numbered], since: datetime, until: datetime) -> list[Tick]:
-    """The due times of the sides that have a schedule; one that both have is one."""
+    """Merge the due times of the sides that have a schedule; a time that both have counts once."""
     found = sorted(
         (due, rule.schedule.for_each == "user", side)
         for side, (rule, _) in rules.items()
@@ -208,7 +208,7 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
 
 
 def _tick(seq: int, scheduled: Scheduled, due: datetime, user_id: str | None) -> Event:
-    """The event that the clock would fire."""
+    """Return the event that the clock would emit."""
     told = schedules.tick(scheduled, due, user_id)
     return Event(
         seq=seq,

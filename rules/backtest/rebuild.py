@@ -16,9 +16,10 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.agents import EXTRACTORS, KEEPER
 from core.consolidation import dedup_sweep, pipeline
 from core.consolidation.pipeline import Gateway
-from core.errors import Conflict, Never
+from core.errors import Conflict, Invalid, Never
 from core.events.publishing import Author
 from core.extraction import requests
 from core.extraction import session as extraction
@@ -32,7 +33,8 @@ from core.storage.db import Database, Tx
 from core.types import Json, Message
 from rules.backtest import replay
 from rules.backtest.replay import Reading, Stated
-from rules.document.schema import Rule
+from rules.document.schema import Rule, parse
+from rules.document.targets import TARGETS
 from rules.engine.similarity import Meanings
 
 AUTHOR: Final = "memory_rebuilder"
@@ -51,6 +53,15 @@ class Asked:
     user_id: str
     rules: Sequence[tuple[Rule, int]]
     until: datetime
+
+
+def check_rules(documents: Sequence[Json]) -> None:
+    """Check the documents of a request for a rebuild. Invalid: one is no rule; its pointers lead into the request."""
+    for place, document in enumerate(documents):
+        try:
+            parse(document, TARGETS)
+        except Invalid as error:
+            raise error.below(f"/rules/{place}") from None
 
 
 def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Extract, meanings: Meanings) -> Json:
@@ -77,7 +88,7 @@ def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Ex
 def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
     """Compare the live memories with the rebuilt ones."""
     with db.tenant(tenant_id) as tx:
-        old, away = shadow.standing(tx, user_id, replay.READERS), shadow.put_away(tx, user_id)
+        old, away = shadow.standing(tx, user_id, EXTRACTORS | {KEEPER}), shadow.put_away(tx, user_id)
     with db.tenant(shadow_id) as tx:
         new = shadow.standing(tx, user_id)
     return shadow.difference(old, new, away)
@@ -154,7 +165,9 @@ def _extract(
 ) -> None:
     own = {m.id for m in messages if m.user_id == user_id}
     found = [c for c in extract(messages) if c.evidence[0].message_id in own]
-    for owner, decided in extraction.judged(gate, shadow_id, messages, found, link=link):
+    assistant = extraction.generated(messages)
+    for owner, candidates in extraction.by_owner(messages, found):
+        decided = pipeline.judged(gate, shadow_id, owner, candidates, assistant=assistant, link=link)
         _write(gate.db, shadow_id, owner, decided)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
+from core.agents import EXTRACTORS
 from core.events.log import COLUMNS, SOURCE, event_of
 from core.storage.db import Database
 from core.types import Event
@@ -24,9 +25,6 @@ from rules.flow.simulation import Outcome, Simulation
 
 PAGE: Final = 500
 """Events read at once."""
-
-READERS: Final = frozenset({"memory_extractor", "memory_consolidator"})
-"""Agents that turn a session into memories."""
 
 ASKED: Final = ("memory.requested", "memory.stated")
 """Events by which someone asked for a statement to be kept, whatever the rules are."""
@@ -46,7 +44,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Someone asked for this to be kept."""
+    """A request to remember a statement."""
 
     event: Event
 
@@ -59,7 +57,7 @@ class _Actor:
     flow: Simulation
     sessions: dict[int, str] = field(default_factory=dict)
 
-    def told(self, outcomes: Sequence[Outcome], upto: int) -> Iterator[Reading]:
+    def readings(self, outcomes: Sequence[Outcome], upto: int) -> Iterator[Reading]:
         for outcome in outcomes:
             met = [self.sessions.pop(seq) for seq in outcome.seqs]
             if outcome.held_by is None:
@@ -82,7 +80,7 @@ def read(
             seq = event.seq
     if clock is not None and seq is not None:
         for actor in actors.values():
-            yield from actor.told(actor.flow.advance(clock + END), seq)
+            yield from actor.readings(actor.flow.advance(clock + END), seq)
 
 
 def _actor(rule: Rule) -> _Actor:
@@ -90,26 +88,26 @@ def _actor(rule: Rule) -> _Actor:
 
 
 def _readers(rule: Rule) -> list[RunAgent]:
-    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in READERS]
+    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in EXTRACTORS]
 
 
 def _step(
     known: Ruleset, actors: dict[str, _Actor], event: Event, verdicts: Sequence[Verdict], clock: datetime
 ) -> Iterator[Reading | Stated]:
-    """One event, after everything that was due before it."""
+    """Process one event, after everything that was due before it."""
     for actor in actors.values():
-        yield from actor.told(actor.flow.advance(clock), event.seq - 1)
+        yield from actor.readings(actor.flow.advance(clock), event.seq - 1)
     if event.event_type in ASKED:
         yield Stated(event)
     for verdict in verdicts:
         if verdict.fired and verdict.name in actors and event.session_id is not None:
             actor = actors[verdict.name]
             actor.sessions[event.seq] = event.session_id
-            yield from actor.told(actor.flow.push(event.seq, verdict.keys, clock), event.seq)
+            yield from actor.readings(actor.flow.push(event.seq, verdict.keys, clock), event.seq)
     for flush in known.flushed_by(event):
         if flush.name in actors:
             actor = actors[flush.name]
-            yield from actor.told(actor.flow.flush(flush.key, clock), event.seq)
+            yield from actor.readings(actor.flow.flush(flush.key, clock), event.seq)
 
 
 def _decided(

@@ -25,7 +25,7 @@ class Model(BaseModel):
 
 
 def refuse(detail: str, at: str = "") -> PydanticCustomError:
-    """The error that becomes a Problem with this detail, at the key `at` below the place where it is raised."""
+    """Return an error that becomes a Problem with this detail, at the key `at` below the place where it is raised."""
     return PydanticCustomError("rule", "{detail}", {"detail": detail, "at": at})
 
 

@@ -26,7 +26,7 @@ _FREE: Final = frozenset({"params", "payload", "kwargs", "headers"})
 
 
 def formatted(document: Json) -> str:
-    """The canonical text of a rule; the same for every document that says the same, and for this text read again."""
+    """Return the canonical text of a rule: equal for documents with equal meaning, and stable when parsed again."""
     return "".join(f"{line}\n" for line in lines(document))
 
 

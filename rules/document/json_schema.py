@@ -39,7 +39,7 @@ def json_schema() -> Json:
 
 
 def _told(choices: Mapping[str, str]) -> list[Json]:
-    """Each choice with its description, as editors show them."""
+    """Return each choice with its description, as editors show them."""
     return [{"const": name, "description": meaning} for name, meaning in choices.items()]
 
 

@@ -15,7 +15,7 @@ _REQUIRED: Final[Json] = {"name": "a-rule", "event_type": _TYPE, "actions": [_AC
 
 
 def repaired(document: Any, problems: Iterable[Problem]) -> Json | None:
-    """The document with harmless parts in place of those that the problems name; None: nothing of it can be used.
+    """Replace the parts that the problems name with harmless ones; None: no part of the document can be used.
 
     Actions keep their places, so that pointers into the others stay true.
     """

@@ -204,7 +204,7 @@ class Rule(Model):
 
 
 def parse(document: object, agents: Collection[str] | None = None) -> Rule:
-    """The rule that a JSON document describes; raises Invalid with a pointer for each problem.
+    """Return the rule in a JSON document; raises Invalid with a pointer for each problem.
 
     `agents` are the targets that exist; None takes any.
     """
@@ -215,9 +215,9 @@ def parse(document: object, agents: Collection[str] | None = None) -> Rule:
 
 
 def examined(document: object, agents: Collection[str] | None = None) -> tuple[Rule | None, list[Problem]]:
-    """The rule that a document describes, and all problems of it.
+    """Return the rule in a document, and all its problems.
 
-    Where there are problems, the rule is what can be read beside them, for whoever looks further; None: nothing can.
+    With problems, the rule is what can be read beside them, for further checks; None: nothing can be read.
     """
     found = list(problems.oversized(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
     if found:

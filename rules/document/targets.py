@@ -5,43 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from core import plugins
-
-_MEMORY_EVENTS: Final = (
-    "memory.created",
-    "memory.updated",
-    "memory.merged",
-    "memory.superseded",
-    "memory.conflicted",
-    "memory.quarantined",
-    "memory.write.important",
-)
+from core import agents, plugins
 
 TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(plugins.names(plugins.AGENTS), ()),
-    "memory_extractor": _MEMORY_EVENTS,
-    "memory_consolidator": _MEMORY_EVENTS,
-    "memory_deduplicator": ("memory.merged",),
-    "memory_decay": ("memory.archived",),
-    "memory_cleaner": ("memory.archived", "memory.erased"),
-    "memory_reinforcer": (),
-    "memory_compressor": ("memory.created", "memory.compressed", "memory.archived"),
-    "pattern_finder": ("memory.created", "memory.updated"),
-    "profile_builder": ("profile.updated",),
-    "unit_writer": (),
-    "session_summarizer": ("session.summarized",),
-    "plan_tracker": (),
-    "session_closer": ("session.ended",),
-    "episode_writer": ("memory.created", "memory.updated", "memory.quarantined", "memory.write.important"),
-    "skill_learner": ("memory.created", "memory.updated", "memory.quarantined"),
-    "conflict_resolver": ("memory.updated", "memory.superseded"),
-    "mirror_writer": (),
-    "mirror_reader": (*_MEMORY_EVENTS, "memory.archived", "memory.restored", "mirror.conflicted", "mirror.refused"),
-    "memory_rebuilder": ("rebuild.ready",),
-    "knowledge_indexer": (),
-    "embedding_refresher": (),
-    "notifier": (),
+    **{name: spec.emits for name, spec in agents.AGENTS.items() if spec.is_target},
 }
+"""Agents that `run_agent` may name, those of plug-ins included, with the events that follow from their work."""
 
 APPROVALS: Final = ("approval.requested", "approval.decided")
 """What follows from a rule whose actions are held for approval."""

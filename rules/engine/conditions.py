@@ -64,7 +64,7 @@ def _cost_of_member(member: tuple[str, list[Node]]) -> int:
 
 
 def names_looked_up(node: Node) -> frozenset[str]:
-    """The looked-up names that a node may ask for."""
+    """Return the looked-up names that a node may ask for."""
     if isinstance(node, Group):
         return frozenset().union(*(names_looked_up(child) for _, nodes in node.members() for child in nodes))
     inner = names_looked_up(node.value) if isinstance(node.value, Leaf | Group) else frozenset()
@@ -80,7 +80,7 @@ def has_meaning(node: Node) -> bool:
 
 
 def texts_compared(node: Node, facts: Facts) -> Iterator[str]:
-    """The texts that the node's `means` may compare, on both sides: what must be embedded before it is decided."""
+    """Return the texts that the node's `means` may compare, on both sides: they are embedded before it is decided."""
     if isinstance(node, Group):
         for _, nodes in node.members():
             for child in nodes:
@@ -218,7 +218,7 @@ def _quantified(*, every: bool, inner: Predicate) -> Test:
 
 
 def _rationed(inner: Node, quantified: Test) -> Test:
-    """A quantifier over meanings, as far as its texts are few enough to be embedded."""
+    """Restrict a quantifier over meanings to lists whose texts are few enough to be embedded."""
 
     def test(actual: Any, facts: Facts) -> bool | None:
         if type(actual) is list and len(_texts_of_items(inner, actual, facts)) > 2 * MAX_MEANT:

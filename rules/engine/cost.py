@@ -82,7 +82,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The most that one event can cost: `units` is the sum; `parts` are the comparisons, the dearest first."""
+    """Upper bound of the cost of one event: `units` is the sum; `parts` are the comparisons, the most costly first."""
 
     comparisons: int
     lookups: int
@@ -143,7 +143,7 @@ def _parts(node: Node, pointer: str) -> Iterator[Part]:
 
 
 def _quantified(leaf: Leaf, pointer: str) -> Part:
-    """A condition for each item; however lists stand in lists, all of their items together fit into the event."""
+    """Return the cost of a condition on each item; items of nested lists together fit into the event."""
     inner = list(_parts(leaf.value, f"{pointer}/value")) if isinstance(leaf.value, Leaf | Group) else []
     every = 1 + sum(part.each for part in inner)
     meanings = min(1, sum(part.meanings for part in inner)) * MAX_MEANT

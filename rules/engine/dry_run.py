@@ -22,14 +22,14 @@ from rules.expressions.facts import Facts, Lookup
 
 
 def look_up(tx: Tx, event: Event, rules: Iterable[Rule]) -> Lookup:
-    """The answers to every name that any of the rules may ask for, as of the event."""
+    """Look up every name that any of the rules may ask for, as of the event."""
     trees = [rule.conditions for rule in rules if rule.conditions is not None]
     names = frozenset[str]().union(*map(names_looked_up, trees))
     return lookups.lookup_of(lookups.ask(tx, [(event, names)]), event)
 
 
 def facts(event: Event, lookup: Lookup, rules: Sequence[Rule], meanings: Meanings) -> Facts:
-    """All that the conditions of the rules may ask about the event. Embeds the texts that they compare."""
+    """Return the facts of the event for the conditions of the rules. Embeds the texts that they compare."""
     known = Facts(event, lookup)
     trees = [rule.conditions for rule in rules if rule.conditions is not None]
     meanings.warm({text for tree in trees for text in texts_compared(tree, known)})
@@ -37,7 +37,7 @@ def facts(event: Event, lookup: Lookup, rules: Sequence[Rule], meanings: Meaning
 
 
 def tree(rule: Rule, known: Facts) -> Json | None:
-    """The conditions with results and actual values; None: it has no conditions."""
+    """Return the conditions with results and actual values; None: the rule has none."""
     return None if rule.conditions is None else explain(rule.conditions, known)
 
 

@@ -47,7 +47,7 @@ def ask(tx: Tx, asked: Sequence[tuple[Event, frozenset[str]]]) -> Answers:
 
 
 def lookup_of(answers: Answers, event: Event) -> Callable[[str], Any]:
-    """The lookup for one event of the batch; a name that was not asked for raises KeyError."""
+    """Return the lookup for one event of the batch; a name that was not requested raises KeyError."""
     return answers.get((event.tenant_id, event.seq), {}).__getitem__
 
 

@@ -66,7 +66,7 @@ class _Slot:
 
 
 class Index:
-    """The indexed comparisons of a sequence of rules; `candidates` gives the rules that may match, as bits."""
+    """Index of the comparisons of a sequence of rules; `candidates` returns the rules that may match, as bits."""
 
     def __init__(self, conditions: Sequence[Iterable[Node]]) -> None:
         """`conditions[i]` are the nodes of rule i that the index can decide (`family` is not None)."""

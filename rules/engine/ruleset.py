@@ -297,7 +297,7 @@ _PLACES: Final = [tuple(place for place in range(8) if byte >> place & 1) for by
 
 
 def _chosen(items: Sequence[_Item], mask: int) -> list[_Item]:
-    """The items whose bits are set, in their order."""
+    """Return the items whose bits are set, in their order."""
     found: list[_Item] = []
     if mask < _FEW:
         while mask:

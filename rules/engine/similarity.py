@@ -31,7 +31,7 @@ class Vectorizer(Protocol):
 
 
 class Meanings:
-    """The nearness of texts. Embeds in `warm` alone, so that nothing waits for a model while a transaction is open.
+    """Similarity of texts. Embeds only in `warm`, so that no open transaction waits for a model.
 
     Safe to share between threads as long as they do not warm more than `capacity` texts at a time.
     """

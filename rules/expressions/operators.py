@@ -100,7 +100,7 @@ def key(value: object, depth: int = 0) -> Hashable:
 
 
 def _key_of_number(number: Any) -> int | float | Decimal | tuple[str, str]:
-    """The number, or a text where it is so large that Python's hash wraps: an event could hold 10,000 of one hash."""
+    """Return the number, or a text if Python's hash of it would wrap: an event could hold 10,000 with one hash."""
     if -HASH_WRAPS < number < HASH_WRAPS or not is_finite(number) or number != int(number):
         return number  # type: ignore[no-any-return]
     return ("number", hex(int(number)))
@@ -138,7 +138,7 @@ def _equal(expected: Any) -> Test:
 
 
 def _negated(bind: Callable[[Any], Test]) -> Callable[[Any], Test]:
-    def bound(expected: Any) -> Test:
+    def bind_value(expected: Any) -> Test:
         test = bind(expected)
 
         def negation(actual: Any, facts: Facts) -> bool | None:
@@ -147,14 +147,14 @@ def _negated(bind: Callable[[Any], Test]) -> Callable[[Any], Test]:
 
         return negation
 
-    return bound
+    return bind_value
 
 
 Compare = Callable[[Any, Any], bool]
 
 
 def _ordered(compare: Compare) -> Callable[[Any], Test]:
-    def bound(expected: Any) -> Test:
+    def bind_value(expected: Any) -> Test:
         if kind(expected) == "number":
             return _compare_numbers(compare, expected)
         moment = as_time(expected)
@@ -164,7 +164,7 @@ def _ordered(compare: Compare) -> Callable[[Any], Test]:
             return _compare_strings(compare, expected)
         raise Unfit("compare with a number, a string or an RFC 3339 time such as `2026-11-21T10:00:00Z`")
 
-    return bound
+    return bind_value
 
 
 def _compare_numbers(compare: Compare, expected: Any) -> Test:
@@ -260,7 +260,7 @@ def _contains(expected: Any) -> Test:
 def _contains_many(every: bool) -> Callable[[Any], Test]:
     quantify = all if every else any
 
-    def bound(expected: Any) -> Test:
+    def bind_value(expected: Any) -> Test:
         if not isinstance(expected, list):
             raise Unfit('give a list: `["urgent", "blocked"]`')
         wanted = {key(item) for item in expected}
@@ -277,17 +277,17 @@ def _contains_many(every: bool) -> Callable[[Any], Test]:
 
         return test
 
-    return bound
+    return bind_value
 
 
 def _textual(compare: Callable[[str, str], bool]) -> Callable[[Any], Test]:
-    def bound(expected: Any) -> Test:
+    def bind_value(expected: Any) -> Test:
         if not isinstance(expected, str):
             raise Unfit("give a string")
         text = expected
         return lambda actual, _: compare(actual, text) if type(actual) is str else None
 
-    return bound
+    return bind_value
 
 
 def _is_piled_up(text: str) -> bool:
@@ -303,7 +303,7 @@ def _is_piled_up(text: str) -> bool:
 
 
 def caseless(text: str) -> str:
-    """The form in which texts that differ only in case are equal (Unicode 3.13, D145: canonical caseless match)."""
+    """Return the form in which texts that differ only in case are equal (Unicode 3.13, D145)."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
 
 
@@ -366,16 +366,16 @@ def _wildcard(expected: Any) -> Test:
 
 
 def _length(compare: Compare) -> Callable[[Any], Test]:
-    def bound(expected: Any) -> Test:
+    def bind_value(expected: Any) -> Test:
         if type(expected) is not int or expected < 0:
             raise Unfit("give a whole number, 0 or more")
         return lambda actual, _: compare(len(actual), expected) if type(actual) in _SIZED else None
 
-    return bound
+    return bind_value
 
 
 def _age(compare: Compare) -> Callable[[Any], Test]:
-    def bound(expected: Any) -> Test:
+    def bind_value(expected: Any) -> Test:
         seconds: Any = parse_duration(expected) if isinstance(expected, str) else expected
         if kind(seconds) != "number" or not 0 <= seconds <= LONGEST_AGE:
             raise Unfit("give seconds (`3600`) or a duration (`90s`, `15m`, `1h30m`, `7d`, `2w`)")
@@ -386,7 +386,7 @@ def _age(compare: Compare) -> Callable[[Any], Test]:
 
         return test
 
-    return bound
+    return bind_value
 
 
 def _present(expected: Callable[[Any], bool]) -> Callable[[Any], Test]:

@@ -56,7 +56,7 @@ class Path:
 
 @lru_cache(maxsize=10_000)
 def parse_path(text: str) -> Path:
-    """The path that `text` writes; raises BadPath with the nearest name where it is none."""
+    """Parse a path; raises BadPath with the nearest known name."""
     if text in LOOKED_UP:
         return Path(text, "lookup")
     if text in EVENT_FIELDS:

@@ -64,14 +64,14 @@ def _render(value: Any, event: Event, room: _Room) -> Any:
 
 
 def _render_text(text: str, event: Event, room: _Room) -> Any:
-    def inserted(found: re.Match[str]) -> str:
+    def insert(found: re.Match[str]) -> str:
         written = _as_text(_read(found[1], event))
         room.take(len(written))
         return written
 
     whole = _TEMPLATE.fullmatch(text)
     if whole is None:
-        return _TEMPLATE.sub(inserted, text)
+        return _TEMPLATE.sub(insert, text)
     value = _read(whole[1], event)
     room.take(len(_as_text(value)))
     return None if value is MISSING else _as_json(value)
@@ -103,7 +103,7 @@ def _as_text(value: Any) -> str:
 
 
 def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
-    """The fields that the templates in a value name, each with its place."""
+    """Yield the fields that the templates in a value name, each with its place."""
     if isinstance(value, str):
         yield from ((pointer, found[1]) for found in _TEMPLATE.finditer(value))
     elif isinstance(value, list):
@@ -115,7 +115,7 @@ def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
 
 
 def fault(value: Any) -> Problem | None:
-    """The first template in a value that cannot be filled in, with its place below the value; None if there is none."""
+    """Return the first template in a value that cannot be rendered, with its place below the value, or None."""
     return next(_faults(value, ""), None)
 
 

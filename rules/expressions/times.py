@@ -13,7 +13,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def parse_time(text: str) -> datetime | None:
-    """The moment that an RFC 3339 date-time with its offset names; None for any other text."""
+    """Parse an RFC 3339 date-time with an offset; None for any other text."""
     if len(text) < _SHORTEST or text[4] != "-" or _RFC3339.fullmatch(text) is None:
         return None
     try:

@@ -194,7 +194,7 @@ def _send(
 
 
 def _places(move: _Move, ranks: range) -> list[Place]:
-    """The rows that a burst may need at these stages."""
+    """Return the rows that a burst may need at these stages."""
     return [
         (rank, move.tenant_id, move.rule.name, key)
         for stage, key in move.keys.items()
@@ -229,7 +229,7 @@ def _goes_on(rule: Rule) -> bool:
 
 
 def _keys(rule: Rule, key: str, last: Event | None) -> dict[str, str] | None:
-    """The keys of a rule's stages; None if the event that they would be read from is gone."""
+    """Return the keys of a rule's stages; None if the event they are read from is gone."""
     if not _goes_on(rule):
         return {_WAIT: key}
     if last is None:

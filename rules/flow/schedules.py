@@ -102,7 +102,7 @@ def last_due(schedule: Schedule, after: datetime, until: datetime) -> datetime |
 
 
 def missed(scheduled: Scheduled, fired_to: datetime, now: datetime, catch_up: CatchUp) -> list[datetime]:
-    """The due times that are to fire now, oldest first, at most AT_ONCE: those in the rule's own span of time."""
+    """Return the due times to fire now, oldest first, at most AT_ONCE, within the rule's own validity."""
     rule, schedule = scheduled.rule, scheduled.schedule
     since = max(fired_to, rule.starts_at - MOMENT) if rule.starts_at else fired_to
     until = min(now, rule.ends_at - MOMENT) if rule.ends_at else now
@@ -148,7 +148,7 @@ def forget_gone(tx: Tx) -> int:
 
 
 def users(tx: Tx, tenant_id: str, after: str | None, page: int) -> Sequence[str]:
-    """The users of a tenant that come after one of them, by name, at most `page`."""
+    """Return up to `page` users of a tenant by name, after the one given."""
     return tx.execute(_USERS, {"tenant": tenant_id, "after": after, "page": page}).scalars().all()
 
 
@@ -169,7 +169,7 @@ def _store(tx: Tx, scheduled: Scheduled, *, fired_to: datetime, fresh: int = 0) 
 
 
 def tick(scheduled: Scheduled, due: datetime, user_id: str | None = None) -> Announcement:
-    """The event that says a due time has come; the id is the same whichever clock fires it."""
+    """Return the event of a due time; its id is the same whichever clock emits it."""
     name = scheduled.rule.name
     due_at = due.isoformat().replace("+00:00", "Z")
     payload: Json = {"rule": name, "version": scheduled.version, "due_at": due_at}
@@ -192,7 +192,7 @@ def _table(scheduled: Scheduled) -> Json:
 
 
 def _coming(schedule: Schedule, after: datetime) -> Iterator[datetime]:
-    """All due times after a moment, in UTC."""
+    """Yield the due times after a moment, in UTC."""
     if schedule.every_seconds is not None:
         step = timedelta(seconds=schedule.every_seconds)
         return (EPOCH + number * step for number in count((after - EPOCH) // step + 1))
@@ -237,7 +237,7 @@ def _instants(wall: datetime, zone: ZoneInfo, *, is_fixed: bool) -> Sequence[dat
 
 
 def _after_gap(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The first minute that the wall clock shows again."""
+    """Return the first minute that the wall clock shows again."""
     minutes: Iterable[datetime] = (wall + number * MINUTE for number in count())
     return next(found[0] for minute in minutes if (found := _instants(minute, zone, is_fixed=False)))
 

@@ -84,13 +84,13 @@ class Simulation:
     @property
     def open(self) -> int:
         """Return how many matches wait in a debounce or a count."""
-        return sum(len(state.seqs) for state in self._gathering())
+        return sum(len(state.seqs) for state in self._gathering_states())
 
     def tails(self) -> set[int]:
         """The last place of each burst that waits: on no other of the places so far may the rule still act."""
-        return {max(state.seqs) for state in self._gathering()}
+        return {max(state.seqs) for state in self._gathering_states()}
 
-    def _gathering(self) -> Iterator[State]:
+    def _gathering_states(self) -> Iterator[State]:
         for (stage, _), state in self._states.items():
             if state is not None and stage in GATHERING:
                 yield state

@@ -2,11 +2,11 @@
 
     debounce → count → concurrency → cooldown → throttle → acts
 
-The first two gather: they keep what comes and let all of it go on together. The others let pass or hold back; what is
-held back there is gone. Nothing here knows a clock or a database: `now` and the states come with the call, so that a
-router (rows), a backtest (a dictionary, on event time) and a test do the same. Whoever calls hands on what is due
-(`State.due_at`) before a later match comes; what comes all the same goes along with it. In the memory of a key time
-never goes back: a `now` before what is remembered counts as the moment of that.
+The first two gather: they collect matches and pass them on together. The others pass or drop a match. Nothing here
+knows a clock or a database: `now` and the states are arguments, so that a router (rows), a backtest (a dictionary, on
+event time) and a test do the same. The caller passes on what is due (`State.due_at`) before a later match; a match
+that comes all the same is added to it. Time never goes back within a key: a `now` before the latest one recorded
+counts as that.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _count(part: Count, held: State | None, burst: Burst, now: datetime) -> tupl
 
 
 def _recent(held: State | None, since: datetime) -> State | None:
-    """The part of what is held that came after `since`."""
+    """Return the part of the state that arrived after `since`."""
     if held is None:
         return None
     kept = [(seq, time) for seq, time in zip(held.seqs, held.times, strict=True) if time > since]

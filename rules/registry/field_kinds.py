@@ -116,7 +116,7 @@ def _of_schema(schema: Mapping[str, Any]) -> Shape | None:
 
 
 def _declared(model: type[Payload]) -> Mapping[str, Shape]:
-    """The fields of a checked payload, by the JSON Schema of the model that checks it."""
+    """Return the fields of a checked payload, by the JSON Schema of its model."""
     found = {name: _of_schema(part) for name, part in model.model_json_schema()["properties"].items()}
     return {name: shape for name, shape in found.items() if shape is not None}
 

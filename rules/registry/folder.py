@@ -45,7 +45,7 @@ class Step:
 
 
 def export(rules: Iterable[Stored]) -> dict[str, str]:
-    """The canonical text of each rule, by the name of its file; credentials of older rules are masked."""
+    """Return the canonical text of each rule by file name; credentials of older rules are masked."""
     return {f"{stored.name}.json": formatting.formatted(masking.document(stored.document)) for stored in rules}
 
 
@@ -68,7 +68,7 @@ def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = Fa
 
 
 def apply(tx: Tx, steps: Sequence[Step], edit: Edit, allowed: Allowed) -> list[Stored]:
-    """Carry a plan out, in the transaction in which it was made; what is in force for each rule it has put there.
+    """Apply a plan in the transaction in which it was made; return the rules it has put in force.
 
     Conflict: somebody has edited one of them meanwhile.
     """

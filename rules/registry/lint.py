@@ -43,7 +43,7 @@ class Neighbours:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._named: defaultdict[str, list[Rule]] = defaultdict(list)
         self._wild: list[Rule] = []
-        self._answering: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
+        self._rules_for: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
         known = list(rules)
         self.emits = frozenset[str]().union(*map(_emitted_by, known))
         for rule in known:
@@ -55,13 +55,13 @@ class Neighbours:
             for pattern in rule.event_types:
                 self._named[pattern].append(rule)
 
-    def answering(self, event_type: str) -> list[tuple[Rule, frozenset[str]]]:
-        """The rules that would act on such an event of the service, each with the types that follow from it."""
-        if event_type not in self._answering:
+    def rules_for(self, event_type: str) -> list[tuple[Rule, frozenset[str]]]:
+        """Return the rules that would act on such an event of the service, each with the types that follow from it."""
+        if event_type not in self._rules_for:
             near = (*self._named.get(event_type, ()), *self._wild)
             found = [rule for rule in near if _answers(rule, event_type)]
-            self._answering[event_type] = [(rule, frozenset(link.event_type for link in links(rule))) for rule in found]
-        return self._answering[event_type]
+            self._rules_for[event_type] = [(rule, frozenset(link.event_type for link in links(rule))) for rule in found]
+        return self._rules_for[event_type]
 
 
 def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
@@ -82,7 +82,7 @@ def patterns_of(rule: Rule) -> set[str]:
 
 
 def links(rule: Rule) -> Iterator[Link]:
-    """The events that follow from a rule's actions where they succeed; a shadow does nothing."""
+    """Yield the events that follow from a rule's actions if they succeed; a shadow rule does nothing."""
     if rule.action_mode == "shadow":
         return
     if rule.action_mode == "approve":
@@ -107,14 +107,14 @@ def _loops(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
 
 
 def _circles(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
-    """The shortest way, for the first action that has one, from the rule through others back to itself."""
+    """Return the shortest loop from a rule through others back to itself, for the first action that has one."""
     reached: dict[str, tuple[Link, list[Rule]]] = {link.event_type: (link, [rule]) for link in links(rule)}
     waiting, passed = list(reached), {rule.name}
     for kind in waiting:
         first, way = reached[kind]
         if len(way) > FARTHEST or len(waiting) > WIDEST:
             return
-        for one, leads_to in neighbours.answering(kind):
+        for one, leads_to in neighbours.rules_for(kind):
             if one.name in passed:
                 continue
             passed.add(one.name)
@@ -146,7 +146,7 @@ def _answers(rule: Rule, event_type: str) -> bool:
 
 
 def _required(tree: Leaf | Group | None) -> Iterator[Leaf]:
-    """The comparisons that must hold for the tree to hold, but for those within `any` and `none`."""
+    """Yield the comparisons that must hold for the tree to hold, except those within `any` and `none`."""
     if isinstance(tree, Leaf):
         yield tree
     elif tree is not None:
@@ -173,7 +173,7 @@ def _emitted_by(rule: Rule) -> set[str]:
 
 
 def _unpublished(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> Iterator[Problem]:
-    """Types of event that neither a publisher of the tenant, nor the service, nor a rule's `emit` has."""
+    """Warn of event types that no publisher of the tenant, nor the service, nor a rule's `emit` produces."""
     if payloads.published is None:
         return
     known = {*PAYLOADS, *EMITTED, *payloads.published, *neighbours.emits, *_emitted_by(rule)}
@@ -187,7 +187,7 @@ def _unpublished(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> Iter
 
 
 def _patterns(rule: Rule) -> Iterator[tuple[str, str]]:
-    """The types and wildcards that a rule waits for, with their places."""
+    """Yield the types and wildcards that a rule waits for, with their places."""
     if isinstance(rule.event_type, str):
         yield "/event_type", rule.event_type
     elif rule.event_type is not None:

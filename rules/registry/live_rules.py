@@ -20,7 +20,7 @@ from rules.registry import store
 log = structlog.get_logger()
 
 NOBODY = Ruleset([])
-"""What decides for a tenant that has no rules."""
+"""The rule set of a tenant without rules."""
 
 
 class Book:
@@ -36,7 +36,7 @@ class Book:
         self._compares_meanings = False
 
     def of(self, tenant_id: str) -> Ruleset:
-        """The rules in force for a tenant, as of the last refresh."""
+        """Return the rules in force for a tenant, as of the last refresh."""
         return self._sets.get(tenant_id, NOBODY)
 
     @property
@@ -50,11 +50,11 @@ class Book:
         return self._compares_meanings
 
     def allows_high_risk(self, tenant_id: str) -> bool:
-        """Return whether a rule of high risk may run there without anyone's approval, as of the last refresh."""
+        """Return whether a tenant's high-risk rules run without approval, as of the last refresh."""
         return tenant_id in self._high_risk
 
     def rule(self, tx: Tx, tenant_id: str, name: str, version: int) -> Rule | None:
-        """A rule as it was in one of its versions; None where it has been deleted or disabled since."""
+        """Return a version of a rule; None if the rule has been deleted or disabled since."""
         current = self.of(tenant_id).get(name)
         if current is None or not current[0].enabled:
             return None

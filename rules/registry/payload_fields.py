@@ -64,7 +64,7 @@ def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
 
 
 def _declared(event_type: str) -> frozenset[tuple[str, ...]]:
-    """The fields that a type is known to have; `*` below one whose inside is the sender's own."""
+    """Return the known fields of an event type; `*` below one whose content the sender defines."""
     model = PAYLOADS.get(event_type)
     names = {*EMITTED.get(event_type, ()), *(model.model_fields if model else ())}
     return frozenset({(name,) for name in names} | {(name, "*") for name in names})

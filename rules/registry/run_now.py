@@ -32,17 +32,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The ids of the events, and the last user that was reached where there may be more."""
+    """Ids of the events, and the last user reached if there may be more."""
 
     ids: Sequence[str]
     reached: str | None = None
 
 
 def run(tx: Tx, tenant_id: str, stored: Stored, asked: Asked) -> Ran:
-    """Emit `clock.ticked` for a rule as its time table would, to one page of users where it is for each user.
+    """Emit `clock.ticked` for a rule as its schedule would, for one page of users if it runs for each user.
 
-    Conflict: the rule has no time table, or is not enabled. Invalid: a user is named, and the rule is for the tenant.
-    NotFound: nothing is known of the user, whom the clock would never reach.
+    Conflict: the rule has no schedule, or is disabled. Invalid: a user is named, but the rule runs for the tenant.
+    NotFound: the user is unknown, so that the clock would never reach them.
     """
     scheduled = _scheduled(tenant_id, stored)
     if scheduled.schedule.for_each == "tenant":

@@ -91,7 +91,7 @@ def _compared(leaf: Leaf) -> str:
 
 
 def _meant(leaf: Leaf, shape: Shape) -> str:
-    """A guess at what was meant, where quotes or the operator are all that is wrong."""
+    """Suggest a correction if only quotes or the operator are wrong."""
     if "number" in shape.kinds and isinstance(leaf.value, str):
         try:
             return f"; did you mean {float(leaf.value):g}, without quotes?"

@@ -44,16 +44,16 @@ def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None 
 
 
 def _figures(tx: Tx, names: Sequence[str], between: Mapping[str, datetime | None]) -> dict[str, Json]:
-    def asked(query: TextClause) -> Iterable[Any]:
+    def run(query: TextClause) -> Iterable[Any]:
         return tx.execute(query, {**between, "names": list(names)})
 
     figures = {name: _nothing(name) for name in names}
-    for row in asked(_DECISIONS):
+    for row in run(_DECISIONS):
         _count_decisions(figures[row.rule], row)
-    for row in asked(_DISPATCHES):
+    for row in run(_DISPATCHES):
         figures[row.rule]["dispatches"].append({"target": row.target, "status": row.status, "count": row.count})
     for query in (_RUNS, _CALLS, _CHANGES):
-        for row in asked(query):
+        for row in run(query):
             figures[row.rule] |= {field: value for field, value in row._mapping.items() if field != "rule"}
     return figures
 

@@ -89,7 +89,7 @@ def get_all(tx: Tx, names: Sequence[str]) -> list[Stored]:
 
 
 def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[Version]:
-    """The saved states of a rule, newest first; with `before` only those older than that version."""
+    """Return the versions of a rule, newest first; with `before` only those older than that version."""
     rows = tx.execute(_VERSIONS, {"name": name, "before": before, "limit": limit})
     return [Version(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
 
@@ -144,7 +144,7 @@ def rollback(
 
 
 def checked(document: object, allowed: Allowed = SAFE) -> Rule:
-    """The rule that a document describes, if it may be put in force; Invalid names all that speaks against it."""
+    """Return the rule in a document, if it may be put in force. Invalid: with every reason against it."""
     rule, problems = examined(document, TARGETS)
     problems += limits.refusals(rule, allowed) if rule is not None else []
     if problems or rule is None:

@@ -67,7 +67,7 @@ def told(app: Database, event_type: str) -> list[Json]:
 
 def names_forgotten(app: Database) -> int:
     with app.tenant(TENANT) as tx:
-        return erasure_user.forget_names(tx)
+        return erasure_user.forget_names(tx, TENANT)
 
 
 def lived_in(app: Database, works: Works, user: str, word: str) -> None:

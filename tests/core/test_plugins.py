@@ -66,6 +66,6 @@ def test_what_cannot_be_loaded_is_named_with_its_error(publish: Publish, code: s
 
 
 def test_every_agent_and_setting_of_the_service_keeps_its_name() -> None:
-    assert set(table.AGENTS) <= plugins.OWN[plugins.AGENTS]
+    assert set(table.AGENTS) == plugins.OWN[plugins.AGENTS]
     for name in plugins.OWN[plugins.EMBEDDERS]:
         configured_embedder.embedder(with_embedding(name))

@@ -164,7 +164,7 @@ kit, job = tools(Settings()), a_job(channel="desk", template="A parcel is lost. 
 job = replace(job, tenant_id=DEFAULT)
 outcomes = [notifying.notify(kit, job) for _ in range(2)]
 with kit.db.tenant(job.tenant_id) as tx:
-    print(json.dumps([outcome.write(tx) for outcome in outcomes]))
+    print(json.dumps([outcome.pending.write(tx, job.author) for outcome in outcomes]))
 """
     channels = json.dumps({"desk": f"spool:{spool}"})
     answers = use(installed, root, code, IMPRINT_NOTIFY_CHANNELS=channels, **connected(settings))
@@ -197,11 +197,11 @@ except Never as error:
 def test_the_embedder_brings_what_is_written_alike_near_each_other(installed: Path, root: Path) -> None:
     code = """
 import json
-from core.inference import configured_embedder
+from core.inference import configured_embedder, embedding_model
 from core.config import Settings
 chosen = Settings()
 one, alike, other, chinese = configured_embedder.embedder(chosen).embed(["parcels", "a parcel", "weather", "包裹丢了"])
-print(json.dumps([configured_embedder.identity(chosen), bool(one @ alike > one @ other), float(chinese @ chinese)]))
+print(json.dumps([embedding_model.identity(chosen), bool(one @ alike > one @ other), float(chinese @ chinese)]))
 """
     (name, alike, length) = use(installed, root, code, IMPRINT_EMBEDDING="letters")
     assert (name, alike) == (["letters-1", 256], True)

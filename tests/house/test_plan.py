@@ -18,6 +18,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from starlette.routing import Match
 
 from api.app import ROUTERS
+from api.cli import lazy
 from api.cli import main as commands
 from bench import settings as settings_table
 from core import metrics
@@ -272,12 +273,12 @@ def refusal(line: str) -> str | None:
     _, name, *rest = shlex.split(line, comments=True)
     if name not in commands.COMMANDS:
         return "no such command"
-    command = commands._load(*commands.COMMANDS[name])
+    command = lazy._command(*commands.COMMANDS[name])
     if rest and hasattr(command, "commands"):
         name, *rest = rest
         if name not in command.commands:
             return "no such command"
-        command = command.commands[name]
+        _, command, _ = command.resolve_command(command.context_class(command), [name])
     if not rest:
         return None
     try:

@@ -17,7 +17,7 @@ import structlog
 
 from api.stack.postgres import Postgres
 from core.config import Settings
-from core.inference.embedders import LocalEmbedder
+from core.inference.local_embedder import LocalEmbedder
 from tests.retrieval import replay, rows, talks, vectors
 
 

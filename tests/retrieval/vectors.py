@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from core.errors import Never
-from core.inference.embedders import LOCAL_MODEL, Embedder, Floats
-from core.inference.minilm import DIMENSION
+from core.inference.embedders import Embedder, Floats
+from core.inference.embedding_model import DIMENSION, LOCAL
 from tests.retrieval.rows import COMMAND
 
 FILE: Final = Path(__file__).parent / "vectors.npz"
@@ -20,7 +20,7 @@ FILE: Final = Path(__file__).parent / "vectors.npz"
 class Recorded:
     """Looks vectors up by their text. `missing`: texts that were asked for and are not there."""
 
-    name, dimension = LOCAL_MODEL, DIMENSION
+    name, dimension = LOCAL, DIMENSION
 
     def __init__(self, vectors: Mapping[int, Floats]) -> None:
         self._vectors = vectors
@@ -41,7 +41,7 @@ class Recording:
     Each text is asked for alone: beside others its vector would differ in the last digit, and the file with each run.
     """
 
-    name, dimension = LOCAL_MODEL, DIMENSION
+    name, dimension = LOCAL, DIMENSION
     missing: Sequence[str] = ()
 
     def __init__(self, model: Embedder) -> None:

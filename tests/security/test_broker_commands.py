@@ -19,6 +19,7 @@ from core.maintenance import heartbeat
 from core.storage import db
 from tests.production import wait_for
 from workers import app as celery_app
+from workers import task
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_a_worker_neither_answers_nor_obeys_commands_on_the_broker(
 
 
 def test_a_child_that_ends_before_it_has_begun_closes_nothing(settings: Settings) -> None:
-    celery_app.with_task(celery_app.create(settings, broker_url(settings)), settings)
+    task.with_task(celery_app.create(settings, broker_url(settings)), settings)
     answers = [answer for _, answer in worker_process_shutdown.send(sender=None)]
     assert answers
     assert not [answer for answer in answers if isinstance(answer, Exception)]

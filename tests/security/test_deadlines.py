@@ -15,6 +15,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.storage.db import Database
 from tests.doors import Doors
+from tests.outcomes import Writing
 from tests.samples import TENANT
 from tests.workers.dispatch.owing import deaths, mark, marks, owe, row_of, rush, swept
 from workers.agents import table
@@ -44,7 +45,7 @@ def computes(_job: Job) -> Outcome:
 
 def sleeps(_job: Job) -> Outcome:
     time.sleep(3600)
-    return Outcome(mark)
+    return Outcome(Writing(mark))
 
 
 @pytest.mark.parametrize("agent", [computes, sleeps])
@@ -69,12 +70,12 @@ def test_an_attempt_that_waits_for_the_database_is_ended_and_the_connections_sta
     def asks(job: Job) -> Outcome:
         with app.tenant(job.tenant_id) as tx:
             tx.execute(text("SELECT pg_sleep(3600)"))
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     ledger.run(a_worker(app, asks), TENANT, one)
     assert row_of(app, one).overruns == 1
     rush(app, one)
-    ledger.run(a_worker(app, lambda _job: Outcome(mark)), TENANT, one)
+    ledger.run(a_worker(app, lambda _job: Outcome(Writing(mark))), TENANT, one)
     assert (row_of(app, one).status, marks(app)) == ("done", 1)
 
 
@@ -83,7 +84,7 @@ def test_who_is_in_time_is_not_disturbed(app: Database) -> None:
 
     def quick(_job: Job) -> Outcome:
         time.sleep(SECONDS / 5)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     ledger.run(a_worker(app, quick), TENANT, one)
     assert (row_of(app, one).status, marks(app)) == ("done", 1)
@@ -167,7 +168,7 @@ def test_what_was_called_off_while_it_wrote_leaves_nothing(door: Doors, app: Dat
 
     def called_off(_job: Job) -> Outcome:
         assert door.post(f"/v1/dispatches/{one}/cancel").status_code == 200
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     ledger.run(Ledger(app, {"agent": called_off}, {"agent": "io"}, POLICY), TENANT, one)
     assert (row_of(app, one).status, marks(app)) == ("cancelled", 0)
@@ -175,7 +176,7 @@ def test_what_was_called_off_while_it_wrote_leaves_nothing(door: Doors, app: Dat
 
 def test_who_waited_for_one_that_was_called_off_is_called(door: Doors, app: Database, queue: Database) -> None:
     first, second = owe(app, alone="session:s1"), owe(app, alone="session:s1")
-    book = a_worker(app, lambda _job: Outcome(mark))
+    book = a_worker(app, lambda _job: Outcome(Writing(mark)))
     assert ledger._claim(book, TENANT, first) is not None
     assert ledger.run(book, TENANT, second) == [], "it waits for the first"
     assert door.post(f"/v1/dispatches/{first}/cancel").status_code == 200

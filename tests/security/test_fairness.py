@@ -20,9 +20,9 @@ from core.tenancy import limits, tenants
 from core.types import DispatchStatus
 from tests.samples import TENANT, accept, accept_all, event
 from tests.works import Works
-from workers import wiring
 from workers.dispatch import fair_share, insertion, ledger, sweep
 from workers.dispatch.model import Job, Ledger, NewDispatch, Outcome, Policy
+from workers.dispatch.policy import policy_of
 from workers.dispatch.relay import Owed
 from workers.routing import router
 
@@ -218,7 +218,7 @@ def test_what_is_under_way_for_one_tenant_is_never_more_than_its_share(app: Data
     beat(app, 3)
     sent = [owed for _ in range(20) for owed in work_for(app, EVIL, 1)[1]]
     assert len(sent) == 2
-    assert wiring.policy(settings).running == settings.tenant_limits.running
+    assert policy_of(settings).running == settings.tenant_limits.running
 
 
 def test_a_turn_ends_and_what_is_left_goes_to_the_end_of_the_line(

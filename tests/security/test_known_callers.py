@@ -205,7 +205,7 @@ def test_rebuilds_are_bounded_and_one_that_is_dropped_makes_room(door: Doors, ap
 def test_events_that_wait_are_bounded_by_what_the_operator_grants(door: Doors, app: Database) -> None:
     grant(app, events_waiting=1)
     assert door.post("/v1/events", event()).status_code == 202
-    door.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
+    door.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
     assert limit_of(door.post("/v1/events", event())) == ("events_waiting", 1)
     assert door.post("/v1/events", event(), tenant=OTHER).status_code == 202
 

@@ -71,7 +71,7 @@ def test_a_text_that_one_tenant_asked_is_not_cached_for_another() -> None:
 
 def test_searches_of_two_tenants_share_no_vector(door: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = Counting()
-    monkeypatch.setattr(door.client.app.state.door.embedder, "_inner", inner)  # type: ignore[attr-defined]
+    monkeypatch.setattr(door.client.app.state.deps.embedder, "_inner", inner)  # type: ignore[attr-defined]
     for tenant in (TENANT, TENANT, OTHER):
         assert door.post("/v1/search", {"user_id": "ada", "query": "a secret plan"}, tenant=tenant).is_success
     assert inner.asked == ["a secret plan"] * 2

@@ -27,7 +27,7 @@ def test_only_so_many_names_are_tried_and_each_once(door: Doors) -> None:
 def test_names_are_read_in_one_statement(door: Doors) -> None:
     names = [item["name"] for item in door.get("/v1/rules").json()["items"]]
     statements: list[str] = []
-    engine = door.client.app.state.door.db.engine  # type: ignore[attr-defined]
+    engine = door.client.app.state.deps.db.engine  # type: ignore[attr-defined]
     alchemy.listen(engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
     answer = door.post("/v1/rules/test", {"names": names, "event": said("x")})
     assert [one["rule"] for one in answer.json()] == names
@@ -76,7 +76,7 @@ def test_the_samples_of_a_backtest_are_bounded(settings: Settings) -> None:
 
 def test_a_statement_of_a_request_ends_after_its_time(settings: Settings, app: Database) -> None:
     with opened(settings.model_copy(update={"http_statement_seconds": 0.2})) as door:
-        database: Database = door.client.app.state.door.db  # type: ignore[attr-defined]
+        database: Database = door.client.app.state.deps.db  # type: ignore[attr-defined]
         with pytest.raises(OperationalError, match="timeout"), database.tenant(TENANT) as tx:
             tx.execute(text("SELECT pg_sleep(5)"))
         with database.tenant(TENANT) as tx:

@@ -16,6 +16,7 @@ from core.inference.client import Client
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Event, Json
+from tests.outcomes import carried_out
 from tests.samples import TENANT, accept
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
@@ -23,14 +24,14 @@ from workers.tools import Tools
 Agent = Callable[[Tools, Job], Outcome]
 
 
-def tools_of(settings: Settings, app: Database, model: Client | None = None) -> Tools:
-    return Tools(app, HashEmbedder(), model, settings)
+def tools_of(settings: Settings, app: Database) -> Tools:
+    return Tools(app, HashEmbedder(), settings)
 
 
-def job(event: Event, target: str = "agent", params: Json | None = None) -> Job:
+def job(event: Event, target: str = "agent", params: Json | None = None, model: Client | None = None) -> Job:
     dispatch = uuid4()
     author = Author(target, Cause(event, dispatch), "a_rule", 1)
-    return Job(TENANT, dispatch, target, "run_agent", params or {}, event, author, 1, uuid4())
+    return Job(TENANT, dispatch, target, "run_agent", params or {}, event, author, 1, uuid4(), model=model)
 
 
 def published(app: Database, document: Json) -> Event:
@@ -40,14 +41,10 @@ def published(app: Database, document: Json) -> Event:
         return log.get(tx, accepted.ids[0][0])
 
 
-def carried_out(app: Database, outcome: Outcome) -> Json:
-    with app.tenant(TENANT) as tx:
-        return outcome.write(tx)
-
-
-def ran(tools: Tools, agent: Agent, document: Json, params: Json | None = None) -> Json:
-    """Publish an event, let the agent react to it, and answer with its result."""
-    return carried_out(tools.db, agent(tools, job(published(tools.db, document), agent.__name__, params)))
+def ran(tools: Tools, agent: Agent, document: Json, params: Json | None = None, model: Client | None = None) -> Json:
+    """Publish an event, let the agent react to it, and return its result."""
+    reacting = job(published(tools.db, document), agent.__name__, params, model)
+    return carried_out(tools.db, agent(tools, reacting), reacting)
 
 
 def stored(app: Database, where: str = "true") -> list[Any]:

@@ -1,4 +1,4 @@
-"""Agents that draw together: what was not needed for long becomes few memories, what comes again becomes a pattern."""
+"""Agents that compress unused memories and find recurring patterns."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workers.tools import Tools, count_changes, note_call
 
 
 def compress_memories(tools: Tools, job: Job) -> Outcome:
-    """Draw together what nobody has needed, a page of one user's memories; the next page, user or kind follows at once.
+    """Compress a page of one user's unused memories; the next page, user or kind follows at once.
 
-    Of the user in `user_id` or the event's, else of all users of the tenant. Where archived memories are dropped at
-    some time, what was archived but stands in no other memory is drawn together too: before it is dropped.
+    The user is `user_id` or the event's, else each user of the tenant. Where archived memories are dropped after some
+    time, those that no other memory contains are compressed before that, too.
     """
     only = job.params.get("user_id") or job.event.user_id
     asked = _asked(tools, job, only)
@@ -32,22 +32,22 @@ def compress_memories(tools: Tools, job: Job) -> Outcome:
         then = [(job.target, {"archived": asked.archived, "behind": asked.user_id})]
     else:
         then = _put_away(tools, job)
-    return Outcome(lambda tx: found.write(tx, job.author), then, count_changes)
+    return Outcome(found, then, count_changes)
 
 
 def find_patterns(tools: Tools, job: Job) -> Outcome:
-    """Find what comes again in the user's new memories, and what they say about one thing."""
+    """Find recurring statements among the user's new memories, and generalise those about one thing."""
     user_id = job.params.get("user_id") or job.event.user_id
     if not user_id:
         raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
     wording = _wording(tools, job)
     found = patterns.find(tools.db, job.tenant_id, user_id, tools.embedder, wording, job.params.get("since"))
     then = [(job.target, {"user_id": user_id, "since": found.since})] if found.since else []
-    return Outcome(lambda tx: found.write(tx, job.author), then, count_changes)
+    return Outcome(found, then, count_changes)
 
 
 def _asked(tools: Tools, job: Job, only: str | None) -> Asked | None:
-    """The page to look at; None: no user is left."""
+    """Return the page to compress; None: no user is left."""
     settings, page = tools.settings, job.params.get("page") or {}
     archived = bool(job.params.get("archived"))
     days = (settings.drop_archived_days or settings.compress_days) if archived else settings.compress_days
@@ -63,7 +63,7 @@ def _asked(tools: Tools, job: Job, only: str | None) -> Asked | None:
 
 
 def _put_away(tools: Tools, job: Job) -> list[tuple[str, Json]]:
-    """After the memories in use come those that were put away, where they are to be dropped one day."""
+    """Return the follow-up for archived memories, where those are dropped after some time."""
     if job.params.get("archived") or tools.settings.drop_archived_days is None:
         return []
     only = {"user_id": job.params["user_id"]} if job.params.get("user_id") else {}
@@ -71,12 +71,12 @@ def _put_away(tools: Tools, job: Job) -> list[tuple[str, Json]]:
 
 
 def _condenser(tools: Tools, job: Job) -> Condenser:
-    if tools.model is None:
+    if job.model is None:
         return compression.extractive
-    return compression.by_model(tools.model, partial(note_call, tools, job))
+    return compression.by_model(job.model, partial(note_call, tools, job))
 
 
 def _wording(tools: Tools, job: Job) -> Wording:
-    if tools.model is None:
+    if job.model is None:
         return generalization.plain
-    return generalization.by_model(tools.model, partial(note_call, tools, job))
+    return generalization.by_model(job.model, partial(note_call, tools, job))

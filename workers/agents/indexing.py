@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core import metrics
+from core.events.publishing import Author
 from core.index import search_index
 from core.sessions import sessions
 from core.sessions.sessions import Session
@@ -17,53 +21,67 @@ from workers.tools import Tools
 
 
 def index_messages(tools: Tools, job: Job) -> Outcome:
-    """Put the new messages of the named sessions into the search index, by their words; vectors follow."""
+    """Add the new messages of the named sessions to the keyword index; their vectors follow."""
     names = list(job.params.get("sessions", []))
     with tools.db.tenant(job.tenant_id) as tx:
         waiting = sessions.unindexed(tx, names)
         read = [(session, search_index.unindexed(tx, session)) for session in waiting]
     planned = [(session, search_index.plan(session, messages)) for session, messages in read]
     more = [s.id for s, rows in planned if rows[-1].position < s.message_count]
-    waited: list[float] = []
-
-    def write(tx: Tx) -> Json:
-        search_index.put_messages(tx, job.tenant_id, planned)
-        waited[:] = _waited(tx, planned)
-        return {"sessions": len(planned), "rows": sum(len(rows) for _, rows in planned)}
-
     again = [(job.target, {"sessions": more})] if more else []
     then = [*again, ("embedding_refresher", {"sessions": names})] if planned else []
-    return Outcome(write, then, lambda _result: _observe_waits(waited))
+    indexed = _Indexed(job.tenant_id, planned)
+    return Outcome(indexed, then, indexed.observe)
 
 
 def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
-    """Make the vectors that rows of the named sessions still lack, a batch at a time."""
+    """Compute missing vectors of the named sessions, a batch at a time."""
     names = list(job.params.get("sessions", []))
     with tools.db.tenant(job.tenant_id) as tx:
         rows = search_index.unembedded(tx, names, salt=str(job.id))
     vectors = tools.embedder.embed([row.text for row in rows])
-
-    def write(tx: Tx) -> Json:
-        search_index.put_vectors(tx, rows, vectors)
-        return {"vectors": len(rows)}
-
     more = len(rows) == search_index.EMBED_BATCH
-    return Outcome(write, [(job.target, {"sessions": names})] if more else [])
+    return Outcome(_Vectors(rows, vectors), [(job.target, {"sessions": names})] if more else [])
+
+
+@dataclass(slots=True)
+class _Indexed:
+    """Rows of the search index for new messages, and after the write how long each message has waited, in seconds."""
+
+    tenant_id: str
+    planned: Sequence[tuple[Session, Sequence[search_index.Row]]]
+    waited: Sequence[float] = ()
+
+    def write(self, tx: Tx, _author: Author) -> Json:
+        search_index.put_messages(tx, self.tenant_id, self.planned)
+        self.waited = _waited(tx, self.planned)
+        return {"sessions": len(self.planned), "rows": sum(len(rows) for _, rows in self.planned)}
+
+    def observe(self, _result: Json) -> None:
+        for seconds in self.waited:
+            metrics.SEARCHABLE.observe(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """Vectors of rows that had none."""
+
+    rows: Sequence[search_index.Unembedded]
+    vectors: NDArray[np.float32]
+
+    def write(self, tx: Tx, _author: Author) -> Json:
+        search_index.put_vectors(tx, self.rows, self.vectors)
+        return {"vectors": len(self.rows)}
 
 
 def _waited(tx: Tx, planned: Sequence[tuple[Session, Sequence[search_index.Row]]]) -> list[float]:
-    """How long ago each newly indexed message was accepted, in seconds of the database's clock."""
+    """Return how long ago each newly indexed message was accepted, in seconds of the database's clock."""
     values = {
         "sessions": [session.id for session, _ in planned],
         "after": [session.indexed_to for session, _ in planned],
         "upto": [rows[-1].position for _, rows in planned],
     }
     return list(tx.execute(_WAITED, values).scalars())
-
-
-def _observe_waits(waited: Sequence[float]) -> None:
-    for seconds in waited:
-        metrics.SEARCHABLE.observe(seconds)
 
 
 _WAITED = text("""

@@ -1,11 +1,13 @@
-"""Agents of the mirror: from what is remembered to Markdown files, and from edited files back."""
+"""Agents of the mirror: export memories to Markdown files, and import edited files."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from core.errors import Never
+from core.events.pending import Report
+from core.events.publishing import Author
 from core.mirror import export, import_edits, sync_state
 from core.mirror.export import Written
 from core.mirror.sync_state import Mirror
@@ -15,41 +17,48 @@ from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools, count_changes
 
 OFF: Json = {"mirror": "off"}
-"""What comes of both where no folder is set."""
+"""Result of both agents where no folder is set."""
 
 
 def write_mirror(tools: Tools, job: Job) -> Outcome:
-    """Bring the files of a user level with what is remembered; what someone has edited is announced, and read first."""
+    """Export a user's memories to the mirror files; a file that someone has edited is announced and imported first."""
     mirror = _mirror(tools, job)
     if mirror is None:
-        return Outcome(lambda _tx: OFF)
-    done: list[Written] = []
+        return Outcome(Report(OFF))
+    files = _Export(mirror, tools.settings.mirror_git)
+    return Outcome(files, (), files.record)
 
-    def write(tx: Tx) -> Json:
-        done[:] = [export.write(tx, mirror, datetime.now(UTC))]
-        return done[0].result
 
-    def after(_result: Json) -> None:
-        if tools.settings.mirror_git:
-            export.record(mirror, done[0])
+@dataclass(slots=True)
+class _Export:
+    """The files of a user, to be written in the transaction and then committed to git."""
 
-    return Outcome(write, (), after)
+    mirror: Mirror
+    uses_git: bool
+    written: Written | None = None
+
+    def write(self, tx: Tx, _author: Author) -> Json:
+        self.written = export.write(tx, self.mirror, datetime.now(UTC))
+        return self.written.result
+
+    def record(self, _result: Json) -> None:
+        if self.uses_git and self.written is not None:
+            export.record(self.mirror, self.written)
 
 
 def read_mirror(tools: Tools, job: Job) -> Outcome:
-    """Take over what someone has edited in the files of a user, then have them written: new lines get their ids."""
+    """Import a user's edited files, then export them again, which gives new lines their ids."""
     mirror = _mirror(tools, job)
     if mirror is None:
-        return Outcome(lambda _tx: OFF)
+        return Outcome(Report(OFF))
     found = import_edits.read(tools.gate, mirror, job.event, datetime.now(UTC))
-    author = replace(job.author, name=import_edits.NAME)
     next_one = job.target if found.again else "mirror_writer"
     then = [(next_one, {"user_id": mirror.user_id})] if found.edited else []
-    return Outcome(lambda tx: found.write(tx, author), then, count_changes)
+    return Outcome(found, then, count_changes)
 
 
 def _mirror(tools: Tools, job: Job) -> Mirror | None:
-    """Whose mirror a job is about. Never: it does not say."""
+    """Return the mirror of the job's user; None: no folder is set. Never: the job names no user."""
     user_id = job.params.get("user_id") or job.event.user_id
     if not user_id:
         raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")

@@ -1,11 +1,13 @@
-"""Telling people: at once, in the morning, or all of an hour together; in the log, by e-mail, or in a chat."""
+"""Agent that notifies people: at once, outside quiet hours, or in digests; in the log, by e-mail, or in a chat."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -14,6 +16,8 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core.errors import Misconfigured, Never
+from core.events.pending import Pending, Report
+from core.events.publishing import Author
 from core.storage.db import Tx
 from core.tenancy import destinations
 from core.types import Json
@@ -27,11 +31,11 @@ from workers.tools import Tools
 log = structlog.get_logger()
 
 NOTICES = 200
-"""Notices in one digest; what is more is counted and not listed."""
+"""Notices listed in one digest; further ones are only counted."""
 
 
 def notify(tools: Tools, job: Job) -> Outcome:
-    """Tell people now, or keep it for when the rule wants it told, with all that falls due then."""
+    """Send a notice now, or store it until the rule wants it sent, together with others due then."""
     if "due" in job.params:
         return _send_kept(tools, job)
     words, now = _said(job.params["template"]), datetime.now(UTC)
@@ -40,15 +44,15 @@ def notify(tools: Tools, job: Job) -> Outcome:
 
 
 def _said(template: Any) -> str:
-    """The text; of a template that is one field, which the event does not have, nothing."""
+    """Return a rendered template as text; empty for a single field that the event lacks."""
     return "" if template is None else as_text(template)
 
 
 def due_at(now: datetime, quiet: Json | None, digest: Json | None) -> datetime:
-    """When something said at `now` is to be told.
+    """Return when a notice of `now` is to be sent.
 
-    `quiet` {from, to, timezone}: not within these hours of the day. `digest` {every_seconds} or {at, timezone}:
-    together with all else up to the next full period, or the next such time of day.
+    `quiet` {from, to, timezone}: not within these hours of the day. `digest` {every_seconds} or {at, timezone}: at the
+    end of the period, or at that time of day.
     """
     due = now
     if digest and "every_seconds" in digest:
@@ -68,9 +72,9 @@ def _after(due: datetime, quiet: Json) -> datetime:
 
 
 def _next(now: datetime, clock: str, zone: str) -> datetime:
-    """The next time after `now` at which clocks of that zone show `clock`."""
+    """Return the next time after `now` at which clocks of that zone show `clock`."""
     local = now.astimezone(ZoneInfo(zone))
-    # Of an hour that the clocks show twice, the one that it is now; in UTC, as times of one zone compare by the clock.
+    # In an hour that occurs twice, the current one; in UTC, because times of one zone compare by the clock.
     shown = time.fromisoformat(clock).replace(fold=local.fold)
     at = datetime.combine(local.date(), shown, local.tzinfo).astimezone(UTC)
     if at <= now:
@@ -79,23 +83,29 @@ def _next(now: datetime, clock: str, zone: str) -> datetime:
 
 
 def _keep(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
-    """Put it with what is due then, and have it sent at that time by an action of its own, which can be called off."""
+    """Store a notice, and have it sent when it is due by a dispatch of its own, which can be cancelled."""
     _require_channel(tools, job)
     kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
     row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": words, "due": due, "event": job.event.id}
     sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
+    return Outcome(_Kept(row | {"user": job.event.user_id}), [(job.target, sending)], at=due)
 
-    def write(tx: Tx) -> Json:
-        tx.execute(_KEEP, row | {"user": job.event.user_id})
-        return {"channel": kind["channel"], "due_at": due.isoformat()}
 
-    return Outcome(write, [(job.target, sending)], at=due)
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A notice to be stored until it is due."""
+
+    row: Json
+
+    def write(self, tx: Tx, _author: Author) -> Json:
+        tx.execute(_KEEP, self.row)
+        return {"channel": self.row["channel"], "due_at": self.row["due"].isoformat()}
 
 
 def _send_kept(tools: Tools, job: Job) -> Outcome:
-    """Send what is due by now of one kind, together. Each of them called for it: the first takes all, for good.
+    """Send the stored notices of one kind that are due, together. Each has a dispatch: the first one takes all of them.
 
-    So a receiver that knows an id has had all that goes with it, and one that fails is not tried once for each notice.
+    So an id that a receiver knows always meant the same notices, and a failing one is not called once per notice.
     """
     kind = {"channel": job.params["channel"], "mine": f"dispatch:{job.id}"}
     due = {"digest": job.params["digest"], "due": datetime.fromisoformat(job.params["due"])}
@@ -103,24 +113,31 @@ def _send_kept(tools: Tools, job: Job) -> Outcome:
         tx.execute(_TAKE, kind | due)
         rows = tx.execute(_TAKEN, kind).all()
     if not rows:
-        return Outcome(lambda _tx: {"channel": job.params["channel"], "delivered": 0})
+        return Outcome(Report({"channel": job.params["channel"], "delivered": 0}))
     sent = _send(tools, job, [row.text for row in rows])
+    return Outcome(_Sent([row.id for row in rows], sent.pending))
 
-    def write(tx: Tx) -> Json:
-        tx.execute(_SENT, {"ids": [row.id for row in rows]})
-        return sent.write(tx)
 
-    return Outcome(write)
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """Stored notices that were sent, to be deleted."""
+
+    ids: Sequence[UUID]
+    delivery: Pending
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        tx.execute(_SENT, {"ids": self.ids})
+        return self.delivery.write(tx, author)
 
 
 def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
-    """Through the channel: the log, a mailbox, another package, or an address that takes `{"text": …}`, as Slack's."""
+    """Send texts to the channel: the log, a mailbox, a plug-in, or an address that accepts `{"text": …}` (Slack)."""
     channel, words = job.params["channel"], _together(said)
     address, signing = _require_channel(tools, job)
     result: Json = {"channel": channel, "delivered": len(said)}
     if address is None:
         log.info("notification", channel=channel, text=words)
-        return Outcome(lambda _tx: result)
+        return Outcome(Report(result))
     if address.startswith("mailto:"):
         to, subject = _mailbox(address, job.params.get("subject"), words)
 
@@ -144,7 +161,7 @@ def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
 
 
 def _carrier(tools: Tools, address: str) -> Notifier | None:
-    """Who of another package carries to `address`; None: nobody need. Never: somebody must, and nobody can."""
+    """Return the plug-in for `address`; None: none is needed. Never: it cannot be loaded."""
     try:
         return notifiers.of_address(tools.settings, address)
     except Misconfigured as error:
@@ -152,7 +169,7 @@ def _carrier(tools: Tools, address: str) -> Notifier | None:
 
 
 def _require_channel(tools: Tools, job: Job) -> tuple[str | None, str | None]:
-    """The address of a channel, None for the log, and what signs it. Never: the tenant has no such channel."""
+    """Return the address of a channel (None: the log) and its signing keys. Never: the tenant has no such channel."""
     name = job.params["channel"]
     if name == LOG:
         return None, None
@@ -168,7 +185,7 @@ def _require_channel(tools: Tools, job: Job) -> tuple[str | None, str | None]:
 
 
 def _mailbox(address: str, subject: Any, words: str) -> tuple[str, str]:
-    """Who gets it, and its subject: the rule's, whatever its template became, the channel's, or its first line."""
+    """Return the recipient, and the subject: the rule's, the channel's, or the first line."""
     parts = urlsplit(address)
     of_channel = parse_qs(parts.query).get("subject", [None])[0]
     first = next(iter(words.splitlines()), "")
@@ -194,9 +211,9 @@ _TAKE = text("""
         SELECT FROM events e JOIN dispatches d ON d.event_seq = e.seq
         WHERE e.id = n.event_id AND d.status = 'cancelled' AND d.params ->> 'notice' = n.id::text)
 """)
-"""But what was called off. Who asks for the same at once waits, and finds it taken."""
+"""Without cancelled ones. A concurrent run waits for the lock, and finds them taken."""
 
 _TAKEN = text("SELECT id, text FROM notices WHERE channel = :channel AND digest = :mine ORDER BY at, id")
 
 _SENT = text("DELETE FROM notices WHERE id = ANY(:ids)")
-"""What came in while they were being sent waits for the next call, which was made when it was kept."""
+"""Notices stored meanwhile wait for their own dispatch."""

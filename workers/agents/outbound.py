@@ -1,12 +1,13 @@
-"""Agents that reach other services: webhooks, and their Celery tasks.
+"""Agents that carry out the actions `emit`, `webhook` and `celery`.
 
-Each may be carried out twice, where a worker dies between the call and its commit; what is sent carries the id of its
-dispatch, by which the other side can tell.
+A webhook or task may be sent twice, where a worker dies between the call and its commit; it carries the id of its
+dispatch, by which the receiver can tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
@@ -14,22 +15,48 @@ import httpx
 from celery import Celery
 
 from core.errors import Later, Never
+from core.events import publishing
 from core.events.doorbell import BROKER_ERRORS, broker_url
+from core.events.log import Emission
+from core.events.pending import Report
+from core.events.publishing import Author
 from core.settings import hosts
+from core.storage.db import Tx
 from core.tenancy import destinations, vault
 from core.tenancy import secrets as tenancy_secrets
 from core.types import Event, Json
+from rules.document import reserved_types
 from workers.delivery import webhook_client
 from workers.delivery.webhook_client import Parcel
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 CONNECTION_SECONDS: Final = 5
-"""How long a task waits for a connection to the broker."""
+"""Time to wait for a connection to the broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Emitted:
+    """An event to publish in the chain of its cause."""
+
+    tenant_id: str
+    emission: Emission
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        publishing.publish(tx, self.tenant_id, author, [self.emission])
+        return {"event_type": self.emission.event_type}
+
+
+def emit_event(_tools: Tools, job: Job) -> Outcome:
+    """Publish the event that a rule's `emit` action describes, in the chain of its cause."""
+    emission = Emission(job.params["event_type"], job.params.get("payload") or {})
+    if emission.event_type in reserved_types.TYPES:  # The rule may have been saved before such types were refused.
+        raise Never(f"`{emission.event_type}`: {reserved_types.refusal(emission.event_type)}.")
+    return Outcome(_Emitted(job.tenant_id, emission))
 
 
 def send_webhook(tools: Tools, job: Job) -> Outcome:
-    """Post what the rule says, or the event, to a host that the tenant may post to; 2xx is done."""
+    """Post the rule's payload, or the event, to a host that the tenant allows; 2xx is success."""
     names = job.params.get("secrets") or {}
     with tools.db.tenant(job.tenant_id) as tx:
         allowed = destinations.of(tx, tools.settings, job.tenant_id)
@@ -47,7 +74,7 @@ def send_webhook(tools: Tools, job: Job) -> Outcome:
 
 
 def _values(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
-    """The values of the headers that name secrets."""
+    """Return the values of headers that name secrets. Never: the tenant has no such secret."""
     missing = sorted(set(names.values()) - known.keys())
     if missing:
         raise Never(
@@ -58,9 +85,9 @@ def _values(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, 
 
 
 def send_task(tools: Tools, job: Job) -> Outcome:
-    """Put a task on the queue of another service; its task id is the id of the dispatch.
+    """Send a task to the queue of another service; its task id is the id of the dispatch.
 
-    The queue is declared as Celery declares one that nobody configured: a direct exchange of its own name.
+    The queue is declared with Celery's defaults: a direct exchange of its own name.
     """
     settings = tools.settings
     task, queue = job.params["task"], job.params["queue"]
@@ -77,11 +104,11 @@ def send_task(tools: Tools, job: Job) -> Outcome:
             app.send_task(task, kwargs=job.params["kwargs"], producer=producer, add_to_parent=False, **options)
     except BROKER_ERRORS as error:
         raise Later(f"The broker of the queue {queue!r} cannot be reached: {error}") from error
-    return Outcome(lambda _tx: {"task": task, "queue": queue, "task_id": str(job.id)})
+    return Outcome(Report({"task": task, "queue": queue, "task_id": str(job.id)}))
 
 
 def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
-    """The address as it will be called; its host is looked at again, for what is allowed may have changed."""
+    """Return the address; its host is checked again, because the allowed ones may have changed."""
     try:
         url = httpx.URL(address)
     except httpx.InvalidURL as error:
@@ -95,7 +122,7 @@ def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
 
 
 def _told(event: Event, gathered: object) -> Json:
-    """The event as it could be published elsewhere; `gathered`: the ids of all that a flow has kept for it."""
+    """Return the event as JSON that could be published; `gathered`: ids of all events that a flow has gathered."""
     told = {
         "id": event.id,
         "event_type": event.event_type,
@@ -111,7 +138,7 @@ def _told(event: Event, gathered: object) -> Json:
 
 @cache
 def _celery(url: str) -> Celery:
-    """An application that only sends, on the broker of the other services."""
+    """Return a Celery application that only sends, on the broker of other services."""
     app = Celery("imprint-outside", broker=url, set_as_current=False)
     options = {} if url.startswith(("redis:", "rediss:")) else {"confirm_publish": True}
     app.conf.update(

@@ -1,8 +1,9 @@
-"""The agent that makes a user's memories anew beside those that stand."""
+"""Agent that rebuilds a user's memories from the log, beside the stored ones."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,8 +11,10 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.errors import Invalid, Never
-from core.events import log
-from core.events.log import Cause, Emission
+from core.events import publishing
+from core.events.log import Emission
+from core.events.pending import Report
+from core.events.publishing import Author
 from core.extraction.session import Extract
 from core.inference import configured_embedder
 from core.memory import shadow
@@ -29,16 +32,16 @@ from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 OPEN = "running"
-"""A rebuild that nobody has dropped meanwhile."""
+"""Status of a rebuild that has not been dropped."""
 
-GONE = Outcome(lambda _tx: {"rebuild": "gone"})
+GONE = Outcome(Report({"rebuild": "gone"}))
 
 
 def rebuild_memories(tools: Tools, job: Job) -> Outcome:
-    """Carry out the rebuild that the event asks for, up to the difference; a person decides what becomes of it.
+    """Carry out the rebuild that the event requests, up to the difference; a person decides whether to apply it.
 
-    Each attempt makes a set of its own, for one that was called back may still be writing. A set that nobody asks for
-    any more goes: the rebuild was dropped meanwhile, its user erased, or another attempt is at it.
+    Each attempt writes a set of its own, because a cancelled one may still be writing. The set is deleted if the
+    rebuild was dropped meanwhile, its user erased, or another attempt has begun.
     """
     mine = f"{tenants.RESERVED}{job.lease.hex}"
     rebuild = _begun(tools, job, mine)
@@ -52,34 +55,44 @@ def rebuild_memories(tools: Tools, job: Job) -> Outcome:
             shadow.drop(tools.db, mine)
     if not wanted:
         return GONE
+    return Outcome(_Ready(job.tenant_id, rebuild, mine, counts, found))
 
-    def write(tx: Tx) -> Json:
-        difference = json.dumps(found, ensure_ascii=False)
-        values = {"id": rebuild.id, "difference": difference, "open": OPEN, "shadow": mine}
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """The difference that a rebuild has found, and its counts; `shadow_id`: the tenant that holds the rebuilt set."""
+
+    tenant_id: str
+    rebuild: Any
+    shadow_id: str
+    counts: Json
+    difference: Json
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        difference = json.dumps(self.difference, ensure_ascii=False)
+        values = {"id": self.rebuild.id, "difference": difference, "open": OPEN, "shadow": self.shadow_id}
         if tx.execute(_READY, values).rowcount:
-            numbers = {name: len(found[name]) for name in ("added", "gone", "changed")}
-            said = Emission("rebuild.ready", {"user_id": rebuild.user_id, "rebuild_id": str(rebuild.id), **numbers})
-            log.emit(tx, job.tenant_id, Cause(job.event, job.id), [said])
-        return counts
-
-    return Outcome(write)
+            numbers = {name: len(self.difference[name]) for name in ("added", "gone", "changed")}
+            payload = {"user_id": self.rebuild.user_id, "rebuild_id": str(self.rebuild.id), **numbers}
+            publishing.publish(tx, self.tenant_id, author, [Emission("rebuild.ready", payload)])
+        return self.counts
 
 
 def _made(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, Json]:
-    """Make the set; what was read for it, and the difference."""
+    """Build the set; return counts of what was read, and the difference."""
     params = rebuild.params
     asked = Asked(rebuild.user_id, _rules(tools, job, params), datetime.fromisoformat(params["as_of"]))
     chosen = params.get("embedding")
     settings = tools.settings.model_copy(update={"embedding": chosen}) if chosen else tools.settings
     vectors = configured_embedder.embedder(settings) if chosen else tools.embedder
-    gate = Tools(tools.db, vectors, tools.model, settings).gate
+    gate = Tools(tools.db, vectors, settings).gate
     extract = _extractor(tools, job, params)
     counts = backtest_rebuild.run(gate, job.tenant_id, mine, asked, extract, Meanings(vectors))
     return counts, backtest_rebuild.compare(tools.db, job.tenant_id, mine, rebuild.user_id).as_json()
 
 
 def _begun(tools: Tools, job: Job, mine: str) -> Any:
-    """The rebuild, whose set is this attempt's from here on; None: it is not to be made any more."""
+    """Return the rebuild and make the set `mine` its own; None: it was dropped."""
     named = job.params.get("rebuild_id") or job.event.payload.get("rebuild_id")
     try:
         rebuild_id = UUID(str(named))
@@ -101,7 +114,7 @@ def _wanted(tools: Tools, job: Job, rebuild_id: UUID, mine: str) -> bool:
 
 
 def _rules(tools: Tools, job: Job, params: Json) -> list[tuple[Rule, int]]:
-    """The rules given, checked when the rebuild was asked for; else those in force."""
+    """Return the rules of the request, which were checked when it was made; else those in force."""
     given = params.get("rules")
     try:
         if given is not None:
@@ -114,7 +127,7 @@ def _rules(tools: Tools, job: Job, params: Json) -> list[tuple[Rule, int]]:
 
 def _extractor(tools: Tools, job: Job, params: Json) -> Extract:
     wanted = params.get("extractor")
-    if wanted == "llm" and tools.model is None:
+    if wanted == "llm" and job.model is None:
         raise Never("No model is configured. Set IMPRINT_LLM_BASE_URL, or rebuild with the extractor `offline`.")
     return extraction.extractor(tools, job, wanted)
 

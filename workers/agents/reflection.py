@@ -1,4 +1,4 @@
-"""Agents that learn: profiles, episodes, skills, and which of two statements that deny each other holds."""
+"""Agents that build profiles, write episodes, learn skills and resolve disputes between memories."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core.consolidation import dispute_resolution
 from core.errors import Never, NotFound
+from core.events.pending import Labelled, Report
 from core.reflection import episodes, profile, skills
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -22,35 +23,35 @@ def build_profile(tools: Tools, job: Job) -> Outcome:
     if owner.user_id is not None:
         with tools.db.tenant(job.tenant_id) as tx:
             then = [(job.target, {"group_id": group}) for group in profile.groups_behind(tx, owner.user_id)]
-    return Outcome(lambda tx: built.write(tx, job.author), then)
+    return Outcome(built, then)
 
 
 def write_episodes(tools: Tools, job: Job) -> Outcome:
-    """Write one episode of the event's session for each who took part, or bring those up to date that there are."""
+    """Write one episode of the event's session for each participant, or update those that exist."""
     session_id = job.params.get("session_id") or job.event.session_id
     if not session_id:
         raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
-    model = tools.model
+    model = job.model
     narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.plainly
     try:
         found = episodes.session(tools.gate, job.tenant_id, str(session_id), narrate)
     except NotFound as error:
         raise Never(f"{job.target} has nothing to read: {error}") from error
-    return Outcome(lambda tx: found.write(tx, job.author), (), count_changes)
+    return Outcome(found, (), count_changes)
 
 
 def learn_skill(tools: Tools, job: Job) -> Outcome:
-    """Learn from an attempt that an event reports; with `chain`, a name, from what rules achieved on the way to it."""
+    """Learn from an attempt that an event reports; with `chain`, a name, from the steps of the rules that led to it."""
     name = job.params.get("chain")
     with tools.db.tenant(job.tenant_id) as tx:
         tried = skills.attempt(tx, job.event) if name is None else skills.chain(tx, job.event, _name(job, name))
     if isinstance(tried, str):
-        return Outcome(lambda _tx: {"learnt": False, "reason": tried})
+        return Outcome(Report({"learnt": False, "reason": tried}))
     learnt = skills.learn(tools.gate, job.tenant_id, tried)
     if learnt.kept is None:
-        return Outcome(lambda _tx: {"learnt": False, "reason": learnt.reason})
-    kept, said = learnt.kept, {"learnt": True, "skill": tried.name, "reason": learnt.reason}
-    return Outcome(lambda tx: said | kept.write(tx, job.author), (), count_changes)
+        return Outcome(Report({"learnt": False, "reason": learnt.reason}))
+    label = {"learnt": True, "skill": tried.name, "reason": learnt.reason}
+    return Outcome(Labelled(label, learnt.kept), (), count_changes)
 
 
 def resolve_conflict(tools: Tools, job: Job) -> Outcome:
@@ -64,12 +65,12 @@ def resolve_conflict(tools: Tools, job: Job) -> Outcome:
     with tools.db.tenant(job.tenant_id) as tx:
         case = dispute_resolution.find(tx, ids[0], ids[1], keep)
     if case is None:
-        return Outcome(lambda _tx: {"resolved": False, "reason": "They are not in dispute any more."})
-    return Outcome(lambda tx: case.write(tx, job.tenant_id, job.author), (), count_changes)
+        return Outcome(Report({"resolved": False, "reason": "They are not in dispute any more."}))
+    return Outcome(case, (), count_changes)
 
 
 def _described(job: Job) -> profile.Owner:
-    """Whose profile is asked for: who the parameters name, else who the event is about."""
+    """Return the owner of the profile: the one in the parameters, else the one of the event."""
     user, group = job.params.get("user_id"), job.params.get("group_id")
     if not user and not group:
         user, group = job.event.user_id, job.event.payload.get("group_id")
@@ -87,7 +88,7 @@ def _name(job: Job, name: object) -> str:
 
 
 def _disputed(job: Job) -> list[UUID]:
-    """The two memories: of the parameters, else of the event."""
+    """Return the ids of the two memories, from the parameters, else from the event."""
     given = {**job.event.payload, **job.params}
     return [_uuid(job, name, given.get(name)) for name in ("memory_id", "with")]
 

@@ -1,10 +1,11 @@
-"""Agents that keep long sessions short: rolling summaries, and the plans that are worked on in them."""
+"""Agents that write rolling summaries of long sessions and track their plans."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from core.errors import Never, NotFound
+from core.events.pending import Labelled, Report
 from core.plans import tracker
 from core.summaries import rolling
 from core.summaries.rolling import Limits
@@ -13,8 +14,8 @@ from workers.tools import Tools, note_call
 
 
 def summarize_session(tools: Tools, job: Job) -> Outcome:
-    """Sum up the first half of what no summary of the event's session covers, if that is long enough; then the rest."""
-    session_id, model = _session(job), tools.model
+    """Summarise the older half of the event's session that no summary covers, if it is long enough; then the rest."""
+    session_id, model = _session(job), job.model
     write = rolling.by_model(model, partial(note_call, tools, job)) if model else rolling.plainly
     limits = Limits(tools.settings.summarize_messages, tools.settings.summarize_tokens)
     try:
@@ -22,15 +23,14 @@ def summarize_session(tools: Tools, job: Job) -> Outcome:
     except NotFound as error:
         raise Never(f"{job.target} has nothing to read: {error}") from error
     if rolled is None:
-        return Outcome(lambda _tx: {"summarized": False, "reason": "The session is not long enough yet."})
+        return Outcome(Report({"summarized": False, "reason": "The session is not long enough yet."}))
     then = [(job.target, {"session_id": session_id})] if rolled.more else []
-    return Outcome(lambda tx: {"summarized": True} | rolled.write(tx, job.author), then)
+    return Outcome(Labelled({"summarized": True}, rolled), then)
 
 
 def track_plan(tools: Tools, job: Job) -> Outcome:
-    """Bring the plans of the event's session up to date with all that the log says of them."""
-    tracked = tracker.read(tools.db, job.tenant_id, _session(job), job.event)
-    return Outcome(tracked.write)
+    """Update the plans of the event's session from the log."""
+    return Outcome(tracker.read(tools.db, job.tenant_id, _session(job), job.event))
 
 
 def _session(job: Job) -> str:

@@ -1,4 +1,4 @@
-"""The agent that cuts what was said into units."""
+"""Agent that divides sessions into units."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workers.tools import Tools
 
 
 def write_units(tools: Tools, job: Job) -> Outcome:
-    """Cut what is new in the event's session into units, and tell each; the rest of a long session follows at once."""
+    """Divide the new messages of the event's session into units; the rest of a long session follows at once."""
     session_id = job.params.get("session_id") or job.event.session_id
     if not session_id:
         raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
@@ -18,6 +18,6 @@ def write_units(tools: Tools, job: Job) -> Outcome:
             talk = units.read(tx, str(session_id), limit=units.READ)
     except NotFound as error:
         raise Never(f"{job.target} has nothing to read: {error}") from error
-    planned = units.think(talk, tools.embedder, tools.settings.unit_gap_seconds)
+    planned = units.think(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds)
     then = [(job.target, job.params | {"session_id": session_id})] if planned.more else []
-    return Outcome(lambda tx: planned.write(tx, job.tenant_id), then)
+    return Outcome(planned, then)

@@ -1,6 +1,6 @@
-"""Which addresses may be called, looked at when the connection is made: no name can point elsewhere in between.
+"""Guard of outgoing connections: checks the resolved address when connecting, so that DNS rebinding has no effect.
 
-And for how long: who answers a byte at a time must not hold a worker.
+It bounds the duration of a call, too: a server that answers a byte at a time must not hold a worker.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ NAT64 = IPv6Network("64:ff9b::/96")
 """Addresses that carry an IPv4 address in their last 32 bits (RFC 6052)."""
 
 GLOBAL_UNICAST = IPv6Network("2000::/3")
-"""All that is handed out of IPv6. Beyond it lie old site-local, tunnelled and locally translated addresses."""
+"""The allocated part of IPv6. Outside it are old site-local, tunnelled and locally translated addresses."""
 
 
 def client(networks: Sequence[Network], timeout: float) -> httpx.Client:
-    """A client of its own for one call, for cookies of one must not go out with another's; it follows no redirect.
+    """Return a client for one call, so that cookies are not shared; it follows no redirect.
 
-    `timeout`: seconds that connecting may take, and as many the call on that connection as a whole.
+    `timeout`: seconds for connecting, and again as many for the whole call on that connection.
     """
     return httpx.Client(transport=_Transport(networks), timeout=timeout, follow_redirects=False)
 
 
 def refusal(address: Address, networks: Iterable[Network]) -> str | None:
-    """Why an address may not be called; None: it may."""
+    """Return why an address may not be called; None: it may."""
     carried = _carried(address)
     if any(carried in network for network in networks if network.version == carried.version):
         return None
@@ -52,7 +52,7 @@ def refusal(address: Address, networks: Iterable[Network]) -> str | None:
 
 
 class _Transport(httpx.HTTPTransport):
-    """HTTP over connections that the guard has made."""
+    """HTTP over guarded connections."""
 
     def __init__(self, networks: Sequence[Network]) -> None:
         super().__init__(verify=_tls(), trust_env=False)
@@ -61,7 +61,7 @@ class _Transport(httpx.HTTPTransport):
 
 
 class _Bounded(httpcore.NetworkStream):
-    """A connection on which nothing is waited for beyond a time of the monotonic clock."""
+    """A connection with a deadline, in seconds of the monotonic clock."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float | None) -> None:
         self._stream = stream
@@ -95,7 +95,7 @@ class _Bounded(httpcore.NetworkStream):
 
 
 class _Guard(httpcore.NetworkBackend):
-    """Resolves a name once, checks what comes out, and connects to that and nothing else."""
+    """Resolves a name once, checks all its addresses, and connects to one of them."""
 
     def __init__(self, networks: Sequence[Network]) -> None:
         self._networks = networks
@@ -127,7 +127,7 @@ class _Guard(httpcore.NetworkBackend):
         addresses = list(dict.fromkeys(ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found))
         refused = [why for address in addresses if (why := refusal(address, self._networks))]
         if refused:
-            # One private address among public ones is how a name is made to point inside: none of them is called.
+            # An attacker adds a private address to public ones: none of them is called.
             raise Never(
                 f"The host {host!r} may not be called: {refused[0]}. Whoever runs this installation adds its network "
                 f"to IMPRINT_WEBHOOK_PRIVATE_NETWORKS."
@@ -136,7 +136,7 @@ class _Guard(httpcore.NetworkBackend):
 
 
 def _carried(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 one that only wraps it."""
+    """Return the IPv4 address that an IPv6 address embeds, else the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in NAT64:
@@ -146,5 +146,5 @@ def _carried(address: Address) -> Address:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """To read the certificates takes longer than most calls."""
+    """Return a TLS context; cached, because reading the certificates takes longer than most calls."""
     return httpx.create_ssl_context()

@@ -1,8 +1,9 @@
-"""How addresses outside fare: which have been failing, since when, and which were given up."""
+"""Health of outside addresses: failing since when, and disabled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -11,6 +12,7 @@ from sqlalchemy import text
 from core.errors import Later, Never
 from core.events import log
 from core.events.log import Cause, Emission
+from core.events.publishing import Author
 from core.storage.db import Database, Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -21,9 +23,9 @@ PATIENCE: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)
 
 
 def reached(tools: Tools, job: Job, address: str, call: Callable[[], Json]) -> Outcome:
-    """Call an address unless it was given up, and note how it fares; the outcome is what `call` answers.
+    """Call an address unless it is disabled, and record its health; the outcome is the result of `call`.
 
-    Later: not now, with when, later each time. Never: refused for good, or given up.
+    Later: it failed, with a pause that grows. Never: it refused for good, or is disabled.
     """
     failing = _require_enabled(tools.db, job, address)
     try:
@@ -31,13 +33,21 @@ def reached(tools: Tools, job: Job, address: str, call: Callable[[], Json]) -> O
     except Later as error:
         _failed(tools.db, job, address, str(error), tools.settings.webhook_give_up_seconds)
         raise Later(str(error), after=_patience(job.attempt, error.after)) from error
+    return Outcome(_Reached(address, result, was_failing=failing))
 
-    def write(tx: Tx) -> Json:
-        if failing:
-            tx.execute(_WELL, {"address": address})
-        return result
 
-    return Outcome(write)
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """Result of a successful call, which ends the record of earlier failures."""
+
+    address: str
+    result: Json
+    was_failing: bool
+
+    def write(self, tx: Tx, _author: Author) -> Json:
+        if self.was_failing:
+            tx.execute(_WELL, {"address": self.address})
+        return self.result
 
 
 def _patience(attempt: int, asked: timedelta | None) -> timedelta:
@@ -46,19 +56,19 @@ def _patience(attempt: int, asked: timedelta | None) -> timedelta:
 
 
 def _require_enabled(db: Database, job: Job, address: str) -> bool:
-    """Never: the address was given up. Else whether it was failing the last time."""
+    """Return whether the address was failing the last time. Never: it is disabled."""
     with db.tenant(job.tenant_id) as tx:
         row = tx.execute(_STANDS, {"address": address}).one_or_none()
     if row is not None and row.disabled_at is not None:
         raise Never(
             f"{address} was disabled at {_minute(row.disabled_at)} after failing since {_minute(row.failing_since)}. "
-            f"Put it right, then POST /v1/endpoints/enable."
+            f"Repair it, then POST /v1/endpoints/enable."
         )
     return row is not None
 
 
 def _failed(db: Database, job: Job, address: str, error: str, give_up_s: float) -> None:
-    """Note a failure; where they have gone on for `give_up_s`, disable the address and say so by an event."""
+    """Record a failure; after `give_up_s` seconds of failures disable the address and announce that."""
     values = {"tenant": job.tenant_id, "address": address, "error": error[:300], "give_up": give_up_s}
     with db.tenant(job.tenant_id) as tx:
         row = tx.execute(_NOTE, values).one()
@@ -75,7 +85,7 @@ def _minute(at: datetime) -> str:
 _STANDS = text("SELECT failing_since, disabled_at FROM endpoints WHERE address = :address")
 
 _WELL = text("DELETE FROM endpoints WHERE address = :address")
-"""It answers again: what was noted of its failures goes."""
+"""The address answers again."""
 
 _NOTE = text("""
     INSERT INTO endpoints AS e (tenant_id, address, failing_since, failures, error)

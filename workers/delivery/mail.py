@@ -17,7 +17,7 @@ REFUSED_FROM: Final = 500
 
 
 def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: str) -> None:
-    """Hand a message to the server. Later: it cannot be reached, or says not now. Never: it refuses."""
+    """Send a message. Later: the server cannot be reached, or refuses for now. Never: it refuses for good."""
     if settings.smtp_url is None:
         raise Never("No mail server is set. Whoever runs this installation sets IMPRINT_SMTP_URL.")
     server = urlsplit(settings.smtp_url.get_secret_value())
@@ -31,7 +31,7 @@ def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: st
 
 
 def _connected(scheme: str, host: str, port: int | None, timeout: float) -> smtplib.SMTP:
-    """`smtps`: encrypted from the start; `smtp`: from STARTTLS on where the server offers it."""
+    """Connect: `smtps` with TLS from the start, `smtp` with STARTTLS if the server offers it."""
     if scheme == "smtps":
         return smtplib.SMTP_SSL(host, port or 465, timeout=timeout, context=ssl.create_default_context())
     smtp = smtplib.SMTP(host, port or 587, timeout=timeout)
@@ -45,17 +45,17 @@ def _connected(scheme: str, host: str, port: int | None, timeout: float) -> smtp
 def _message(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: str) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["To"] = settings.smtp_from, to
-    # A subject with a line break would begin a header of its own.
+    # A line break in a subject would begin another header.
     message["Subject"] = " ".join(subject.split())[:200]
-    # The same at every attempt: a receiver that knows it drops the repeat.
+    # The same at every attempt, so that a receiver can drop the repeat.
     message["Message-ID"] = f"<{dispatch_id}@imprint>"
     message.set_content(words)
     return message
 
 
 def _refusal(error: Exception) -> Later | Never:
-    """What the server's answer, or its silence, means."""
+    """Classify an SMTP error as temporary or permanent."""
     codes = [code for code, _ in error.recipients.values()] if isinstance(error, smtplib.SMTPRecipientsRefused) else []
     codes += [error.smtp_code] if isinstance(error, smtplib.SMTPResponseException) else []
-    detail = f"The mail server did not take it: {error}"[:300]
+    detail = f"The mail server did not accept the message: {error}"[:300]
     return Never(detail) if codes and min(codes) >= REFUSED_FROM else Later(detail)

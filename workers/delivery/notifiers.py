@@ -1,4 +1,4 @@
-"""Channels that other packages carry: `sms:+351…` goes through the notifier that is called `sms`."""
+"""Notifiers of other packages: a channel with the address `sms:+351…` uses the notifier `sms`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from core.config import Settings
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is to be told, and where: the channel's address as it is set.
+    """A notification and the configured address of its channel.
 
-    `id` is the same at every attempt: a receiver that knows it drops the repeat. `subject` may be empty.
+    `id` is the same at every attempt, so that a receiver can drop the repeat. `subject` may be empty.
     """
 
     id: UUID
@@ -26,18 +26,18 @@ class Notice:
 
 
 class Notifier(Protocol):
-    """Carries notices to the addresses of one scheme."""
+    """Delivers notices to addresses of one scheme."""
 
     def send(self, notice: Notice) -> None:
-        """Hand it over. Raises Later: try again; Never: it is refused for good."""
+        """Deliver a notice. Later: try again. Never: it is refused for good."""
 
 
 Open = Callable[[Settings], Notifier]
-"""Makes a notifier of the settings; what a package names under the entry points `imprint.notifiers`."""
+"""Makes a notifier from the settings; entry points of the group `imprint.notifiers` name one."""
 
 
 def of_address(settings: Settings, address: str) -> Notifier | None:
-    """Who carries notices to `address`; None: the service itself. Raises Misconfigured."""
+    """Return the notifier for `address`; None: the service delivers itself. Misconfigured: it cannot be loaded."""
     scheme = address.partition(":")[0].lower()
     if scheme in plugins.OWN[plugins.NOTIFIERS]:
         return None

@@ -1,4 +1,4 @@
-"""Posting JSON to other services: signed as Standard Webhooks describes it, retried over hours, never inside."""
+"""Posts JSON to other services, signed as Standard Webhooks describes; the ledger retries, over hours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from standardwebhooks import Webhook
 
 from core.config import Settings
 from core.errors import Later, Never
-from core.inference.api_errors import retry_after
+from core.inference.retry_after import retry_after
 from core.settings.secret_names import MASK
 from core.types import Json
 from workers.delivery import address_guard, endpoint_health
@@ -25,30 +25,30 @@ from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
 RETRIABLE: Final = frozenset({408, 425, 429})
-"""Refusals that speak of the moment and not of what was sent, beside all from 500 on."""
+"""Temporary refusals, beside all statuses from 500 on."""
 
 OURS: Final = frozenset({"host", "content-length", "transfer-encoding", "connection"})
-"""Headers that a rule may not set, with all that begin with `webhook-`: they decide who gets it and who vouches."""
+"""Headers that a rule may not set, like all that begin with `webhook-`: they decide on receiver and signature."""
 
 CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-"""What may not stand in the value of a header (RFC 9110 §5.5)."""
+"""Characters not allowed in the value of a header (RFC 9110 §5.5)."""
 
 HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""A name of a header (RFC 9110 §5.6.2)."""
+"""Name of a header (RFC 9110 §5.6.2)."""
 
 SAID_CHARACTERS: Final = 300
-"""How much of a refusal's text is kept."""
+"""Characters of a refusal's body that are kept."""
 
 NEVER_RIGHT = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
-"""What httpx refuses to send."""
+"""Errors of requests that httpx refuses to send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What goes where.
+    """A request to another service.
 
-    `who`: the receiver in words, without what may be secret. `address`: its name in `endpoints`. `signing`: the keys
-    that sign it, with spaces between; None: it is not signed. `secrets`: headers whose values nobody may be shown.
+    `who`: the receiver in words, without secrets. `address`: its name in `endpoints`. `signing`: keys that sign the
+    request, separated by spaces; None: it is not signed. `secrets`: headers whose values must not be shown.
     """
 
     who: str
@@ -61,22 +61,22 @@ class Parcel:
 
 
 def deliver(tools: Tools, job: Job, parcel: Parcel, result: Json) -> Outcome:
-    """Post it. Later: not now, with when. Never: refused for good, or given up after failing for days."""
+    """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
     return endpoint_health.reached(
         tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, message_id(job), parcel)}
     )
 
 
 def message_id(job: Job) -> str:
-    """The `webhook-id`, the same at every attempt: the tenant and the dispatch. It is signed, as all of this header is.
+    """Return the `webhook-id`, the same at every attempt: tenant and dispatch. The signature covers it.
 
-    No name of a tenant holds a colon, so what stands before the first one is the tenant.
+    No tenant's name contains a colon, so the tenant ends at the first one.
     """
     return f"{job.tenant_id}:{job.id}"
 
 
 def signatures(secrets: str, message_id: str, at: datetime, body: bytes) -> str:
-    """The `webhook-signature` of Standard Webhooks: one for each secret, so that a receiver may know old or new."""
+    """Return the `webhook-signature` of Standard Webhooks: one per secret, so that secrets can be rotated."""
     return " ".join(Webhook(_key(secret)).sign(message_id, at, body.decode()) for secret in secrets.split())
 
 
@@ -91,7 +91,7 @@ def _key(secret: str) -> bytes:
 
 
 def _post(settings: Settings, message: str, parcel: Parcel) -> int:
-    """The status of what was delivered. No failure names the whole address or a secret."""
+    """Post the request; return the status. No error contains the whole address or a secret."""
     body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
     headers = {**_theirs(parcel), **_signed(parcel.signing, message, body)}
     timeout = settings.webhook_timeout_seconds
@@ -110,7 +110,7 @@ def _post(settings: Settings, message: str, parcel: Parcel) -> int:
 
 
 def _theirs(parcel: Parcel) -> dict[bytes, bytes]:
-    """The rule's headers, with the values of the secrets it names; one whose template found nothing is left out."""
+    """Return the rule's headers with the values of its secrets, without those whose template found nothing."""
     headers = {b"content-type": b"application/json", b"user-agent": b"imprint"}
     for name, value in {**parcel.headers, **parcel.secrets}.items():
         lower = name.lower()
@@ -122,14 +122,14 @@ def _theirs(parcel: Parcel) -> dict[bytes, bytes]:
 
 
 def _header_value(name: str, value: str) -> bytes:
-    """The value as it is sent; checked here, for what would refuse it later would repeat it in its error."""
+    """Return the value as bytes; checked here, because a later error would quote it."""
     if CONTROL.search(value):
         raise Never(f"The value of the header {name!r} holds a line break or another control character.")
     return value.encode()
 
 
 def _signed(signing: str | None, message: str, body: bytes) -> dict[bytes, bytes]:
-    """What Standard Webhooks asks for: the same id at every attempt, the time of this one, and who vouches for it."""
+    """Return the headers of Standard Webhooks: the id, the time of this attempt, and the signatures."""
     at = datetime.now(UTC)
     headers = {"webhook-id": message, "webhook-timestamp": str(int(at.timestamp()))}
     if signing is not None:
@@ -138,9 +138,9 @@ def _signed(signing: str | None, message: str, body: bytes) -> dict[bytes, bytes
 
 
 def _beginning(answer: httpx.Response, seconds: float, secrets: Collection[str]) -> str:
-    """The first of what a refusal says; who says it slowly is not listened to for longer than `seconds`.
+    """Return the beginning of a refusal's body, reading for at most `seconds`.
 
-    A receiver may repeat what it was sent: secrets are masked before anything is cut off, so that no half of one stays.
+    A receiver may repeat the request: secrets are masked before the text is cut, so that no half of one remains.
     """
     until, said = time.monotonic() + seconds, b""
     enough = SAID_CHARACTERS + max((len(secret) for secret in secrets), default=0)
@@ -150,7 +150,7 @@ def _beginning(answer: httpx.Response, seconds: float, secrets: Collection[str])
             break
     words = said[:enough].decode(errors="replace")
     for secret in secrets:
-        # Without its scheme as well: who refuses `Bearer x` often says that it does not know `x`.
+        # Without its scheme, too: a receiver that refuses `Bearer x` often answers that `x` is unknown.
         for shown in (secret, secret.rpartition(" ")[2]):
             words = words.replace(shown, MASK)
     return " ".join(words.split())[:SAID_CHARACTERS]
@@ -166,5 +166,5 @@ def _refusal(who: str, answer: httpx.Response, said: str) -> Later | Never:
 
 
 def as_text(value: Any) -> str:
-    """A template that was nothing but one field took the type of that field."""
+    """Return a rendered template as text: one that is a single field has the type of that field."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Who may ask the model now: looked at when a dispatch is claimed, before its agent runs.
+"""Admission control for agents that ask a model, applied when a dispatch is claimed, before its agent runs.
 
-A dispatch that may not is put back in the transaction that claimed it, with the moment from which it may be tried
-again, its reason, and the attempt given back. The slot of the worker is free after some milliseconds.
+A dispatch that is not admitted is put back by the transaction that claimed it, with the time of its next attempt, the
+reason, and its attempt not counted. The worker is free again after some milliseconds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core import metrics
-from core.extraction.requests import REQUESTED
 from core.inference import costs, quota
 from core.inference.quota import Grant, Provider
 from core.inference.token_bucket import Answer, Need
@@ -22,21 +21,21 @@ from core.storage.db import Database, Tx
 from core.types import Event
 
 RESERVE: Final = 2_000
-"""Tokens of one call beside the messages it reads: a prompt, a page of what is known, an answer."""
+"""Tokens of one call beside the messages it reads: a prompt, a page of known memories, an answer."""
 
 LINE: Final = timedelta(minutes=10)
-"""Those who wait are lined up within so much time: no longer, for limits are raised and providers come back."""
+"""Waiting dispatches are spread over at most this time, because limits are raised and providers come back."""
 
 RESUMED: Final = 20.0
-"""Dispatches a second of one tenant that begin again after a break where no limit says how many may."""
+"""Dispatches per second of one tenant that resume after the circuit breaker, if no limit says how many may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What is asked of a dispatch before it may ask the model; None: that is not limited.
+    """Limits for dispatches that ask a model; None: no such limit.
 
-    `asking`: the agents that wait for a model. `reading`: those of them that read the new messages of a session,
-    `most` messages at once, in windows that each begin `stride` messages after the one before and are `window` long.
+    `asking`: agents that need a grant. `reading`: those of them that read the new messages of a session, at most `most`
+    messages at once, in windows of `window` messages that begin `stride` messages apart.
     """
 
     provider: Provider
@@ -51,7 +50,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """It may not begin before `at`; `for_day`: the day's budget is spent, and not only this minute's."""
+    """A refusal to begin before `at`. `for_day`: the budget of the day is spent, and not only that of this minute."""
 
     reason: str
     at: datetime
@@ -59,7 +58,7 @@ class Wait:
 
 
 def admit(tx: Tx, gate: Gate, row: Any, event: Event) -> Grant | Wait | None:
-    """Whether a claimed dispatch may begin: with what it is granted, not before a moment, or without asking anyone."""
+    """Admit a claimed dispatch: return its grant, or when it may begin; None: it needs no grant."""
     need = _need(tx, gate, row, event)
     if need is None:
         return None
@@ -73,19 +72,17 @@ def admit(tx: Tx, gate: Gate, row: Any, event: Event) -> Grant | Wait | None:
 
 
 def leave(db: Database, gate: Gate, grant: Grant) -> None:
-    """The job has ended: what it did not use is there for others."""
+    """Return the unused part of a grant to the provider's bucket."""
     with db.queue() as tx:
         quota.give_back(tx, gate.provider, grant)
 
 
 def _need(tx: Tx, gate: Gate, row: Any, event: Event) -> Need | None:
-    """What it will ask for, as far as can be told; None: nothing, or nothing it could not do without."""
+    """Estimate the requests and tokens that a dispatch needs; None: it asks no model."""
     if row.target not in gate.asking:
         return None
     if row.target not in gate.reading:
         return Need(1, RESERVE)
-    if event.event_type == REQUESTED and "session_id" not in row.params:
-        return None  # There is nothing to extract: at most a second opinion is asked for.
     if "from" in row.params:
         return Need(1, RESERVE)  # One window, which was set aside before.
     waiting = tx.execute(_UNREAD, {"session": row.params.get("session_id") or event.session_id}).one_or_none()
@@ -98,7 +95,7 @@ def _need(tx: Tx, gate: Gate, row: Any, event: Event) -> Need | None:
 
 
 def _spent(tx: Tx, gate: Gate) -> Wait | None:
-    """Until tomorrow, if today's budget of the tenant is used up."""
+    """Return a wait until tomorrow if today's budget of the tenant is used up."""
     if gate.tokens_per_day is None and gate.cost_per_day is None:
         return None
     spent = costs.spent_today(tx)
@@ -112,7 +109,7 @@ def _spent(tx: Tx, gate: Gate) -> Wait | None:
 
 
 def _in_line(tx: Tx, gate: Gate, need: Need, answer: Answer) -> Wait:
-    """A moment behind those of the tenant who wait already: if all came at once, all but one would come in vain."""
+    """Return a wait that ends after those of the tenant's other waiting dispatches: at once, all but one would fail."""
     line = tx.execute(_LINE, {"asking": sorted(gate.asking)}).one()
     at = line.now + answer.wait + (line.ahead * _spacing(gate, need)) % LINE
     match answer.verdict:
@@ -124,7 +121,7 @@ def _in_line(tx: Tx, gate: Gate, need: Need, answer: Answer) -> Wait:
 
 
 def _spacing(gate: Gate, need: Need) -> timedelta:
-    """How long the provider takes for one such dispatch."""
+    """Return the time that the provider's limits need for one such dispatch."""
     limits = gate.provider.limits
     shares = [need.requests / limits.requests] if limits.requests else []
     shares += [need.tokens / limits.tokens] if limits.tokens else []
@@ -141,11 +138,11 @@ _UNREAD = text("""
     LEFT JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_id = s.id AND m.position = s.extracted_to
     WHERE s.id = :session
 """)
-"""Messages of a session that nobody has read yet, and their tokens."""
+"""Unread messages of a session, and their tokens."""
 
 _LINE = text("""
     SELECT count(*) AS ahead, clock_timestamp() AS now FROM dispatches
     WHERE tenant_id = current_setting('imprint.tenant') AND status = 'pending' AND target = ANY(:asking)
       AND error IS NOT NULL AND wake_at > clock_timestamp()
 """)
-"""Who waits with a reason has been here before."""
+"""Dispatches with a reason (`error`) have been refused before."""

@@ -1,8 +1,8 @@
-"""Ends an attempt that takes too long or was called off: an exception in the agent first, then the end of the process.
+"""Stops an attempt that overruns or was cancelled: by an exception in the agent, then by ending the process.
 
-The exception is raised by a signal, for only that reaches an agent between two instructions or in a system call. What
-does neither (a loop in C that keeps the interpreter's lock) stops no thread either; a timer of the kernel ends the
-process then, and the clock counts the overrun by the deadline that stands in the row.
+The exception is raised by a signal, because only that reaches an agent between two instructions or in a system call. A
+loop in C that holds the interpreter's lock is reached by neither signal handler nor thread; a kernel timer ends the
+process then, and the clock counts the overrun by the deadline in the row.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ INTERRUPT: Final = signal.SIGUSR2
 
 
 class Interrupted(BaseException):
-    """The attempt is over. No `Exception`, for agents handle those."""
+    """The attempt is over. Not an `Exception`, because agents handle those."""
 
 
 class Alarm:
-    """What a thread calls to stop the agent that runs in the main thread."""
+    """Interrupts the agent in the main thread, from another thread."""
 
     def __init__(self) -> None:
         self._armed = True
@@ -47,17 +47,17 @@ class Alarm:
 def alarm(seconds: float | None) -> Iterator[Alarm]:
     """Make the current thread, which must be the main one, interruptible.
 
-    `seconds`: after so many and GRACE_SECONDS the process is ended by the kernel; None: never.
+    `seconds`: after these and GRACE_SECONDS the kernel ends the process; None: never.
     """
-    bell = Alarm()
-    before = signal.signal(INTERRUPT, bell.on_signal)
+    interrupter = Alarm()
+    before = signal.signal(INTERRUPT, interrupter.on_signal)
     if seconds is not None:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
     try:
-        yield bell
+        yield interrupter
     finally:
-        bell.disarm()
+        interrupter.disarm()
         if seconds is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(INTERRUPT, before)

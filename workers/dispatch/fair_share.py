@@ -1,9 +1,9 @@
-"""Turns of tenants on the queues: how many dispatches of a tenant may be with the broker or running at a time.
+"""Fair sharing of the queues: limits how many dispatches of a tenant are with the broker or running at a time.
 
-Workers take tasks from the broker in the order of arrival, for whichever tenant. So that no tenant's backlog stands in
-front of another's work, only a few dispatches of each tenant and queue are sent; the rest stay rows (`turn = 'ready'`)
-until one that was sent has ended. The number is the tenant's limit `running`, and never all processes of the queue:
-one of them is left for a tenant that has nothing running. While several tenants have work, one core is left, too.
+Workers take tasks from the broker in the order of arrival. So that no tenant's backlog delays another's work, only a
+few dispatches of each tenant and queue are sent; the rest stay rows (`turn = 'ready'`) until one that was sent has
+ended. The number is the tenant's limit `running`, and never all processes of the queue: one of them is reserved for a
+tenant that has nothing running. While several tenants have work, one core is reserved, too.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Key = tuple[str, str]
 """A tenant and a queue."""
 
 AT_WORK_SECONDS: Final = 60
-"""So long after its last event a tenant counts as having work."""
+"""Time after its last event for which a tenant counts as having work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What decides how much is sent. Times in seconds.
+    """Settings of fair sharing. Times in seconds.
 
-    `resend`: when a sent dispatch that nobody began goes out again, at first; `longest`: at the most. `lease`: how long
-    a running one is owned without renewal. `running`: the limit of a tenant that has none of its own.
+    `resend`: first interval after which a sent dispatch that no worker began is sent again; `longest`: the largest
+    interval. `lease`: length of a lease. `running`: limit of a tenant that has none of its own.
     """
 
     resend: float
@@ -42,7 +42,7 @@ class Shares:
 
 
 class AtWork:
-    """Tenants that had events lately; for one thread that hears of them and another that counts."""
+    """Tenants that had events recently; one thread adds them, another counts."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -59,17 +59,17 @@ class AtWork:
 
 
 def offer(tx: Tx, shares: Shares, keys: Iterable[Key], *, ends: bool = False) -> list[Owed]:
-    """Mark as sent what may be sent of these tenants and queues; answers it. `ends`: and commit the transaction.
+    """Mark dispatches of these tenants and queues as sent, as many as may be; return them. `ends`: commit, too.
 
-    Must be the last thing that its transaction does: the turns of these keys stay locked until it ends, so that whoever
-    counts next sees what this one has sent or ended. Whoever does something else afterwards risks a deadlock.
+    It must be the last statement of its transaction: the turns of these keys stay locked until that ends, so that the
+    next to count sees what this one has sent or ended. Any statement after it risks a deadlock.
     """
     wanted = sorted(set(keys))
     if not wanted:
         return []
     lock = {"keys": ["\n".join(key) for key in wanted]}
     values = _room(shares, wanted) | {"resend": shares.resend, "longest": shares.longest}
-    # Sent at once, and yet done one after the other: what is offered is read when the lock is held.
+    # One round trip, but executed one after the other: the second reads after the lock is held.
     _, rows = together(tx, (_LOCK, lock), (_OFFER, values), last=ends)
     return [Owed(row.tenant_id, row.queue, row.id) for row in sorted(rows, key=lambda row: row.id)]
 
@@ -80,7 +80,7 @@ def ready(tx: Tx) -> list[Key]:
 
 
 def with_room(tx: Tx, shares: Shares, keys: Sequence[Key]) -> list[Key]:
-    """Return those of the keys for which less is under way than may be. Locks nothing."""
+    """Return the keys for which more may be sent. Locks nothing."""
     return [(row.tenant_id, row.queue) for row in tx.execute(_WITH_ROOM, _room(shares, keys))]
 
 
@@ -100,7 +100,7 @@ _LOCK: Final = text("""
         SELECT DISTINCT hashtextextended(key, 1) AS place FROM unnest(cast(:keys AS text[])) AS key ORDER BY place
     ) AS places
 """)
-"""In one order, so that two transactions which need the same locks wait for each other and never both."""
+"""In one order, so that two transactions that need the same locks cannot deadlock."""
 
 _ROOM: Final = """
     SELECT w.tenant_id, w.queue, least(
@@ -120,8 +120,8 @@ _ROOM: Final = """
     FROM unnest(cast(:tenants AS text[]), cast(:queues AS text[])) AS w (tenant_id, queue)
     LEFT JOIN tenant_settings s ON s.tenant_id = w.tenant_id AND s.name = 'limits'
 """
-"""How many more may be sent. A running one whose lease is no longer renewed has lost its process: the tenant must not
-wait for it until the lease ends. `least` passes over what is null: no limit chosen, no worker known."""
+"""How many more may be sent. A running dispatch whose lease is no longer renewed has lost its process: the tenant must
+not wait for it until the lease ends. `least` ignores nulls: no limit chosen, no worker known."""
 
 _WITH_ROOM: Final = text(f"SELECT tenant_id, queue FROM ({_ROOM}) AS room WHERE free > 0")
 
@@ -135,7 +135,7 @@ _OFFER: Final = text(f"""
     )
     UPDATE dispatches d SET
         turn = 'sent',
-        -- Twice as long each time: a queue that is merely long must not be filled with repeats.
+        -- Doubled each time: a long queue must not be filled with repeats.
         wake_at = clock_timestamp()
                   + make_interval(secs => least(:resend * power(2, least(greatest(d.sends - 1, 0), 10)), :longest))
     FROM chosen WHERE d.tenant_id = chosen.tenant_id AND d.id = chosen.id
@@ -155,4 +155,4 @@ _READY: Final = text("""
     )
     SELECT tenant_id, queue FROM keys
 """)
-"""One step in the index for each tenant and queue, however much each of them has waiting."""
+"""One index step per tenant and queue, however much each has waiting."""

@@ -1,4 +1,4 @@
-"""Insert dispatches."""
+"""Inserts dispatches, and readies those that waited for another to end."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from workers.dispatch.model import NewDispatch
 from workers.dispatch.relay import Owed
 
 PARCEL_CHARACTERS = 16_000_000
-"""How much of the new dispatches goes out in one statement: PostgreSQL takes no value of a gigabyte."""
+"""Characters of new dispatches in one statement: PostgreSQL accepts no value of a gigabyte."""
 
 
 def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
-    """Write dispatches and send what may be sent; the last thing in its transaction, as `turns.offer` says."""
+    """Insert dispatches and mark what may be sent; the last statement of its transaction (`fair_share.offer`)."""
     return fair_share.offer(tx, Shares(resend_s), write(tx, new))
 
 
 def write(tx: Tx, new: Sequence[NewDispatch]) -> list[Key]:
-    """Write dispatches; answers for which tenants and queues there is now something to send."""
+    """Insert dispatches; return the tenants and queues that now have something to send."""
     if not new:
         return []
     for rows in _batches(new):
@@ -36,16 +36,16 @@ def write(tx: Tx, new: Sequence[NewDispatch]) -> list[Key]:
 
 
 def _batches(new: Sequence[NewDispatch]) -> Iterator[str]:
-    """Dispatches as JSON lists of a size that one statement can carry."""
-    parcel, size = list[str](), 0
+    """Yield the dispatches as JSON lists that are small enough for one statement."""
+    batch, size = list[str](), 0
     for dispatch in new:
         row = recordset([{name: getattr(dispatch, name) for name in NewDispatch.__slots__}])[1:-1]
-        if parcel and size + len(row) > PARCEL_CHARACTERS:
-            yield f"[{','.join(parcel)}]"
-            parcel, size = [], 0
-        parcel.append(row)
+        if batch and size + len(row) > PARCEL_CHARACTERS:
+            yield f"[{','.join(batch)}]"
+            batch, size = [], 0
+        batch.append(row)
         size += len(row)
-    yield f"[{','.join(parcel)}]"
+    yield f"[{','.join(batch)}]"
 
 
 _INSERT = text("""
@@ -65,7 +65,7 @@ _INSERT = text("""
 
 
 def waiting(tx: Tx, ended: Any) -> list[Key]:
-    """Make ready the oldest that waited for this one to end: because it ran alone, or because its lane was full."""
+    """Ready the oldest dispatch that waited for this one to end, because that was exclusive or its lane was full."""
     rows: list[Any] = []
     if ended.alone is not None:
         rows += tx.execute(_WAITING_ALONE, {"tenant": ended.tenant_id, "alone": ended.alone})
@@ -83,7 +83,7 @@ _WAITING_ALONE = text("""
     UPDATE dispatches d SET turn = 'ready', wake_at = NULL FROM oldest WHERE d.tenant_id = :tenant AND d.id = oldest.id
     RETURNING d.id, d.queue
 """)
-"""One that is locked is being claimed, and will find the place free; to wait for it would be a deadlock."""
+"""A locked row is being claimed, and will find the place free; waiting for it would be a deadlock."""
 
 
 _WAITING_IN_LANE = text("""
@@ -97,4 +97,4 @@ _WAITING_IN_LANE = text("""
     UPDATE dispatches d SET turn = 'ready', wake_at = NULL FROM oldest WHERE d.tenant_id = :tenant AND d.id = oldest.id
     RETURNING d.id, d.queue
 """)
-"""As many as there is room for: one that ended at the same time may have called the same one."""
+"""As many as there is room for: another that ended at the same time may have readied the same one."""

@@ -1,8 +1,7 @@
-"""Keep the lease of a running attempt, and stop an attempt that overruns or was cancelled."""
+"""Renew the lease of a running attempt, and stop an attempt that overruns or was cancelled."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from core import logs
 from core.errors import LeaseLost
+from core.loop import Loop
 from workers.dispatch import deadline
 from workers.dispatch.deadline import Alarm, Interrupted
 from workers.dispatch.model import OVERRUNS, Job, Ledger, Overran
@@ -20,25 +20,25 @@ from workers.dispatch.model import OVERRUNS, Job, Ledger, Overran
 log = structlog.get_logger()
 
 RENEWALS_PER_LEASE = 3
-"""A lease is renewed three times within its length, so that two lost renewals cost nothing."""
+"""Renewals within the length of a lease, so that two failed ones cost nothing."""
 
 
 LOOK_SECONDS = 1.0
-"""How often a running attempt looks whether it was called off."""
+"""How often a running attempt checks whether it was cancelled."""
 
 
 @contextmanager
 def watched(ledger: Ledger, job: Job) -> Iterator[None]:
-    """Keep the lease alive from a thread of its own while the agent works, and stop the agent when its time is over.
+    """Renew the lease from a thread of its own while the agent works, and stop the agent when its time is over.
 
     Raises:
         Overran: the agent took longer than it may.
-        LeaseLost: the dispatch was called off, or taken over by another worker.
+        LeaseLost: the dispatch was cancelled, or taken over by another worker.
     """
-    watch = _Watch(ledger, job)
-    with deadline.alarm(watch.most) if ledger.interrupts else nullcontext() as alarm:
-        thread = threading.Thread(target=watch.run, args=(alarm,), name="lease", daemon=True)
-        thread.start()
+    most = ledger.seconds.get(job.target)
+    with deadline.alarm(most) if ledger.interrupts else nullcontext() as alarm:
+        watch = _Watch(ledger, job, alarm, most)
+        watch.loop.start()
         try:
             yield
         except Interrupted:
@@ -46,54 +46,54 @@ def watched(ledger: Ledger, job: Job) -> Iterator[None]:
         finally:
             if alarm is not None:
                 alarm.disarm()
-            watch.done.set()
-            thread.join()
+            watch.loop.close(None)
     if watch.over is not None:
         raise watch.over
 
 
 class _Watch:
-    """Renews the lease of a job, and notices that its time is over or that it is not its worker's any more."""
+    """Renews the lease of a job, and notices that its time is over or that it belongs to another worker.
 
-    def __init__(self, ledger: Ledger, job: Job) -> None:
-        self.done = threading.Event()
+    `over`: why the attempt is over. `alarm` stops the agent then; without one nothing can, and it goes on.
+    """
+
+    def __init__(self, ledger: Ledger, job: Job, alarm: Alarm | None, most: float | None) -> None:
         self.over: Overran | LeaseLost | None = None
-        self.most = ledger.seconds.get(job.target)
         self._ledger = ledger
         self._job = job
+        self._alarm = alarm
+        self._most = most
+        self._every = ledger.policy.lease / RENEWALS_PER_LEASE
+        self._began = self._renewed = time.monotonic()
+        interval = self._every if alarm is None else min(LOOK_SECONDS, self._every)
+        self.loop = Loop("lease", self._turn, interval, delayed=True)
 
-    def run(self, alarm: Alarm | None) -> None:
-        every = self._ledger.policy.lease / RENEWALS_PER_LEASE
-        began = renewed = time.monotonic()
-        while not self.done.wait(min(LOOK_SECONDS, every) if alarm is not None else every):
-            if self.over is None:
-                renews = time.monotonic() - renewed >= every or alarm is None
-                renewed = time.monotonic() if renews else renewed
-                self.over = self._look(time.monotonic() - began, renews=renews) if alarm is not None else self._renew()
-            if self.over is not None and alarm is not None:
-                alarm.ring()
+    def _turn(self) -> None:
+        if self._alarm is None:
+            self._ask(_RENEW)
+        elif self.over is None:
+            self.over = self._look(time.monotonic())
+        if self.over is not None and self._alarm is not None:
+            self._alarm.ring()
 
-    def _look(self, took: float, *, renews: bool) -> Overran | LeaseLost | None:
-        if self.most is not None and took >= self.most:
+    def _look(self, now: float) -> Overran | LeaseLost | None:
+        if self._most is not None and now - self._began >= self._most:
             which = f"{self._job.overruns + 1} of {OVERRUNS} times"
-            return Overran(f"{self._job.target} took longer than the {self.most:g} s that it may take ({which}).")
-        return self._renew() if renews else self._check()
+            return Overran(f"{self._job.target} took longer than the {self._most:g} s that it may take ({which}).")
+        renews = now - self._renewed >= self._every
+        self._renewed = now if renews else self._renewed
+        return None if self._ask(_RENEW if renews else _HELD) else LeaseLost()
 
-    def _renew(self) -> LeaseLost | None:
-        lost = self._ask(_RENEW)
-        return lost if self._ledger.interrupts else None
-
-    def _check(self) -> LeaseLost | None:
-        return self._ask(_HELD)
-
-    def _ask(self, statement: TextClause) -> LeaseLost | None:
+    def _ask(self, statement: TextClause) -> bool:
+        """Run a statement on the dispatch; return whether this worker holds it, as far as the database can be asked."""
         values = {"id": self._job.id, "lease": self._job.lease, "seconds": self._ledger.policy.lease}
         try:
             with self._ledger.db.tenant(self._job.tenant_id) as tx:
-                return None if tx.execute(statement, values).rowcount == 1 else LeaseLost()
+                return tx.execute(statement, values).rowcount == 1
         except DBAPIError as error:
+            # Not left to the loop, whose pause after a failure would let the attempt overrun.
             log.warning("dispatch.unrenewed", **logs.fault(error))
-            return None
+            return True
 
 
 _HELD = text("SELECT FROM dispatches WHERE id = :id AND lease = :lease AND status = 'running'")

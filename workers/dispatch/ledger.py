@@ -1,4 +1,4 @@
-"""The ledger of what must happen: every dispatch from its decision to its end, each effect exactly once."""
+"""The ledger: runs every dispatch from its claim to its end, with its effect exactly once."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from uuid import UUID, uuid4
 import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
+from uuid_utils.compat import uuid7
 
 from core import logs, metrics
 from core.errors import Conflict, Later, LeaseLost, Never
 from core.events import dispatches
-from core.events.log import Cause
+from core.events import log as event_log
+from core.events.log import Cause, Emission
 from core.events.publishing import Author
 from core.inference.quota import BreakerOpen
 from core.storage.db import Tx
@@ -29,7 +31,7 @@ from workers.dispatch.admission import Wait
 from workers.dispatch.fair_share import Key
 from workers.dispatch.insertion import waiting, write
 from workers.dispatch.lease import watched
-from workers.dispatch.model import OVERRUNS, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
+from workers.dispatch.model import OVERRUNS, FailedPart, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
 from workers.dispatch.relay import Owed
 from workers.dispatch.sweep import emit_dead
 
@@ -37,18 +39,18 @@ log = structlog.get_logger()
 
 
 TURN_SECONDS = 0.05
-"""How long a process goes on with the work of one tenant before it takes what came to the broker meanwhile."""
+"""Time for which a process continues with one tenant before it takes the next task from the broker."""
 
 ERROR_CHARACTERS = 4000
-"""How much of a failure's text is kept."""
+"""Characters of a failure's text that are stored."""
 
 
 def take_turn(
     ledger: Ledger, tenant_id: str, queue: str | None, ids: Sequence[UUID], send: Callable[[Sequence[Owed]], object]
 ) -> None:
-    """Run these dispatches, then what they make room for on the same queue, for as long as a tenant's turn lasts.
+    """Run these dispatches, then those that they make room for on the same queue, until the tenant's turn ends.
 
-    What is left then, and what belongs to another queue, is sent to the broker, behind what others have sent meanwhile.
+    The rest, and dispatches of other queues, are sent to the broker, behind those that were sent meanwhile.
     """
     mine, ends = deque(ids), time.monotonic() + TURN_SECONDS
     while mine:
@@ -60,9 +62,9 @@ def take_turn(
 
 
 def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
-    """Work one dispatch off: claim it, let its agent think, write the effect and the end together.
+    """Run one dispatch: claim it, call its agent, write its effect and its end in one transaction.
 
-    Answers the dispatches that follow. Someone else's, finished or not yet due ones are left alone.
+    Return the dispatches to send. One that is finished, not yet due or held by another worker is left alone.
     """
     job = _claim(ledger, tenant_id, dispatch_id)
     if job is None:
@@ -73,7 +75,7 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
         "correlation": job.event.correlation_id,
         "target": job.target,
     }
-    metrics.DISPATCH_OVERRUNS.labels(job.target)  # shown as 0: a first overrun is an increase, too
+    metrics.DISPATCH_OVERRUNS.labels(job.target)  # Exported as 0, so that the first overrun is an increase.
     with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
         try:
             with watched(ledger, job):
@@ -91,20 +93,20 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
 
 
 def _step_aside(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
-    """What was sent and cannot begin now gives its place to the next; the sweep, or whoever it waits for, calls it."""
+    """Give the place of a sent dispatch that cannot begin to the next; the sweep, or what it waits for, resends it."""
     with ledger.db.tenant(tenant_id) as tx:
         row = tx.execute(_STEP_ASIDE, {"id": dispatch_id}).one_or_none()
         return [] if row is None else fair_share.offer(tx, ledger.policy.shares, [(tenant_id, row.queue)])
 
 
 def _make_way(ledger: Ledger, job: Job) -> list[Owed]:
-    """Who may run now that this attempt is over; what became of the dispatch itself, others have decided."""
+    """Return the dispatches that may run now that this attempt is over, without changing the dispatch itself."""
     with ledger.db.tenant(job.tenant_id) as tx:
         return fair_share.offer(tx, ledger.policy.shares, [(job.tenant_id, job.queue), *_make_room(tx, job)])
 
 
 def _leave(ledger: Ledger, job: Job) -> None:
-    """Give back what the job was granted and did not use; without a database nothing is lost but a minute."""
+    """Return the unused part of the job's grant; if the database is away, the bucket lacks it for a minute."""
     if ledger.gate is None or job.grant is None:
         return
     try:
@@ -123,14 +125,14 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
             if row.lane is not None:
                 _enter_lane(tx, row)
             event = dispatches.event_of(tx, row)
-            # Last, for others wait at the gate until this is committed.
+            # Last, because other claims wait at the provider's row until this is committed.
             grant = None if ledger.gate is None else admission.admit(tx, ledger.gate, row, event)
             if isinstance(grant, Wait):
                 _put_back(tx, row, grant)
                 return None
     except (IntegrityError, LaneFull):
-        return None  # Another of its key runs now, or enough of its lane; when one of those ends it wakes this one.
-    # The others were held or waited for something, which says nothing about the queue.
+        return None  # Another of its key runs, or its lane is full; the end of one of those readies this one.
+    # Others were held or waited for something, which says nothing about the queue.
     if row.approval is None and row.after is None and row.expires_at is None and row.error is None:
         metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
     return Job(
@@ -147,6 +149,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         lane=row.lane,
         lane_limit=row.lane_limit,
         grant=grant,
+        model=ledger.model.under(grant) if ledger.model else None,
         queue=row.queue,
         overruns=row.overruns,
     )
@@ -158,13 +161,13 @@ def _claiming(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:
 
 
 def _put_back(tx: Tx, row: Any, wait: Wait) -> None:
-    """As if it had not been claimed, but with when to claim it again, and why not before."""
+    """Take back a claim, with the time of the next one and the reason."""
     tx.execute(_PUT_BACK, {"id": row.id, "lease": row.lease, "error": wait.reason, "at": wait.at, "hold": wait.for_day})
     log.info("dispatch.waits", dispatch=str(row.id), target=row.target, reason=wait.reason)
 
 
 def _enter_lane(tx: Tx, row: Any) -> None:
-    """Keep the claim if its lane has room, counted while no other worker counts; LaneFull takes it back."""
+    """Check that the lane has room, while no other worker counts. LaneFull: it has none, and rolls the claim back."""
     _lock_lane(tx, row.tenant_id, row.lane)
     running = tx.execute(_RUNNING, {"tenant": row.tenant_id, "lane": row.lane, "id": row.id}).scalar_one()
     if running >= row.lane_limit:
@@ -176,10 +179,12 @@ def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
 
 
 def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
-    """Effect, end and what follows, in one transaction that only the holder of the lease can commit."""
+    """Write effect, end and followers in one transaction, which only the holder of the lease can commit."""
     with ledger.db.tenant(job.tenant_id) as tx:
-        result = outcome.write(tx)
-        then = [_next(ledger, job, *work) for work in outcome.then]
+        for part in outcome.failed:
+            _bury(tx, job, part)
+        result = outcome.pending.write(tx, job.author)
+        then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
         then = then if outcome.at is None else [_timed(one, outcome.at) for one in then]
         keys = [(job.tenant_id, job.queue), *write(tx, then)]
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
@@ -189,13 +194,24 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
         keys += _make_room(tx, job)
         following = fair_share.offer(tx, ledger.policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
+    if outcome.failed:
+        metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
     outcome.count(result)
     log.info("dispatch.done", result=logs.counts(result))
     return following
 
 
+def _bury(tx: Tx, job: Job, part: FailedPart) -> None:
+    """Write a part that failed for good as a dead dispatch of its own, and announce it."""
+    values = {"id": uuid7(), "of": job.id, "params": json.dumps(part.params), "error": part.reason}
+    tx.execute(_BURY, values)
+    payload = {"dispatch_id": str(values["id"]), "target": job.target, "rule": job.author.rule, "reason": part.reason}
+    announced = Emission("dispatch.dead", payload, subject=f"dispatch:{values['id']}")
+    event_log.emit(tx, job.tenant_id, Cause(job.event, job.id), [announced])
+
+
 def _hand_on(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
-    """It is the turn of the rule's next action; where the same agent goes on, only once that is done."""
+    """Release the rule's next action; where the same agent goes on, that action waits for it."""
     if job.author.rule is None:
         return []
     rest = next((d.id for d in then if d.target == job.target and d.hold is None), None)
@@ -209,14 +225,14 @@ def _hand_on(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
 
 
 def _make_room(tx: Tx, job: Job) -> list[Key]:
-    """Make ready who may run now that this one has ended. It holds the lane: only the turns may be locked after it."""
+    """Ready dispatches that waited for this one. It locks the lane: only the turns may be locked afterwards."""
     if job.lane is not None:
         _lock_lane(tx, job.tenant_id, job.lane)
     return waiting(tx, job)
 
 
 def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
-    """What an agent asked for; the same agent goes on under the same conditions."""
+    """Return the dispatch of a follow-up; if its agent is the same, it keeps key and lane."""
     cause, goes_on = job.event, target == job.target
     return NewDispatch(
         tenant_id=job.tenant_id,
@@ -239,22 +255,22 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
 
 
 def _timed(dispatch: NewDispatch, at: datetime) -> NewDispatch:
-    """The same, held until its time."""
+    """Hold a dispatch until a time."""
     return replace(
         dispatch, status=DispatchStatus.HELD, hold="time", expires_at=at, after=None, lane=None, lane_limit=None
     )
 
 
 def _overran(ledger: Ledger, job: Job, error: Overran) -> list[Owed]:
-    """Write down that an attempt took too long; of OVERRUNS such attempts the last was the last."""
+    """Record an attempt that took too long; after OVERRUNS of them there is no further one."""
     metrics.DISPATCH_OVERRUNS.labels(job.target).inc()
     return _fail(ledger, job, error, again=job.overruns + 1 < OVERRUNS and job.attempt < ledger.policy.attempts)
 
 
 def _fail(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = None) -> list[Owed]:
-    """Write down that an attempt failed; answers who may have its turn now. `again`: whether it is tried again."""
+    """Record a failed attempt; return the dispatches that may run now. `again`: whether it is retried."""
     policy = ledger.policy
-    free = isinstance(error, BreakerOpen)  # The model is away for everyone, so that this attempt does not count.
+    free = isinstance(error, BreakerOpen)  # The model is away for everyone, so this attempt does not count.
     if again is None:
         again = free or (not isinstance(error, Never) and job.attempt < policy.attempts)
     status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
@@ -278,7 +294,7 @@ def _words(error: Exception) -> str:
     words = (
         str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
     )
-    # Other services' words, which need not be text that PostgreSQL keeps.
+    # Text of other services may hold characters that PostgreSQL cannot store.
     return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
 
 
@@ -290,8 +306,8 @@ _CLAIM = text("""
     WHERE id = :id AND (status = 'pending' OR (status = 'retrying' AND wake_at <= clock_timestamp()))
     RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited
 """)
-"""Begin a dispatch unless someone holds it, it has ended, or its next attempt is not due. One whose lease has run out
-is the sweep's, which knows what to make of that."""
+"""Claims a dispatch unless it is held, has ended, or its next attempt is not due. One whose lease has expired is left
+to the sweep, which counts lost workers."""
 
 _STEP_ASIDE = text("""
     UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent' RETURNING queue
@@ -305,12 +321,22 @@ _DONE = text("""
 """)
 
 _LOCK_LANE = text("SELECT pg_advisory_xact_lock(hashtextextended(:lane, 0))")
-"""Held until the end of the transaction, so that the next who counts sees what this one did."""
+"""Held until the end of the transaction, so that the next to count sees the result of this one."""
 
 _RUNNING = text("""
     SELECT count(*) FROM dispatches
     WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running' AND id <> :id
 """)
+
+_BURY = text("""
+    INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+                            target, params, queue, alone, lineage, lane, lane_limit, status, attempt, error, ended_at)
+    SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, 'dead', 1,
+           :error || ' What was answered is kept with the calls of dispatch ' || id || '.', clock_timestamp()
+    FROM dispatches WHERE id = :of
+""")
+"""Beside the dispatch that it was a part of, and not after it: the rule's next action must not wait for a dead one."""
 
 _HAND_ON = text("""
     UPDATE dispatches SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL
@@ -330,7 +356,7 @@ _PUT_BACK = text("""
         error = :error
     WHERE id = :id AND lease = :lease
 """)
-"""Not sent more and more seldom, as what only waits in a queue is: it comes when it is due."""
+"""`sends` is reset: it is sent when it is due, and not at growing intervals."""
 
 _FAILED = text("""
     UPDATE dispatches SET status = cast(:status AS text), error = :error, lease = NULL, turn = NULL,

@@ -1,4 +1,4 @@
-"""Vocabulary of the ledger: dispatches, jobs, outcomes, retry policy, agents."""
+"""Types of the ledger: dispatches, jobs, outcomes, retry policy, agents."""
 
 from __future__ import annotations
 
@@ -11,28 +11,30 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from core.events.pending import Pending, Report
 from core.events.publishing import Author
+from core.inference.client import Client
 from core.inference.quota import Grant
 from core.settings.limits import Limits
-from core.storage.db import Database, Tx
+from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
 from workers.dispatch.admission import Gate
 from workers.dispatch.fair_share import Shares
 
 OVERRUNS = 2
-"""Attempts of a dispatch that may take too long: the second may have met a machine at rest, a third would not help."""
+"""Attempts of a dispatch that may overrun: the second may have met an idle machine, a third would not help."""
 
 LONGEST_PAUSE = timedelta(days=30)
-"""Who asks for more patience than this has made a mistake, or is beyond every calendar."""
+"""Upper bound of a pause that another service asks for: more is a mistake, or beyond the calendar."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewDispatch:
-    """An action that must happen, about to be written into the ledger.
+    """A dispatch that is not inserted yet.
 
-    `after`: the dispatch that must be done first. `lane` with `lane_limit`: how many of that name may run at a time.
-    `hold`: what a held one waits for; `expires_at`: when its waiting for approval, or for its time, ends. `lineage`:
-    the rules that acted on the way to its effect, its own last.
+    `alone`: key of which one runs at a time. `after`: the dispatch that must be done first. `lane`, `lane_limit`: how
+    many of that lane may run at a time. `hold`: what a held one waits for; `expires_at`: when the wait for approval, or
+    for its time, ends. `lineage`: the rules that led to it, its own last.
     """
 
     tenant_id: str
@@ -60,7 +62,11 @@ class NewDispatch:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A claimed dispatch with the event it reacts to; what an agent gets to see. `grant`: what it may ask a model."""
+    """A claimed dispatch with the event it reacts to; the view of it that an agent gets.
+
+    `grant`: what it may ask a model for. `model`: a client whose calls are paid from that grant; None: no model is
+    configured.
+    """
 
     tenant_id: str
     id: UUID
@@ -75,30 +81,46 @@ class Job:
     lane: str | None = None
     lane_limit: int | None = None
     grant: Grant | None = None
+    model: Client | None = None
     queue: str = "io"
     overruns: int = 0
 
 
+Next = Sequence[tuple[str, Json]]
+"""Agents that must run next, each with its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPart:
+    """A part of a job that failed for good while the rest succeeded: the parameters that name it, and the reason."""
+
+    params: Json
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an agent thought out: `write` is carried out in the transaction that ends the dispatch.
+    """Result of an agent: a pending change, written in the transaction that ends the dispatch.
 
-    `then`: agents that must run next, each with its parameters; where the same agent goes on, the rule's next action
-    waits for that too. `count`: called with what `write` answered, once it is
-    committed, for what is counted must have happened. `at`: when `then` begins; nothing waits for it meanwhile.
+    `then`: agents that must run next; where the same agent goes on, the rule's next action waits for that too.
+    `then_by_result`: further ones, which only the result of the written change tells. `at`: when `then` begins; nothing
+    waits for it meanwhile. `count`: called with the result after the commit, to update metrics. `failed`: parts that
+    become dead dispatches of their own.
     """
 
-    write: Callable[[Tx], Json] = lambda _tx: {}
-    then: Sequence[tuple[str, Json]] = ()
+    pending: Pending = field(default_factory=Report)
+    then: Next = ()
     count: Callable[[Json], None] = lambda _result: None
     at: datetime | None = None
+    then_by_result: Callable[[Json], Next] = lambda _result: ()
+    failed: Sequence[FailedPart] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long a lease lasts, when a retry comes, and how many attempts there are. All times in seconds.
+    """Length of a lease, pauses between retries, number of attempts. Times in seconds.
 
-    `running`: dispatches of one queue that a tenant without a limit of its own may have under way.
+    `running`: dispatches of one queue that a tenant without a limit of its own may have running.
     """
 
     lease: float
@@ -110,11 +132,11 @@ class Policy:
 
     @property
     def shares(self) -> Shares:
-        """How much of a tenant's work goes to the broker at a time."""
+        """Settings of fair sharing."""
         return Shares(self.resend, self.retry_max, self.lease, self.running)
 
     def pause(self, attempt: int, after: timedelta | None) -> float:
-        """Exponential back-off with full jitter above half of it, never below what the other side asked for."""
+        """Return an exponential back-off, jittered between half and all of it, and at least `after`."""
         ceiling = min(self.retry_max, self.retry_base * 2.0 ** (attempt - 1))
         jittered = ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards no secret
         return max(jittered, min(after, LONGEST_PAUSE).total_seconds() if after else 0.0)
@@ -125,7 +147,7 @@ class Overran(Exception):
 
 
 class LaneFull(Exception):
-    """As many of its lane run as may."""
+    """The lane of a dispatch has no room."""
 
 
 Agent = Callable[[Job], Outcome]
@@ -133,11 +155,11 @@ Agent = Callable[[Job], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What it takes to work dispatches off: the database, who does what on which queue, the policy.
+    """Dependencies of the ledger: the database, the agents and their queues, the policy, the model.
 
-    `gate`: what those who ask a model must pass, where there is one. `seconds`: how long an attempt of each agent may
-    take; of those not in it, any time. `interrupts`: whether the process is the ledger's own, so that an attempt that
-    takes too long or was called off can be stopped by signals and, at the worst, with the process.
+    `gate`: admission control for agents that ask a model; None: no model. `seconds`: time limit of an attempt by agent;
+    an agent without an entry has none. `interrupts`: whether the process is the ledger's own, so that an attempt that
+    overruns or was cancelled can be stopped by signals and, as a last resort, with the process.
     """
 
     db: Database
@@ -147,3 +169,4 @@ class Ledger:
     gate: Gate | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupts: bool = False
+    model: Client | None = None

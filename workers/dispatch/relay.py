@@ -1,4 +1,4 @@
-"""From rows to the broker: tells Celery of dispatches that are committed. What gets lost here the sweep sends again."""
+"""Sends committed dispatches to Celery. The sweep sends again what is lost here."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from celery import Celery
 from core.events.doorbell import BROKER_ERRORS
 
 TASK = "imprint.run"
-"""The one task there is: run these dispatches of a tenant, then what they make room for on the same queue."""
+"""The only task: run these dispatches of a tenant, then those that they make room for on the same queue."""
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Owed:
-    """A dispatch that a worker should hear of."""
+    """A dispatch to send to a worker."""
 
     tenant_id: str
     queue: str
@@ -27,13 +27,13 @@ class Owed:
 
 
 def send(app: Celery, owed: Sequence[Owed]) -> bool:
-    """Tell the workers; False: the broker could not be reached, and the sweep will try again."""
+    """Send dispatches to the workers; False: the broker is away, and the sweep will send them."""
     if not owed:
         return True
     try:
         with app.producer_pool.acquire(block=True, timeout=5) as producer, producer.batch():
             for one in owed:
-                # Each in a task of its own: two in one would be run one after the other, by one process.
+                # One task each: two dispatches in one task would run one after the other, in one process.
                 args = (one.tenant_id, [str(one.id)], one.queue)
                 app.send_task(TASK, args, queue=one.queue, producer=producer, retry=False)
     except BROKER_ERRORS as error:

@@ -18,10 +18,10 @@ from workers.dispatch.relay import Owed
 
 
 def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
-    """The sweep: what was never begun, is due again or lost its worker goes out again.
+    """Return dispatches to send again: never begun, due for a retry, or with a lost worker.
 
-    A dispatch whose worker died at every attempt is set aside: it may be what kills them. Each tenant gets its share of
-    a sweep, and of what is sent.
+    A dispatch whose worker died at every attempt becomes a dead letter, because it may be the cause. Each tenant gets
+    its share of a sweep, and of what is sent.
     """
     values = {"attempts": policy.attempts, "overruns": OVERRUNS, "share": limit // 5, "limit": limit}
     rows = tx.execute(_OWED, values).all()
@@ -36,7 +36,7 @@ def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
 
 
 def expire(tx: Tx, limit: int = 500) -> int:
-    """Cancel what nobody approved in time, with what was to come after it; how many. Several clocks may share this."""
+    """Cancel dispatches that nobody approved in time, with those after them; return how many. Clocks may share it."""
     rows = tx.execute(_EXPIRE, {"limit": limit}).all()
     for row in rows:
         metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
@@ -46,15 +46,15 @@ def expire(tx: Tx, limit: int = 500) -> int:
 
 
 def release(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
-    """Let begin what was held until its time has come. Several clocks may share this."""
+    """Release dispatches whose time has come. Several clocks may run it."""
     rows = tx.execute(_RELEASE, {"limit": limit}).all()
     return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue) for row in rows])
 
 
 def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -> int:
-    """Of those that wait in a lane and have not begun, leave only the newest; how many were cancelled.
+    """Cancel all but the newest of the dispatches that wait in a lane; return how many.
 
-    Those for whom there is room, `limit` less what runs, do not wait: they are about to begin, and stay.
+    Those for which there is room, `limit` less what runs, are about to begin, and stay.
     """
     values = {"tenant": tenant_id, "lane": lane, "limit": limit, "reason": reason}
     rows = tx.execute(_CANCEL_WAITING, values).all()
@@ -65,7 +65,7 @@ def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -
 
 
 def emit_dead(tx: Tx, row: Any, reason: str) -> None:
-    """Say aloud that a dispatch was set aside."""
+    """Emit `dispatch.dead`."""
     if row.event_seq is None:
         return
     payload = {"dispatch_id": str(row.id), "target": row.target, "rule": row.rule, "reason": reason}
@@ -89,7 +89,7 @@ _CANCEL_WAITING = text("""
           WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running')
     RETURNING d.*
 """)
-"""What comes after another action of its rule belongs to what has begun."""
+"""A dispatch that follows another action of its rule belongs to a rule that has begun."""
 
 
 _EXPIRE = text("""
@@ -158,5 +158,5 @@ _OWED = text("""
     FROM judged j WHERE d.tenant_id = j.tenant_id AND d.id = j.id
     RETURNING d.*, j.overran
 """)
-"""What the workers should have begun, finished or renewed by now, some of each tenant; SKIP LOCKED lets several clocks
-share it. A lease that reached to the deadline of its attempt was renewed until the process was ended for it."""
+"""Dispatches that should have been begun, finished or renewed by now, some of each tenant; SKIP LOCKED lets several
+clocks share them. A lease that reaches the deadline of its attempt was renewed until the process was ended."""

@@ -1,1 +1,1 @@
-"""From events to dispatches: router and bus consumer."""
+"""Router and bus consumer: turn events into dispatches."""

@@ -1,4 +1,4 @@
-"""From a rule that acts to the dispatches of its actions: in order, held for approval, in their lane."""
+"""Makes dispatches of a rule's actions: in order, held for approval, in their lane."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from core.agents import FOR_ACTION
 from core.events import log
 from core.events.dispatches import DECIDERS
 from core.events.log import Cause, Emission
@@ -18,17 +19,14 @@ from rules.expressions import templates
 from workers.dispatch import sweep
 from workers.dispatch.model import NewDispatch
 
-ACTORS = {"emit": "event_emitter", "notify": "notifier", "webhook": "webhook_sender", "celery": "task_sender"}
-"""Who carries out the actions that name no agent of their own."""
-
 Mode = Literal["auto", "approve", "shadow"]
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Which queue each agent works on, which of them work alone in a session, how long an approval is waited for.
+    """Limits of actions: the queue of each agent, the exclusive agents, the time to wait for an approval.
 
-    `characters`: how much an action's values may come to as JSON, once its templates are filled in.
+    `characters`: largest size of an action's values as JSON, once its templates are rendered.
     """
 
     queues: Mapping[str, str]
@@ -39,9 +37,9 @@ class Workshop:
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """A rule that acts: in which version and mode, on which event, and on the ids of all that a flow has gathered.
+    """A rule that acts on an event, with its version and mode, and the ids of all events that a flow has gathered.
 
-    `lane`: the rule and key whose `concurrency` its actions count for.
+    `lane`: rule and key by which its `concurrency` is counted.
     """
 
     rule: Rule
@@ -53,16 +51,16 @@ class Occasion:
 
 
 def mode_of(rule: Rule, *, allows_high_risk: bool) -> Mode:
-    """How a rule acts: one of high risk waits for approval wherever its tenant does not let it run as `auto`."""
+    """Return the mode of a rule: a high-risk one waits for approval unless its tenant lets it run as `auto`."""
     if rule.risk_level == "high" and rule.action_mode == "auto" and not allows_high_risk:
         return "approve"
     return rule.action_mode
 
 
 def dispatches(shop: Workshop, occasion: Occasion, now: datetime) -> list[NewDispatch]:
-    """A rule's actions with their templates filled in; each waits for the one before it to be done.
+    """Return a dispatch per action, with its templates rendered; each waits for the one before.
 
-    Invalid: the templates make more of the event than an action may hold.
+    Invalid: the rendered values are larger than an action may be.
     """
     made: list[NewDispatch] = []
     for action in occasion.rule.actions:
@@ -77,7 +75,7 @@ def _dispatch(
     target, values = _work(action)
     params = _filled_in(shop, values, event)
     if occasion.gathered:
-        # Behind the templates: what others have called their events is no template of this rule.
+        # After rendering: ids of events are given by others, and are no templates of this rule.
         params |= {"gathered": list(occasion.gathered)}
     concurrency = rule.flow.concurrency
     dispatch = NewDispatch(
@@ -101,7 +99,7 @@ def _dispatch(
 
 
 def _filled_in(shop: Workshop, values: Json, event: Event) -> Json:
-    """The values with what the event says; bounded, as an emitted event may be copied by the next rule many times."""
+    """Render the values; bounded, because an emitted event may be copied by the next rule many times."""
     params: Json = templates.render(values, event, shop.characters)
     return params
 
@@ -109,7 +107,7 @@ def _filled_in(shop: Workshop, values: Json, event: Event) -> Json:
 def _held(
     shop: Workshop, occasion: Occasion, dispatch: NewDispatch, now: datetime, before: NewDispatch | None
 ) -> NewDispatch:
-    """The dispatch with what it has to wait for."""
+    """Hold the dispatch for shadow mode, the action before it, or an approval."""
     if occasion.mode == "shadow":
         return replace(dispatch, status=DispatchStatus.SHADOW, lane=None, lane_limit=None)
     if before is not None:
@@ -121,22 +119,23 @@ def _held(
 
 
 def _work(action: Action) -> tuple[str, Json]:
-    """Who carries an action out, with which parameters."""
+    """Return the agent that carries an action out, and its parameters."""
     match action:
         case RunAgent():
             return action.target, dict(action.params)
         case Emit():
-            return ACTORS["emit"], {"event_type": action.event_type, "payload": action.payload}
+            params: Json = {"event_type": action.event_type, "payload": action.payload}
         case Notify():
-            return ACTORS["notify"], action.model_dump(exclude={"action_type"}, exclude_none=True, by_alias=True)
+            params = action.model_dump(exclude={"action_type"}, exclude_none=True, by_alias=True)
         case Webhook():
-            return ACTORS["webhook"], _webhook(action)
+            params = _webhook(action)
         case CeleryTask():
-            return ACTORS["celery"], {"task": action.task, "queue": action.queue, "kwargs": action.kwargs}
+            params = {"task": action.task, "queue": action.queue, "kwargs": action.kwargs}
+    return FOR_ACTION[action.action_type], params
 
 
 def _webhook(action: Webhook) -> Json:
-    """The names of secrets stand apart: a template that an event fills in must not come to name one."""
+    """Return the parameters of a webhook, with names of secrets apart: a rendered template must not name one."""
     plain = {name: value for name, value in action.headers.items() if isinstance(value, str)}
     secret = {name: value.secret for name, value in action.headers.items() if not isinstance(value, str)}
     return {
@@ -148,7 +147,7 @@ def _webhook(action: Webhook) -> Json:
 
 
 def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
-    """Say aloud, in the chain of its cause, that a dispatch waits for somebody's word."""
+    """Emit `approval.requested` for dispatches that wait for an approval."""
     for dispatch, event in made:
         if dispatch.hold != "approval" or dispatch.expires_at is None:
             continue
@@ -167,7 +166,7 @@ def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
 
 
 def clear_lanes(tx: Tx, occasions: Sequence[tuple[Occasion, Sequence[NewDispatch]]]) -> None:
-    """Where the latest replaces the one that waits: cancel what waited in its lane, now that the new one is written."""
+    """Cancel dispatches that wait in a lane whose rule keeps only the latest, after that one was written."""
     for occasion, made in occasions:
         concurrency = occasion.rule.flow.concurrency
         if concurrency is None or concurrency.on_conflict != "latest" or occasion.lane is None:

@@ -1,10 +1,9 @@
-"""Events that come over the bus, published with kombu to the topic exchange `imprint.events`: kept, then acked."""
+"""Consumer of the topic exchange `imprint.events`: accepts events that were published with kombu, then acknowledges."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 from core import metrics
 from core.errors import Invalid, Unauthorized
 from core.events import parsing
-from core.events.doorbell import BROKER_ERRORS, RETRY_SECONDS
+from core.events.doorbell import BROKER_ERRORS
+from core.loop import Loop
 from core.sessions import ingest
 from core.storage.db import Database
 from core.tenancy import tenants
@@ -32,23 +32,23 @@ EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
 QUEUE = Queue("imprint.events", EXCHANGE, routing_key="#", durable=True)
 
 PREFETCH = 50
-"""Messages in hand at once; each is one transaction, so this bounds what a restart delivers again."""
+"""Unacknowledged messages; each is one transaction, so this bounds what a restart delivers again."""
 
 REDECLARE_SECONDS = 5.0
-"""How often the queue is bound anew: on Redis a flush forgets bindings, and events would go nowhere."""
+"""How often the queue is bound again: a flush of Redis deletes bindings, and events would be lost."""
 
 HASH_DIGITS = 16
-"""How much of a hash is logged: enough to find one message among all of a day."""
+"""Digits of a hash that are logged: enough to find one message among all of a day."""
 
 BODY_CHARACTERS = 10_000
-"""How much of an unreadable message is kept in its dead letter."""
+"""Characters of an unreadable message that are stored in its dead letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Where bus messages go, and how large they may be. `tenant`: whose they are when they carry no key.
+    """Destination and limits of bus messages. `tenant`: the tenant of messages without a key.
 
-    `message_bytes`: of one message with all its events.
+    `message_bytes`: limit of one message with all its events.
     """
 
     app: Database
@@ -60,40 +60,31 @@ class Intake:
 
 
 class BusConsumer:
-    """Takes events off the bus in a thread of its own; reconnects for as long as it is open."""
+    """Consumes events in a thread of its own; reconnects for as long as it is open."""
 
     def __init__(self, broker_url: str, intake_: Intake) -> None:
         self._url = broker_url
         self._intake = intake_
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="bus", daemon=True)
-        self._thread.start()
+        self._loop = Loop("bus", self._consume, expected=(*BROKER_ERRORS, DBAPIError))
+        self._loop.start()
 
     def close(self) -> None:
-        self._closed.set()
-        self._thread.join(timeout=5)
+        self._loop.close(5)
 
-    def _run(self) -> None:
-        while not self._closed.is_set():
-            try:
-                with Connection(self._url, connect_timeout=2) as connection:
-                    self._consume(connection)
-            except (*BROKER_ERRORS, DBAPIError) as error:
-                log.warning("bus.lost", error=str(error))
-                self._closed.wait(RETRY_SECONDS)
-
-    def _consume(self, connection: Connection) -> None:
-        # Bodies are parsed here and not by kombu, so that one nobody can read becomes a dead letter and not a crash.
-        channel: Any = connection.default_channel
-        channel.Message = _uninflated(channel.Message)
-        with connection.Consumer([QUEUE], channel, on_message=self._on_message, prefetch_count=PREFETCH, accept=None):
-            declared = time.monotonic()
-            while not self._closed.is_set():
-                if time.monotonic() - declared > REDECLARE_SECONDS:
-                    QUEUE(connection.default_channel).declare()
-                    declared = time.monotonic()
-                with contextlib.suppress(TimeoutError):
-                    connection.drain_events(timeout=0.5)
+    def _consume(self) -> None:
+        with Connection(self._url, connect_timeout=2) as connection:
+            # Bodies are parsed here and not by kombu, so that an unreadable one becomes a dead letter and not a crash.
+            channel: Any = connection.default_channel
+            channel.Message = _uninflated(channel.Message)
+            options = {"on_message": self._on_message, "prefetch_count": PREFETCH, "accept": None}
+            with connection.Consumer([QUEUE], channel, **options):
+                declared = time.monotonic()
+                while not self._loop.is_stopped:
+                    if time.monotonic() - declared > REDECLARE_SECONDS:
+                        QUEUE(connection.default_channel).declare()
+                        declared = time.monotonic()
+                    with contextlib.suppress(TimeoutError):
+                        connection.drain_events(timeout=0.5)
 
     def _on_message(self, message: _Uninflated) -> None:
         body = _bytes(message.body)
@@ -108,7 +99,7 @@ class BusConsumer:
 
 
 class _Uninflated(Message):
-    """A message whose body stays as it came: kombu inflates before anyone could say how much is too much."""
+    """A message whose body stays compressed: kombu inflates before a limit can be checked."""
 
     def __init__(self, body: object = None, headers: Mapping[str, Any] | None = None, **more: Any) -> None:
         kept = dict(headers or {})
@@ -117,18 +108,18 @@ class _Uninflated(Message):
 
 
 def _uninflated(message: type[Message]) -> Any:
-    """The transport's class of messages with ours behind it, so that what it calls its base does not inflate."""
+    """Return the transport's message class with ours as its base, so that it does not inflate."""
     return type("UninflatedMessage", (message, _Uninflated), {})
 
 
 def _refuse(reason: str, size: int, hint: str) -> None:
-    """Drop a message unread. It is not kept as a dead letter, for whose it is only its content could say."""
+    """Drop a message unread. It becomes no dead letter, because only its content could say which tenant's it is."""
     metrics.EVENTS_REFUSED.labels("bus", reason).inc()
     log.warning("bus.refused", reason=reason, bytes=size, hint=hint)
 
 
 def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
-    """Accept one bus message, or set it aside with its reason; when this returns, it is on disk."""
+    """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
     named = {str(k).lower(): str(v) for k, v in headers.items()} | {"content-type": content_type}
     try:
         tenant_id = _tenant(intake_, named)
@@ -144,7 +135,7 @@ def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type:
         with intake_.app.tenant(tenant_id) as tx:
             accepted = ingest.accept(tx, tenant_id, batch)
     except (DataError, IntegrityError, ProgrammingError) as error:
-        # The database is there and will not have it, however often it comes: it must not hold up what is behind it.
+        # The database refuses it, and will however often it is delivered: it must not block those behind it.
         _set_aside(intake_, tenant_id, body, str(error.orig))
         return
     metrics.EVENTS_ACCEPTED.labels("bus").inc(len(batch) - accepted.duplicates)
@@ -153,9 +144,9 @@ def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type:
 
 
 def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:
-    """The tenant of the key in the header `authorization`; without that, the bus's own.
+    """Return the tenant of the key in the header `authorization`; without that header, the bus's own.
 
-    Unauthorized: there is such a header, and its key does not hold.
+    Unauthorized: the key is invalid.
     """
     if "authorization" not in headers:
         return intake_.tenant
@@ -167,9 +158,9 @@ def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:
 
 
 def _drop(body: bytes) -> None:
-    """Keep nothing of a message whose key does not hold: it is some tenant's, and nobody can say which.
+    """Store nothing of a message with an invalid key: nobody can say which tenant's it is.
 
-    Its hash tells who has sent it which one it was.
+    The logged hash lets its sender identify it.
     """
     metrics.EVENTS_REFUSED.labels("bus", "unauthorized").inc()
     log.warning("bus.unauthorized", bytes=len(body), sha256=hashlib.sha256(body).hexdigest()[:HASH_DIGITS])

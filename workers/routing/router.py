@@ -1,4 +1,4 @@
-"""From events to dispatches: claim what is new, let the rules decide, write what must happen, then tell the workers."""
+"""Routes events: claims new ones, evaluates the rules, writes the dispatches, then notifies the workers."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from workers.routing.action_dispatches import Occasion, Workshop
 log = structlog.get_logger()
 
 OTHER_RULES: Final = "other"
-"""In metrics, all rules that are no default rule: names of tenants' rules would be shown to whoever reads the metrics,
-and each would stay there after its rule is gone."""
+"""Label of all rules but the default ones in metrics: names of tenants' rules would be visible to readers of the
+metrics, and each would stay there after its rule is deleted."""
 
 INDEXER = "knowledge_indexer"
-"""Runs for every message, whatever the rules say: what was accepted must be found."""
+"""Agent that runs for every message, whatever the rules say: an accepted message must be found."""
 
 
 REFUSALS = frozenset({"22", "54", "XX000"})
-"""SQLSTATE of a value or a size that PostgreSQL cannot take: two classes, and its word for a text of a gigabyte."""
+"""SQLSTATE of a value or size that PostgreSQL cannot store: two classes, and the code for a text of a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """What it takes to route: the queues of all tenants, the rules, how texts are compared, and who does what."""
+    """Dependencies of routing: the database of all tenants, the rules, text similarity, the agents' queues."""
 
     db: Database
     book: Book
@@ -68,7 +68,7 @@ class Router:
 
 @dataclass(slots=True)
 class Decided:
-    """What a batch of events comes to, before it is written."""
+    """Decisions on a batch of events, before they are written."""
 
     now: datetime
     dispatches: list[NewDispatch] = field(default_factory=list)
@@ -79,16 +79,16 @@ class Decided:
 
 
 def route(router: Router) -> tuple[int, list[Owed]]:
-    """Decide on the next events; how many there were, and what the workers should hear of now that it is committed."""
+    """Decide on the next events; return how many there were, and the dispatches to send now that they are committed."""
     _refresh(router)
-    thought_over = _think(router)
+    embedded = _embed_ahead(router)
     try:
-        with _claimed(router, thought_over) as (tx, batch, now):
+        with _claimed(router, embedded) as (tx, batch, now):
             owed = fair_share.offer(tx, router.shares, _carry_out(tx, router, batch, now), ends=True)
     except DBAPIError as error:
         if not _is_about_data(error):
             raise
-        batch, owed = _one_by_one(router, thought_over)
+        batch, owed = _one_by_one(router, embedded)
     metrics.EVENTS_ROUTED.inc(len(batch))
     if batch:
         router.at_work.hear({event.tenant_id for event in batch})
@@ -96,7 +96,7 @@ def route(router: Router) -> tuple[int, list[Owed]]:
 
 
 def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> list[Key]:
-    """Decide on these events and write down all that follows; for whom there is now something to send."""
+    """Decide on these events and write what follows; return the tenants and queues that have something to send."""
     decided = decide(tx, router, batch, now)
     fires, drops = _flow(tx, decided)
     decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
@@ -105,29 +105,20 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) ->
     return _write(tx, router, decided, _indexing(router, batch))
 
 
-def _one_by_one(router: Router, thought_over: Sequence[int] | None) -> tuple[list[Event], list[Owed]]:
-    """Decide on each event alone, where the database refuses what follows from one of them; that one is set aside."""
+def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[list[Event], list[Owed]]:
+    """Decide on each event alone, after the database has refused to store what follows from one of them."""
     keys: list[Key] = []
-    with _claimed(router, thought_over) as (tx, batch, now):
+    parked: list[NewDispatch] = []
+    with _claimed(router, embedded) as (tx, batch, now):
         for event in batch:
-            try:
-                with tx.begin_nested():
-                    keys += _carry_out(tx, router, [event], now)
-            except DBAPIError as error:
-                if not _is_about_data(error):
-                    raise
-                insertion.write(tx, [_parked(event, error)])
+            with isolated(parked, event), tx.begin_nested():
+                keys += _carry_out(tx, router, [event], now)
+        keys += insertion.write(tx, parked)
         return batch, fair_share.offer(tx, router.shares, keys)
 
 
-def _is_about_data(error: DBAPIError) -> bool:
-    """Whether what was to be written is refused, and will be the next time: a value, or the size of one."""
-    state = getattr(error.orig, "sqlstate", None) or ""
-    return not error.connection_invalidated and (state[:2] in REFUSALS or state in REFUSALS)
-
-
 def fire_due(router: Router) -> list[Owed]:
-    """Let what debounces have gathered go on, where it has been quiet long enough."""
+    """Fire the rules whose debounce has ended."""
     _refresh(router)
     with router.db.queue() as tx:
         now = _now(tx)
@@ -142,47 +133,54 @@ def fire_due(router: Router) -> list[Owed]:
         except DBAPIError as error:
             if not _is_about_data(error):
                 raise
-            keys = [key for occasion in occasions for key in _write_alone(tx, router, occasion, now)]
+            keys, parked = [], list[NewDispatch]()
+            for occasion in occasions:
+                with isolated(parked, occasion.event, occasion), tx.begin_nested():
+                    keys += _write(tx, router, Decided(now, occasions=[occasion]), [])
+            keys += insertion.write(tx, parked)
         return fair_share.offer(tx, router.shares, keys)
 
 
-def _write_alone(tx: Tx, router: Router, occasion: Occasion, now: datetime) -> list[Key]:
-    """The dispatches of one rule that acts; it is set aside where the database refuses them."""
+@contextmanager
+def isolated(parked: list[NewDispatch], event: Event, occasion: Occasion | None = None) -> Iterator[None]:
+    """Add a dead letter to `parked` if handling this event, or this rule that acts on it, fails; the others go on.
+
+    Errors of the database pass, unless a value itself is refused: those others are over at the next attempt.
+    """
     try:
-        with tx.begin_nested():
-            return _write(tx, router, Decided(now, occasions=[occasion]), [])
-    except DBAPIError as error:
-        if not _is_about_data(error):
+        yield
+    except Exception as error:
+        if isinstance(error, DBAPIError) and not _is_about_data(error):
             raise
-        parked = _parked(occasion.event, error, occasion.rule.name, occasion.version)
-        return insertion.write(tx, [parked])
+        parked.append(_parked(event, error, occasion))
+
+
+def _is_about_data(error: DBAPIError) -> bool:
+    """Return whether the database refuses a value or its size, and so will at the next attempt."""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return not error.connection_invalidated and (state[:2] in REFUSALS or state in REFUSALS)
 
 
 def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Decided:
-    """What the rules of each event's tenant make of it; an event that they fail on is set aside and stops no other."""
+    """Evaluate the rules of each event's tenant. An event that they fail on is set aside as a whole."""
     decided = Decided(now)
     looked_up = _look_up(tx, router, batch)
     for event in batch:
-        try:
-            _of_one(decided, router, event, looked_up[event.tenant_id, event.seq])
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up the others
-            decided.dispatches.append(_parked(event, error))
+        lookup = looked_up[event.tenant_id, event.seq]
+        if isinstance(lookup, Exception):
+            decided.dispatches.append(_parked(event, lookup))
+            continue
+        with isolated(decided.dispatches, event):
+            rules = router.book.of(event.tenant_id)
+            verdicts = rules.decide(event, lookup, similarity=router.meanings.similarity, on_mismatch=_count_fault)
+            flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
+            if verdicts and event.hop >= router.max_hops:
+                decided.dispatches.append(_stopped(event, verdicts))
+                continue
+            for verdict in verdicts:
+                _take(decided, router, event, verdict)
+            decided.flushes += flushes
     return decided
-
-
-def _of_one(decided: Decided, router: Router, event: Event, looked_up: Lookup | Exception) -> None:
-    """All of an event's part or, if the rules fail on it, nothing."""
-    if isinstance(looked_up, Exception):
-        raise looked_up
-    rules = router.book.of(event.tenant_id)
-    verdicts = rules.decide(event, looked_up, similarity=router.meanings.similarity, on_mismatch=_count_fault)
-    flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
-    if verdicts and event.hop >= router.max_hops:
-        decided.dispatches.append(_stopped(event, verdicts))
-        return
-    for verdict in verdicts:
-        _take(decided, router, event, verdict)
-    decided.flushes += flushes
 
 
 def _take(decided: Decided, router: Router, event: Event, verdict: Verdict) -> None:
@@ -197,7 +195,7 @@ def _take(decided: Decided, router: Router, event: Event, verdict: Verdict) -> N
 
 
 def _note(decided: Decided, event: Event, what: Verdict | Match, word: str, reason: str | None) -> None:
-    """One row of the decision log."""
+    """Add a row of the decision log, and count it."""
     rule = what.rule
     metrics.DECISIONS.labels(rule.name if rule.name in DEFAULT_RULES else OTHER_RULES, word).inc()
     row = {"tenant": event.tenant_id, "seq": event.seq, "rule": rule.name, "version": what.version}
@@ -205,7 +203,7 @@ def _note(decided: Decided, event: Event, what: Verdict | Match, word: str, reas
 
 
 def _flow(tx: Tx, decided: Decided) -> tuple[list[Fire], list[Drop]]:
-    """Send the matches of rules with a flow through its stages, and write down how far each came."""
+    """Pass the matches of rules with flow control through its stages, and record how far each came."""
     words, fires, drops = flow_rows.pass_on(tx, decided.matches, decided.now, decided.flushes)
     for match, word in zip(decided.matches, words, strict=True):
         _note(decided, match.event, match, word.verdict, word.stage)
@@ -213,7 +211,7 @@ def _flow(tx: Tx, decided: Decided) -> tuple[list[Fire], list[Drop]]:
 
 
 def _write(tx: Tx, router: Router, decided: Decided, more: Sequence[NewDispatch]) -> list[Key]:
-    """All dispatches in one statement; then what follows from their being there."""
+    """Write all dispatches in one statement, then their requests for approval, and clear replaced ones from lanes."""
     acting = _act(router, decided)
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
     keys = insertion.write(tx, [*decided.dispatches, *(d for d, _ in made), *more])
@@ -223,20 +221,18 @@ def _write(tx: Tx, router: Router, decided: Decided, more: Sequence[NewDispatch]
 
 
 def _act(router: Router, decided: Decided) -> list[tuple[Occasion, list[NewDispatch]]]:
-    """The dispatches of each rule that acts; one that cannot act is set aside and holds up no other."""
-    acting = []
+    """Return the dispatches of each rule that acts."""
+    acting: list[tuple[Occasion, list[NewDispatch]]] = []
     for occasion in decided.occasions:
-        try:
+        with isolated(decided.dispatches, occasion.event, occasion):
             acting.append((occasion, action_dispatches.dispatches(router.shop, occasion, decided.now)))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up the others
-            decided.dispatches.append(_parked(occasion.event, error, occasion.rule.name, occasion.version))
     return acting
 
 
 def _stopped(event: Event, verdicts: Sequence[Verdict]) -> NewDispatch:
     names = ", ".join(v.name for v in verdicts)
     reason = (
-        f"The chain of events has come to hop {event.hop} and was stopped; these rules would have gone on: {names}."
+        f"The chain of events has reached hop {event.hop} and was stopped; these rules would have gone on: {names}."
     )
     return NewDispatch(
         tenant_id=event.tenant_id,
@@ -253,8 +249,8 @@ def _stopped(event: Event, verdicts: Sequence[Verdict]) -> NewDispatch:
     )
 
 
-def _parked(event: Event, error: Exception, rule: str | None = None, version: int | None = None) -> NewDispatch:
-    """The dead letter of an event on which the rules fail."""
+def _parked(event: Event, error: Exception, occasion: Occasion | None = None) -> NewDispatch:
+    """Return the dead letter of an event on which the rules fail, or of a rule that cannot act on it."""
     log.error("router.parked", event_id=event.id, tenant=event.tenant_id, exc_info=error)
     return NewDispatch(
         tenant_id=event.tenant_id,
@@ -266,47 +262,47 @@ def _parked(event: Event, error: Exception, rule: str | None = None, version: in
         root_seq=event.root_seq,
         correlation_id=event.correlation_id,
         hop=event.hop,
-        rule=rule,
-        rule_version=version,
+        rule=occasion.rule.name if occasion else None,
+        rule_version=occasion.version if occasion else None,
         status=DispatchStatus.DEAD,
         error=f"The rules could not decide on this event: {type(error).__name__}: {error}",
     )
 
 
 def _indexing(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
-    """One dispatch a tenant for all messages of the batch, so that they are found by more than a scan."""
-    spoken: defaultdict[str, list[Event]] = defaultdict(list)
+    """Return one dispatch per tenant that indexes all messages of the batch."""
+    messages: defaultdict[str, list[Event]] = defaultdict(list)
     for event in batch:
         if event.event_type in sessions.SPOKEN:
-            spoken[event.tenant_id].append(event)
+            messages[event.tenant_id].append(event)
     return [
         NewDispatch(
             tenant_id=tenant_id,
             action_type="run_agent",
             target=INDEXER,
             queue=router.shop.queues[INDEXER],
-            params={"sessions": sorted({e.session_id for e in said if e.session_id})},
-            event_seq=said[-1].seq,
-            root_seq=min(e.root_seq for e in said),
-            correlation_id=said[-1].correlation_id,
-            hop=said[-1].hop,
+            params={"sessions": sorted({e.session_id for e in added if e.session_id})},
+            event_seq=added[-1].seq,
+            root_seq=min(e.root_seq for e in added),
+            correlation_id=added[-1].correlation_id,
+            hop=added[-1].hop,
         )
-        for tenant_id, said in spoken.items()
+        for tenant_id, added in messages.items()
     ]
 
 
 def _occasions(tx: Tx, router: Router, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]) -> list[Occasion]:
-    """What rules with a flow act on: the last of the events gathered, in the chain of all of them."""
-    told = _brief(tx, fires, known)
-    # What was erased from the log while it waited has nothing left to act on.
-    left = [replace(fire, seqs=tuple(s for s in fire.seqs if (fire.tenant_id, s) in told)) for fire in fires]
+    """Return the rules with flow control that act, each on the last event it gathered, in the chain of all of them."""
+    events = _brief(tx, fires, known)
+    # An event that was erased from the log while it waited has nothing left to act on.
+    left = [replace(fire, seqs=tuple(s for s in fire.seqs if (fire.tenant_id, s) in events)) for fire in fires]
     return [
         Occasion(
             rule=fire.rule,
             version=fire.version,
             mode=_mode(router, fire.tenant_id, fire.rule),
-            event=_chained(fire, told),
-            gathered=[told[fire.tenant_id, seq].id for seq in fire.seqs] if _gathers(fire.rule) else (),
+            event=_chained(fire, events),
+            gathered=[events[fire.tenant_id, seq].id for seq in fire.seqs] if _gathers(fire.rule) else (),
             lane=f"{fire.rule.name}\n{fire.keys['concurrency']}" if fire.rule.flow.concurrency else None,
         )
         for fire in left
@@ -315,7 +311,7 @@ def _occasions(tx: Tx, router: Router, fires: Sequence[Fire], known: Mapping[tup
 
 
 def _brief(tx: Tx, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]) -> Mapping[tuple[str, int], Event]:
-    """The events of the fires; those from before this batch without their payloads, except for the last of each."""
+    """Return the events of the fires; those from before this batch have no payload, except for the last of each."""
     wanted = {(fire.tenant_id, seq): seq == fire.seqs[-1] for fire in fires for seq in fire.seqs}
     missing = [(*place, whole) for place, whole in wanted.items() if place not in known]
     if not missing:
@@ -325,9 +321,9 @@ def _brief(tx: Tx, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]
     return {**known, **{(event.tenant_id, event.seq): event for event in read}}
 
 
-def _chained(fire: Fire, told: Mapping[tuple[str, int], Event]) -> Event:
-    """The last event of a fire, as far down the chain as any of them, with the rules that acted before any of them."""
-    gathered = [told[fire.tenant_id, seq] for seq in fire.seqs]
+def _chained(fire: Fire, events: Mapping[tuple[str, int], Event]) -> Event:
+    """Return the last event of a fire, with the highest hop and the lineage of all of its events."""
+    gathered = [events[fire.tenant_id, seq] for seq in fire.seqs]
     return replace(
         gathered[-1],
         root_seq=fire.root_seq,
@@ -350,16 +346,16 @@ def _now(tx: Tx) -> datetime:
 
 
 def _refresh(router: Router) -> None:
-    """Look for edited rules before anything is claimed, so that one batch is thought over and decided by one state."""
+    """Load edited rules before anything is claimed, so that one batch is embedded and decided by the same rules."""
     if router.book.is_due:
         with router.db.queue() as tx:
             router.book.refresh(tx)
 
 
-def _think(router: Router) -> list[int] | None:
-    """Where rules compare meanings: look at what comes next, and embed its texts while no transaction is open.
+def _embed_ahead(router: Router) -> list[int] | None:
+    """Embed the texts of the next events while no transaction is open, if rules compare meanings.
 
-    Answers the places of the log that were thought over, for only those may be decided on; None: any.
+    Return the positions in the log of those events, because only they may be decided on; None: any may.
     """
     if not router.book.compares_meanings:
         return None
@@ -368,33 +364,33 @@ def _think(router: Router) -> list[int] | None:
     try:
         router.meanings.warm({text for e in coming for text in _named(router.book.of(e.tenant_id).texts, e)})
     except ImprintError as error:
-        # Events whose meaning stays unknown are set aside; the others must not wait for the embedder.
+        # Events without vectors are set aside; the others must not wait for the embedder.
         log.warning("router.unembedded", **logs.fault(error))
     return [event.seq for event in coming]
 
 
 def _named(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[str]:
-    """What deciding on an event needs; nothing where the rules fail on it, for deciding will, and set it aside."""
+    """Return what deciding on an event needs; nothing if the rules fail on it, because `decide` will set it aside."""
     try:
         return ask(event)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up the others
+    except Exception as error:  # noqa: BLE001 - one event must not stop the others
         log.warning("router.unasked", event_id=event.id, tenant=event.tenant_id, **logs.fault(error))
         return frozenset()
 
 
 @contextmanager
-def _claimed(router: Router, thought_over: Sequence[int] | None) -> Iterator[tuple[Tx, list[Event], datetime]]:
-    """A transaction with the events that it has claimed, and when it has."""
-    if thought_over is None:
+def _claimed(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, list[Event], datetime]]:
+    """Open a transaction and claim events, those at `seqs` or any; yield it with them and the time."""
+    if seqs is None:
         claim: Asked = _CLAIM, {"limit": router.batch}
     else:
-        claim = _CLAIM_THESE, {"seqs": list(thought_over)}
+        claim = _CLAIM_THESE, {"seqs": list(seqs)}
     with router.db.asking_queues(claim, (_NOW, {})) as (tx, (rows, ((now,),))):
         yield tx, [event_log.event_of(row) for row in sorted(rows, key=itemgetter(0))], now
 
 
 def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:
-    """What conditions ask the database, for all events at once; if that fails, for each alone."""
+    """Run the lookups of conditions for all events at once; if that fails, for each alone."""
     asked = [(event, _named(router.book.of(event.tenant_id).asks, event)) for event in batch]
     asking = [(event, names) for event, names in asked if names]
     try:
@@ -419,7 +415,7 @@ def _look_up_one(tx: Tx, event: Event, names: frozenset[str]) -> tuple[tuple[str
 def _ask(tx: Tx, asking: Sequence[tuple[Event, frozenset[str]]]) -> lookups.Answers:
     if not asking:
         return {}
-    # Within a savepoint: a query that fails must not spoil the transaction of a whole batch.
+    # A savepoint: a query that fails must not abort the transaction of the whole batch.
     with tx.begin_nested():
         return lookups.ask(tx, asking)
 
@@ -430,7 +426,7 @@ def _record(tx: Tx, decisions: Sequence[Json]) -> None:
 
 
 def _record_drops(tx: Tx, drops: Iterable[Drop]) -> None:
-    """What was gathered and then held back by a later stage, event by event."""
+    """Record events that were gathered and then held back by a later stage of flow control."""
     rows = [
         {"tenant": drop.tenant_id, "seq": seq, "rule": drop.rule_name, "reason": drop.stage}
         for drop in drops
@@ -466,8 +462,8 @@ _NEXT = """
         ) AS one
     )
 """
-"""The oldest events of each tenant that has any, as many of each. Of more tenants than fit, any: by the age of their
-oldest events, those with the longest backlogs would always come first."""
+"""The oldest events of each tenant that has any, equally many of each. Of more tenants than fit, a random choice: by
+the age of their oldest events, those with the longest backlogs would always come first."""
 
 _CLAIM = text(f"""
     {_NEXT.format(lock="FOR UPDATE SKIP LOCKED")}
@@ -475,7 +471,7 @@ _CLAIM = text(f"""
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
     RETURNING {event_log.COLUMNS}
 """)
-"""The next events nobody has decided on; the mark is taken back if deciding fails, for it is one transaction."""
+"""Claims the next unrouted events; the mark is rolled back if deciding fails, because it is one transaction."""
 
 _COMING = text(f"""
     {_NEXT.format(lock="")}

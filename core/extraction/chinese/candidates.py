@@ -1,24 +1,24 @@
-"""Candidates of Chinese messages: what the reader understands, as statements that can be judged."""
+"""Candidates of Chinese messages, built from the statements of the reader."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from core.extraction import candidates as extraction_candidates
 from core.extraction import slots as extraction_slots
 from core.extraction.chinese import patterns
 from core.extraction.chinese.reader import Conversation
 from core.extraction.chinese.statement import Flow, Said
 from core.extraction.known_people import NOBODY, Known
 from core.extraction.pattern_types import Slot
-from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+from core.types import Candidate, Category, Kind, Message, Topic
 
 Kept = list[tuple[Said, Candidate]]
 
 
 class Listener:
-    """Listens to one conversation; what is taken back later is left out at the end."""
+    """Builds the candidates of one conversation; `taken_back` returns those withdrawn later."""
 
     def __init__(self, known: Known = NOBODY) -> None:
         self._conversation = Conversation()
@@ -28,7 +28,7 @@ class Listener:
     def candidates(
         self, message: Message, text: str, speaker: str, asked: str | None, *, alone: bool
     ) -> list[Candidate]:
-        """What a message states. `alone`: only an assistant listens, so that wishes are standing instructions."""
+        """Build the candidates of a message. `alone`: only an assistant listens, so wishes count as instructions."""
         made: Kept = []
         self._conversation.meet(speaker, self._known.get(message.user_id, ()))
         for said in self._conversation.hear(text, speaker, asked, Flow(message.occurred_at)):
@@ -38,8 +38,8 @@ class Listener:
         self._made += made
         return [candidate for _, candidate in made]
 
-    def withdrawn(self) -> list[Candidate]:
-        """The candidates that were taken back after they had been made."""
+    def taken_back(self) -> list[Candidate]:
+        """Return the candidates that a later message took back."""
         gone = self._conversation.withdrawn
         return [candidate for said, candidate in self._made if any(said is one for one in gone)]
 
@@ -61,7 +61,7 @@ def _candidates(said: Said, message: Message, speaker: str) -> Iterator[Candidat
 
 
 def _names(slot: Slot, speaker: str) -> bool:
-    """Whether a slot gives the speaker a name other than the one that is known."""
+    """Return whether a slot gives the speaker a name other than the one that is known."""
     return slot.attribute.startswith("name.") and slot.value != speaker
 
 
@@ -70,26 +70,21 @@ def _plainly(subject: str, slots: Sequence[Slot]) -> str:
 
 
 def _base(said: Said, message: Message, speaker: str) -> Candidate:
-    evidence = (Evidence(message.session_id, message.id, message.event_id, said.quote),)
     if said.instructs:
         return Candidate(
-            said.text, Category.INSTRUCTION, Topic.PREFERENCE, speaker, evidence, message.occurred_at,
-            importance=0.9, confidence=0.85,
+            said.text, Category.INSTRUCTION, Topic.PREFERENCE, speaker,
+            extraction_candidates.evidence(message, said.quote), message.occurred_at, importance=0.9, confidence=0.85,
         )  # fmt: skip
-    category = _category(said, message)
-    return Candidate(
-        said.text, category, _topic(said.plain), said.subject, evidence,
-        said.found[0].when if said.found else message.occurred_at,
-        kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
-        importance=said.importance, confidence=0.7, corrects=said.corrects,
-        structured={"date_precision": said.found[0].precision.value} if said.found else {},
+    return extraction_candidates.without_slot(
+        said.text, said.plain, said.subject, message, said.found, patterns.TABLES, quote=said.quote,
+        corrects=said.corrects, category=_category(said, message), importance=said.importance, confidence=0.7,
     )  # fmt: skip
 
 
 def _category(said: Said, message: Message) -> Category:
-    """By its words; what is told with a day to come is a plan, and with one that is over an event."""
-    cue = next((c for c in patterns.TABLES.categories if c.regex.search(said.plain)), None)
-    ahead = bool(said.found) and all(one.when > message.occurred_at for one in said.found)
+    """Choose by its words; a plan if its date lies ahead, an event if it is past."""
+    cue = extraction_candidates.category_cue(said.plain, patterns.TABLES)
+    ahead = extraction_candidates.is_ahead(said.found, message)
     if ahead and said.category in {Category.FACT, Category.EVENT, Category.PLAN}:
         return Category.PLAN
     if cue and said.category is Category.FACT:
@@ -99,12 +94,8 @@ def _category(said: Said, message: Message) -> Category:
     return said.category
 
 
-def _topic(plain: str) -> Topic:
-    return next((theme.topic for theme in patterns.TABLES.themes if theme.regex.search(plain)), Topic.OTHER)
-
-
 def _with_fact(base: Candidate, said: Said, slots: Sequence[Slot]) -> Candidate:
-    """A changing thing in its slot; what the tables read beside it stays in `structured`."""
+    """Fill the slot of a changing thing; slots read by the tables go to `structured`."""
     fact = said.fact
     if fact is None:
         return base
@@ -127,8 +118,5 @@ def _with_fact(base: Candidate, said: Said, slots: Sequence[Slot]) -> Candidate:
 def _about(slot: Slot, speaker: str) -> str:
     if not slot.about:
         return speaker
-    known = slot.about.startswith(f"{speaker}的") or not re.fullmatch(_KIN, slot.about)
+    known = slot.about.startswith(f"{speaker}的") or not patterns.KIN_ONLY.fullmatch(slot.about)
     return slot.about if known else f"{speaker}的{slot.about}"
-
-
-_KIN = patterns.KIN_ONLY

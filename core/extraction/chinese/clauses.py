@@ -5,57 +5,59 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.language.lazy_regex import lazy_regex
+
 QUOTED, TITLED = "\ue000", "\ue001"
 """What stands for each character of a quotation and of a title, so that neither is read or rewritten."""
 
-_QUOTATION = re.compile(
+_QUOTATION = lazy_regex(
     r"“[^“”]{0,400}(?:”|$)|\"[^\"]{0,400}(?:\"|$)|「[^「」]{0,400}(?:」|$)|『[^『』]{0,400}(?:』|$)|‘[^‘’]{0,200}’"
 )
-_TITLE = re.compile(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉")
-_BREAK = re.compile(r"[，；;。！!？?…~～]+|,(?!\d)|——+|(?<=\s)-+(?=\s)")
-_COLON = re.compile(r"(?<!\d)：|：(?!\d)|:(?!\d)")
-_LABEL = re.compile(
+_TITLE = lazy_regex(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉")
+_BREAK = lazy_regex(r"[，；;。！!？?…~～]+|,(?!\d)|——+|(?<=\s)-+(?=\s)")
+_COLON = lazy_regex(r"(?<!\d)：|：(?!\d)|:(?!\d)")
+_LABEL = lazy_regex(
     r"^(?:帮我|给我|替我|请|麻烦|你)*(?:记|存|备忘|补充|更正|更新|报告|汇报|正经事|好消息|坏消息|喜事|对了|事情|提醒|"
     r"重点|另外|还有|一件事|两件事|顺便|说明|通知|备注|最新|进展|说点?正事|实话|[\u4e00-\u9fff]{2}(?:更新|汇报|进展|情况|清单))[^，：:]{0,8}$|^.{1,2}$"
 )
-_DISTRIBUTED = re.compile(
+_DISTRIBUTED = lazy_regex(
     r"(?P<left>[^，；：:。]{1,30}(?:、[^，；：:。、]{1,30}){1,9})[，,]?(?:这?[几两三四五]个)?分别(?P<verb>是|"
     r"为|叫|在|对应|到|要)?"
     r"(?P<right>[^，；：:。]{1,30}(?:、[^，；：:。、]{1,30}){1,9})"
 )
 
 
-_QUOTES = re.compile(
+_QUOTES = lazy_regex(
     r"^[^：:，。]{0,12}(?:说|问|讲|喊|唱|曰|道|表示|回复|回答|留言|写着|台词|歌词|标题|例句|签名|口号)[：:]"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause as said. `head`: the words before a colon that this and its neighbours are listed under."""
+    """A clause as written. `head`: the words before a colon that introduce it and its neighbours."""
 
     text: str
     head: str = ""
 
 
 def masked(text: str) -> str:
-    """`text` with quotations and titles made unreadable, character by character."""
+    """Replace each character of quotations and titles by a placeholder."""
     hidden = _QUOTATION.sub(lambda found: QUOTED * len(found.group()), text)
     return _TITLE.sub(lambda found: TITLED * len(found.group()), hidden)
 
 
-_BETWEEN = re.compile(r"(?<=[\u4e00-\u9fff])[ \u3000]+(?=[\u4e00-\u9fff])")
-_GAP = re.compile(r"(?<=[^\s，。！？；、：,.!?;:~～…])[ \u3000]+(?=[^\s，。！？；、：,.!?;:~～…)])")
+_BETWEEN = lazy_regex(r"(?<=[\u4e00-\u9fff])[ \u3000]+(?=[\u4e00-\u9fff])")
+_GAP = lazy_regex(r"(?<=[^\s，。！？；、：,.!?;:~～…])[ \u3000]+(?=[^\s，。！？；、：,.!?;:~～…)])")
 
 
 def is_spaced(text: str) -> bool:
-    """Whether a message has spaces where others have commas: one stands between Han characters, and no comma."""
+    """Return whether a message has spaces where others have commas: one stands between Han characters, and no comma."""
     hidden = masked(text)
     return bool(_BETWEEN.search(hidden)) and not re.search("[，,。；]", hidden)
 
 
 def with_commas(text: str) -> str:
-    """`text` with commas for the spaces between its clauses; those between Latin words stay."""
+    """Replace the spaces between clauses by commas; spaces between Latin words stay."""
     hidden = masked(text)
     pieces, at = [], 0
     for gap in _GAP.finditer(hidden):
@@ -66,7 +68,7 @@ def with_commas(text: str) -> str:
 
 
 def split(sentence: str) -> list[Clause]:
-    """The clauses of one sentence in order; lists with “分别” and lists behind a colon as one clause each."""
+    """Split a sentence into clauses; a list with “分别” or after a colon gives one clause for each item."""
     sentence = sentence.strip()
     if _QUOTES.match(masked(sentence)):
         return []
@@ -90,7 +92,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _headed(sentence: str) -> tuple[str, str]:
-    """What stands before a colon, and the rest."""
+    """Split at the first colon: the heading, empty if there is none, and the rest."""
     colon = _COLON.search(masked(sentence))
     if colon is None or colon.start() > 24:
         return "", sentence
@@ -98,7 +100,7 @@ def _headed(sentence: str) -> tuple[str, str]:
 
 
 def _dealt(sentence: str, paired: re.Match[str]) -> list[Clause] | None:
-    """“甲、乙分别是子、丑” as “甲是子” and “乙是丑”."""
+    """Split “甲、乙分别是子、丑” into “甲是子” and “乙是丑”; None if the lists differ in length."""
     left, right = (sentence[paired.start(side) : paired.end(side)].split("、") for side in ("left", "right"))
     if len(left) != len(right):
         return None

@@ -1,4 +1,4 @@
-"""Whether a Chinese clause is the end of the statement before it, or stands and changes for itself."""
+"""Decide whether a Chinese clause ends the statement before it or is a statement of its own."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ import re
 from core.extraction.chinese import claims, durable, joins, naming, slots, things
 from core.extraction.chinese.people import Sort, Subject
 from core.extraction.chinese.statement import Flow
+from core.language.lazy_regex import lazy_regex
 from core.types import Category
 
 ALONE = frozenset({"age", "diet", "education.field", "allergy", "home.city", "work.role", "health.condition"})
 """What changes for itself, however short it is told."""
 
-_PART_OF_IT = re.compile(r"预算|落地|尾号|去程|回程|座位")
+_PART_OF_IT = lazy_regex(r"预算|落地|尾号|去程|回程|座位")
 
 
-_CHANGED = re.compile(
+_CHANGED = lazy_regex(
     r"(?:换(?:了)?(?:份|个|家)?(?:工作|公司|手机|电脑|车|老师)?|跳槽|改|辞职|离职|搬(?:家)?|变)了$|喝不动了$"
 )
-_INTO = re.compile(
+_INTO = lazy_regex(
     r"现在(?:用|是|在|开|改|去|跟|住|骑|叫|姓|归)|改(?:成|为|用|到|在)|换(?:成|到|了)|变成|减(?:成|到|为)|去了"
 )
 """“手机换了，现在用小米”: what it was changed into."""
 
 
 def leans(own: Subject, hidden: str, text: str, flow: Flow, *, listed: bool) -> bool:
-    """Whether a clause (masked, as said) is the end of the one before. `listed`: both stand in a list under a head."""
+    """Return whether a clause (masked, as said) ends the one before. `listed`: both are in a list under a heading."""
     if _goes_on(hidden, flow):
         return True
     if own.sort in {Sort.NONE, Sort.THING} and _CHANGED.search(flow.before) and _INTO.match(hidden):
@@ -40,7 +41,7 @@ def leans(own: Subject, hidden: str, text: str, flow: Flow, *, listed: bool) -> 
 
 
 def _goes_on(hidden: str, flow: Flow) -> bool:
-    """“我才写完第二部分” after the plan, “每周二晚上” after the habit, “不再跑那么远了” after its end."""
+    """Return whether it continues a statement: “我才写完第二部分” a plan, “每周二晚上” a habit."""
     if flow.kept is None:
         return False
     over = flow.kept.fact is not None and flow.kept.fact.over
@@ -56,7 +57,7 @@ def _names_the_speaker(hidden: str, flow: Flow) -> bool:
 
 
 def _has_a_slot(hidden: str) -> bool:
-    """Whether it fills a slot that changes for itself: work, what is over, the number of a thing."""
+    """Return whether it fills a slot that changes for itself: work, what is over, the number of a thing."""
     fact = things.fact(hidden, "", Category.FACT)
     if fact is None:
         return False

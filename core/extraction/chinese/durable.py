@@ -1,4 +1,4 @@
-"""Which Chinese clauses say something that lasts: kinds of statements by their words, each with its category."""
+"""Kinds of lasting Chinese statements by their words, each with its category."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from core.extraction.chinese.tables.fragments import CITIES
 from core.language.chinese_household import KIN
+from core.language.lazy_regex import lazy_regex
 from core.types import Category
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """Words by which a kind of statement is known. `people`: it must speak of somebody."""
+    """Words that mark a kind of statement. `people`: its subject must be a person."""
 
     name: str
     regex: re.Pattern[str]
@@ -51,7 +52,7 @@ _ILL = (
 SIGNS: tuple[Sign, ...] = (
     Sign(
         "born, died, married",
-        re.compile(
+        lazy_regex(
             r"去世|过[^，]{0,4}(?:大寿|生日)|(?:爷爷|奶奶|外公|外婆|姥姥|姥爷|爸|妈|舅|姑|姨|叔|伯|猫|"
             r"狗|说[\u4e00-\u9fff]{2})[^，]{0,4}走了(?=$|，|\d)|[年月号天]走的|(?<!我)姓[\u4e00-\u9fff](?=$|"
             r"，)|过世|离世|病逝|怀孕|怀[了上]|预产期|生(?:孩子|娃|宝宝|[二三]胎)|产假|生(?:了|啦|下)(?!气|病|意|锈)|出生|结婚|离婚|订婚|"
@@ -62,7 +63,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "ill or well",
-        re.compile(
+        lazy_regex(
             rf"(?:{_ILL})(?!科普|药店)|(?:做|动)(?:了|完|过)?[^，]{{0,8}}手术|"
             rf"手术(?:做完|很?顺利|成功|安排|定)|[左右双]眼|[左右]膝|度数|(?:吃|服|打)[^，]{{1,8}}(?:药|"
             rf"片|胶囊|胰岛素|双胍|洛芬|针)|血[糖压脂](?=\d|有点|偏|很|比较|高|低)|尿酸|绝育|打疫苗|驱虫|"
@@ -74,7 +75,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "cannot eat",
-        re.compile(
+        lazy_regex(
             r"(?:喝|吃|碰|沾|闻)不(?:了|得|惯|下)|(?:从)?不(?:能|怎么|太)?(?:吃|"
             r"喝|碰|沾|抽|嗜|玩|打游戏|追剧|熬夜)(?!醋|亏|惊|了兜|上)|从不(?:吃|喝|抽)|滴酒不沾|吃素|全素|"
             r"忌口|忌(?:辣|生冷)|(?:别|不(?:让|许|准)[^，]{0,3})(?:吃|喝|碰|沾|抽)|无辣不欢|来者不拒|少(?:吃|碰|喝)|(?:空腹)"
@@ -85,7 +86,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "gave up",
-        re.compile(
+        lazy_regex(
             r"戒(?!备|指|律|心)(?:了|掉|断|[烟酒糖咖奶])|不再|放弃|停了|停掉|"
             r"没(?:再|在|怎么)?(?:学|练|上|去|碰|跑|弹|画|打|写|玩|养|种|钓|游)了(?=$|，)|没在(?:学|做|练|用|吃|上)|不(?:去|做|练|学|喝|吃|玩|跑|养|用|骑|开|打|弹|拉|画|爬|游|报|考|"
             r"办|租|续|买|住|抽|教|带|订)[^，]{0,8}了(?=$|，)|退(?:了|掉|租|订|赛|群|出)|取消|作废|黄了|"
@@ -96,7 +97,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "changed",
-        re.compile(
+        lazy_regex(
             r"改(?=[\u4e00-\u9fff]{2,4}了$)|搬[\u4e00-\u9fff]{2,4}去了$|改(?:成|为|到|在|用|喝|吃|学|名|"
             r"期|签|做|去|走|住|约|定|叫)|换(?:成|到|了(?=.)|去|掉)|变成了?|搬(?:到|去|来|进|回(?!答)|"
             r"过|出|走)|转(?:到|去|岗|正|行|学|专业|了?院)|调(?:到|去|来|回|任|岗|走)|升(?:了|为|任|职|"
@@ -110,7 +111,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "is somebody",
-        re.compile(
+        lazy_regex(
             rf"(?:是|当|做|担任|任)(?:我|我们|咱|[\u4e00-\u9fff]{{0,6}}的)?[\u4e00-\u9fff]{{0,10}}(?:工程师|"
             rf"程序员|老师|教师|医生|护士|律师|会计|设计师?|学生|研究生|经理|厨师|司机|记者|编辑|作家|摄影师|"
             rf"教授|研究员|分析师|销售|警察|公务员|翻译|导游|教练|店长|农民|工人|主管|总监|架构师|组长|"
@@ -124,7 +125,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "work",
-        re.compile(
+        lazy_regex(
             r"(?:教|带)(?:的是)?(?:数学|语文|英语|物理|化学|生物|历史|地理|政治|体育|音乐|美术|[初高大][一二三四]|[一二三四五六]年级|\d+班)|"
             r"(?:教|干|做|开|种|当|跑|卖|修)了(?:一|大半|半)辈子[^，]*|入的(?:行|职|坑|伍|党|伙)|(?:参加|开始)工作|\d{4}年(?:开始)?[^，了]{0,4}(?:站的|教的|干的|入的|进的|当的|来的)[^，]{1,6}$|"
             r"开在[^，]{2,}|(?:新)?(?:来|招|雇|请)了?(?:一)?个[^，]{1,6}|"
@@ -143,7 +144,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "study",
-        re.compile(
+        lazy_regex(
             r"(?:念|读|上)(?:的)?(?:是[^，]{2,}|大[一二三四]|研[一二三]|博[一二三]|高[一二三]|"
             r"初[一二三]|[一二三四五六]年级|小学|初中|高中|大学|中专|大专|本科|研究生|硕士|博士|幼儿园|"
             r"书)|[\u4e00-\u9fff]{2,8}(?:大学|学院)(?!路|附近|城)|毕业|学(?:的)?(?:是)?[^，]{2,8}(?:专业|"
@@ -157,7 +158,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "home",
-        re.compile(
+        lazy_regex(
             r"(?:住|定居|(?<![卖买玩专国人大画作老商店两一几二三个])家)(?:在|到|的是)?[^，]{2,12}|老家|籍贯|祖籍|家乡|"
             r"房租|租(?:了|的|房|约)|房贷|首付|[\d一二三四五六七八九十]+(?:幢|栋|号楼|单元|室|楼|层)|合租|"
             r"独居|一起住|同居|异地|阳台|学区房|(?:我|人|现在|就|都)*在(?:北京|上海|广州|深圳|杭州|南京|"
@@ -171,7 +172,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "is in",
-        re.compile(
+        lazy_regex(
             rf"(?:现在|目前|如今)在[^，]{{2,16}}$|^(?!.*[想吗])[^，]{{1,10}}[去飞回](?:{CITIES})$|^[^，]{{0,8}}在(?:{CITIES})(?![吃玩开出参旅看转换堵等坐路])"
         ),
         Category.FACT,
@@ -179,7 +180,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "family",
-        re.compile(
+        lazy_regex(
             rf"(?:我|家里|家)?(?:有|养)(?:了)?(?:[\d一二两三四五六七八九十俩仨几]+)(?:个|"
             rf"只|条|位|口|头)?[^，]{{0,8}}(?:{KIN}|猫|狗|娃|孩子|兔|鸟|鱼|双胞胎|口人)|独生|双胞胎|龙凤胎|"
             rf"单身|已婚|未婚|丁克|[老大小]?[一二两三]胎|排行|比我[大小][\d一二三四五六七八九十]|属[鼠牛虎兔龙蛇马羊猴鸡狗猪]|"
@@ -193,7 +194,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "likes",
-        re.compile(
+        lazy_regex(
             r"最(?:喜欢|爱|讨厌|拿手|擅长|怕|常)|喜欢[^，上你他她它]|爱(?:好|"
             r"吃|喝|看|听|玩|打|弹|画|唱|种|钓)|热爱|讨厌|受不了|偏爱|偏好|更爱|迷(?:上|恋)?(?:了)?[^，]{2,}|"
             r"痴迷|沉迷|是我的命|拿手|不(?:喜欢|爱|感冒|怎么爱|太喜欢)|恨[^，]{2,}|怕[^，]{1,4}$|粉丝|"
@@ -203,10 +204,10 @@ SIGNS: tuple[Sign, ...] = (
         Category.PREFERENCE,
         0.6,
     ),
-    Sign("habit", re.compile(FREQUENCY), Category.PATTERN, 0.6),
+    Sign("habit", lazy_regex(FREQUENCY), Category.PATTERN, 0.6),
     Sign(
         "does or never does",
-        re.compile(
+        lazy_regex(
             r"^(?:我|[^，]{2,4}?)(?:自己|平时|从来|从|基本|也|都)*(?:只|不)(?:跑步|游泳|打牌|打麻将|开车|做饭|看电视|化妆|戴表|骑车|健身|坐飞机|用微信|"
             r"[跑游打玩看听用穿坐开骑做戴养追](?!了|起|完|住|出|到|得|好|下|见|清|懂)[^，了吧啊]{1,6})$|我[^，]{1,6}来$(?<=不来)"
         ),
@@ -215,7 +216,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "skill",
-        re.compile(
+        lazy_regex(
             r"会(?:的)?(?:说|讲|弹|拉|写|做|修|画|用|开|游|编|打|织|是)[^，]{1,}|"
             r"不会(?:说|讲|游|开|骑|做饭|写|喝|弹|唱)|(?<![才就不也都])不?会(?:一点|点儿?|几[句种道])?(?!不|很|太|议|员)[^，了会的]{1,4}(?:泳|琴|语|舞|车|棋|牌|拳|球|画|菜|吉他|代码|编程|二胡|书法)(?:和[^，]{2,6})?$|听得懂|看得懂|精通|擅长|熟悉[^，]{2,}|拿手|略懂|"
             r"母语|只能写|自学|级\d{3}|证书|驾照|持证|证(?:到手|拿到|考?下来|拿下)"
@@ -225,7 +226,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "owns",
-        re.compile(
+        lazy_regex(
             r"有(?:一|两|三|[\d])?(?:个|台|辆|只|条|套|把|部|本|块|双|副|间|"
             r"架|张|盒)[^，了过着的]{1,10}$|(?:买|提|入手|养|租|收养|领养|捡|换|养了|配|订|置办|攒)(?:了|"
             r"的|到|下|过)?(?:一|两|三|这|[\d])?(?:个|台|辆|只|条|套|把|部|本|块|双|副|间|架|张|盒|支|枚|件|瓶|对|顶|盏)[^，]{1,}|办(?:了|的|好)[^，]{0,6}(?:卡|证|照|签|险)|"
@@ -239,7 +240,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "achieved",
-        re.compile(
+        lazy_regex(
             r"(?:考|过|通过|拿|拿到|获|得)(?:了|过|到|完)?[^，]{0,8}(?:\d|"
             r"证|奖|冠军|第[一二三]|offer|学位|执照|驾照|职称|资格)|(?:\d|级)[^，]{0,3}过(?:了|啦|的)|"
             r"(?<![也日])过(?:了|啦)$|完赛|跑完|新纪录|PB|最好成绩|最高(?:爬|跳|打|跑|到)|(?:\d+|[一二三四五六七八九十]+)(?:小时|"
@@ -253,7 +254,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "read",
-        re.compile(
+        lazy_regex(
             r"(?:啃|在看|在读|在追|(?:这阵子|最近|睡前|现在|下一?本)(?:看|读|是)?)[^，]{0,24}\ue001|(?:在|刚|已经)?(?:读|看|刷|追|写|译)(?:完|到|了|着)?[^，]{0,6}(?:\ue001|"
             r"第[\d一二三四五六七八九十]+[章节集卷部])|\ue001[^，]{0,8}(?:读|看|刷|追)|(?:读|看)(?:了|"
             r"到|完|满)[\d一二三四五六七八九十]+(?:本|部)|[\d一二三四五六七八九十]+本(?:有戏|还差)"
@@ -263,7 +264,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "been to",
-        re.compile(
+        lazy_regex(
             r"(?:去过|没去过|从来没去过|一个人去|玩了[\d一二三四五六七八九十半]+天|"
             r"待了[\d一二三四五六七八九十半]+[天年周月]|去了[\u4e00-\u9fff]{2,5}(?=$|，|[\d一二三四五六七八九十])|"
             r"旅行|旅游|出差[^，]{0,4}[\d一二三四五六七八九十]*天?|露营|出国|自驾)"
@@ -273,7 +274,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "done",
-        re.compile(
+        lazy_regex(
             r"^(?:我)?(?!.{0,3}(?:饭|碗|澡|地|衣服|被子))[^，]{2,24}?(?:也|都|全|已经|总算|终于|刚|就|已)*(?:看|读|写|做|学|修|画|录|改|办|装|译|啃|背|搭|测|补|审|批|拍|订|定|发|交|转|送)"
             r"(?:完|好|掉|下来|出来|给[^，]{1,6})了?$|^[^，]{2,20}(?:修|读|看|写|办|做)完(?:了)?$|^\d{3,6}[^\d，年月元块]{2,12}$"
         ),
@@ -282,7 +283,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "scheduled",
-        re.compile(
+        lazy_regex(
             rf"^(?:我的?)?(?!(?:今|明|后|昨|前)天|现在|那天|时间|都|这|那|我)[^，他她它在是定推改]{{2,10}}(?:定|是|在|改|推迟?|提前|挪|延期?|放|约|安排)(?:在|到|是)?(?:{_DATE})|"
             rf"^[^，]{{2,8}}在[^，]{{2,14}}(?:中心|体育馆|广场|教室|会议室|校区|大厦|\d+号楼|公园|馆|酒店)$"
         ),
@@ -292,7 +293,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "costs",
-        re.compile(
+        lazy_regex(
             r"(?:每晚|一晚|每月|一个月|每年|一年|每天|一天|单价|总共|一共|"
             r"花了|卖了|租金|房租|学费|会费)(?:要|是|才)?[\d一二三四五六七八九十]+|[\d.]+(?:元|块|万)(?:出的|"
             r"卖的|买的|一晚|一个月|每月|一年)"
@@ -303,7 +304,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "due",
-        re.compile(
+        lazy_regex(
             r"到期|截止|提测|上线|最后一天|疫苗|第[一二三四]针|deadline|交稿|"
             r"交付|开庭|开学|开工|续租|出成绩"
         ),
@@ -313,7 +314,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "happened",
-        re.compile(
+        lazy_regex(
             r"^(?=.{0,20}我)(?=.{0,20}(?:昨天|前天|上周|上个?月|去年|前年))(?=.*了).{0,20}(?:参加|"
             r"出席|摔|丢了|弄丢|修|办了|赢|输|撞|聚会|团建|献血|看医生|看病|拔|报警|中奖|演出|比赛|拜访)"
         ),
@@ -322,7 +323,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign(
         "plan",
-        re.compile(
+        lazy_regex(
             r"(?:打算|计划|准备|想(?:在|去|跑|考|换|学|报|买|攒|把|要)?(?!想|"
             r"问|起|到|不通|想|听|哭|笑)|决定|目标|争取|预计|约(?:了|好|在)|定(?:在|于|了|好)|订(?:了|"
             r"好|在)|安排|看中|报(?:了|名)|要(?:在|去|考|做|参加|搬|换|买|出差|开|回|交|飞|办|调)|会(?:在|"
@@ -337,17 +338,17 @@ SIGNS: tuple[Sign, ...] = (
 )
 """Kinds in the order in which the first that fits gives the category; `plan` counts only with a day."""
 
-_DATED = re.compile(_DATE)
-_WISHES = re.compile(
+_DATED = lazy_regex(_DATE)
+_WISHES = lazy_regex(
     r"打算|计划(?!经济)|准备(?!好)|看中|想(?:换|考|学|报|买|去|跑|攒|养|搬|转|辞|申请|当)|决定|目标|争取|在考虑"
 )
-NUMBERED = re.compile(
+NUMBERED = lazy_regex(
     r"[A-Za-z]{1,6}-?\d{1,6}[A-Za-z]?|(?<![\d.])\d+(?:\.\d+)?(?:元|"
     r"块|万|公斤|斤|千克|kg|KG|公里|km|米|厘米|cm|度|平|平米|分钟|分(?!钟)|岁|本|个点|%|号(?!线)|"
     r"幢|楼|层|人|名|年|寸|升|匹|天|晚|周|个月|次|页|章|条|件)|"
     r"[一二两三四五六七八九十百]{2,}(?:公斤|斤|块|元|平米?|公里)|[\d一二两三四五六七八九十百千]+万[\d一二三四五六七八九十]?|\d{3,4}-?\d{7,8}|每晚\d+|号(?:是|：)?\d{3,}"
 )
-THINGS = re.compile(
+THINGS = lazy_regex(
     r"^(?:我(?:的|们)?|新|现在)?(?:老家|家乡|这?房子?|房租|租金|押金|房贷|工资|"
     r"月薪|年薪|薪水|奖金|预算|首付|存款|车|车牌|尾号|车位|油耗|驾照|护照|签证|身份证|社保|公积金|"
     r"会员号?|学号|工号|工牌|工牌号|工位|座位|航班|车次|"
@@ -362,14 +363,14 @@ THINGS = re.compile(
     r"定期|存折|基金|股票|社保|退休金|养老金|贷款|车贷|欠款|保单|公众号|账户|会员|年卡|月卡|"
     r"(?:[\u4e00-\u9fff]{2,4})(?:课|班)(?=[也都又还已停换改挪取结])|铺子|馆子|柜子|钥匙|快递|票|酒店|民宿|机票)"
 )
-_NOTHING = re.compile(
+_NOTHING = lazy_regex(
     r"^(?:我)?(?:也|都|还|就|很|挺|真|太|好|蛮|有点|有些|特别|非常|"
     r"超|越来越)+(?![没不有是去会在喝吃爱喜])[^，\d]{1,6}$"
 )
 
 
 def sign_of(hidden: str, *, people: bool) -> Sign | None:
-    """The kind of what a masked clause says, if it lasts. `people`: it speaks of the speaker or somebody known."""
+    """Return the kind of a lasting masked clause. `people`: its subject is the speaker or somebody known."""
     if (len(hidden) < 3 and not re.match(r"[生离订]了?[了啦婚]|退休", hidden)) or _NOTHING.match(hidden):
         return None
     dated = bool(_DATED.search(hidden))
@@ -385,7 +386,7 @@ def sign_of(hidden: str, *, people: bool) -> Sign | None:
 
 
 def _numbered(hidden: str, *, people: bool) -> Sign | None:
-    """A thing with its number or a statement with an identifier."""
+    """Return the sign of a thing with a number, or of a statement with an identifier."""
     if (
         re.search(r"[A-Za-z]{1,6}-?\d{2,6}", hidden)
         or (people and NUMBERED.search(hidden))
@@ -395,32 +396,30 @@ def _numbered(hidden: str, *, people: bool) -> Sign | None:
     return None
 
 
-ANSWER = Sign("answer", re.compile(""), Category.FACT, 0.5)
-"""A statement that answers a question."""
 _NUMBER = Sign("number", NUMBERED, Category.FACT, 0.55)
 
-_PIECE_OF_WORK = re.compile(
+_PIECE_OF_WORK = lazy_regex(
     r"(?:[A-Za-z]{2,}[^，]{0,12})?(?:第[\d一二三四五六七八九十]+[章节集幕课关册卷部季]|\ue001+|课件|论文|作业|报告|方案|稿子|申请|材料|书)|[A-Za-z]{2,}"
 )
-_HABITUAL = re.compile(
+_HABITUAL = lazy_regex(
     r"改(?:成|到|为)|换成|每?周[一二三四五六日末]|一次|[一两三四五\d]杯|雷打不动|天天(?:吃|喝|跑|练)"
 )
 
 
 def is_ones_own(hidden: str) -> bool:
-    """Whether what a clause says of a thing without an owner is said of the speaker."""
+    """Return whether what a clause says of a thing without an owner is said of the speaker."""
     return bool(THINGS.match(hidden) or _PIECE_OF_WORK.match(hidden) or _HABITUAL.search(hidden))
 
 
 def outlasts(hidden: str) -> bool:
-    """Whether what is told of this day counts on another one: an event of weight, or a habit."""
+    """Return whether what is told of this day counts on another one: an event of weight, or a habit."""
     return bool(ANCHORED.search(hidden) or FREQUENCY_OR_END.search(hidden))
 
 
-FREQUENCY_OR_END = re.compile(rf"{FREQUENCY}|(?:喜欢|爱)[去看吃喝听玩]|不再|戒了|放弃|不(?:喝|吃|去|玩)[^，]{{0,4}}了")
+FREQUENCY_OR_END = lazy_regex(rf"{FREQUENCY}|(?:喜欢|爱)[去看吃喝听玩]|不再|戒了|放弃|不(?:喝|吃|去|玩)[^，]{{0,4}}了")
 """What is said for good, however it is complained about."""
 
-ANCHORED = re.compile(
+ANCHORED = lazy_regex(
     r"(?:做了|做完|动了)[^，]{0,8}手术|手术|住院|确诊|结婚|领证|生了|"
     r"去世|入职|离职|辞职|辞了|搬|签|买了|提了|卖了|考|面试|拿到|录取|毕业|报名|领养|捡|收养|求婚|"
     r"分手|"

@@ -1,13 +1,13 @@
-"""Which Chinese clauses lean on the one before, and how clauses with a gap are filled from it."""
+"""Chinese clauses that depend on the one before, and values put right by a later clause."""
 
 from __future__ import annotations
 
 import re
 
-from core.extraction.chinese.clauses import TITLED
+from core.language.lazy_regex import lazy_regex
 
 _N = r"[\d一二两三四五六七八九十百千万半几]+"
-_LEANS = re.compile(
+_LEANS = lazy_regex(
     rf"^(?:(?:大概|差不多|一共|总共|正式|才|就|都|已经|也|快|最多|至少|"
     rf"每次|平均|首周|净重|刚好|正好|大约|将近)*{_N}(?!月|号|年(?!了|多)|日(?!活)|岁(?:了|半)?$|"
     rf"[:：]\d\d)|"
@@ -29,43 +29,20 @@ _LEANS = re.compile(
     r"公交)[^，]{0,4}[\d一二三四五六七八九十]|我?(?:才|已经|刚|都)?(?:写|看|读|做|改|学|练|背)(?:完|"
     r"到)(?:了)?第)"
 )
-_DATE_ONLY = re.compile(
+_DATE_ONLY = lazy_regex(
     rf"^(?:(?:20)?\d\d年|明年|后年|今年|去年|下个?月|这个?月|上个?月|"
     rf"{_N}月(?:{_N}(?:号|日)?)?|{_N}[号日]|[上下这]?周[一二三四五六日末]|双十一|双十二|六一八|"
     rf"国庆|五一|春节|年底|月底|[早中晚]上|[上下]午|{_N}点半?|前|之前|底|初|中旬?)+"
     r"(?:才|就|必须|要|得|能)*(?:考|出|上线|提测|交|到期|截止|开始|"
     r"结束|去|回|走|办|入职的?|买的|开的|生的?|入|来的?|毕业的?|结的|搬的|拿的|考的|去\d+回)?$"
 )
-_VERBLESS = re.compile(r"^[^，是在有了我他她它]{1,6}$")
-_LEFT = re.compile(r"那种$|(?:那|这)(?:个|种)(?:味|人|事|样|地方|东西)|^不(?:打算|准备)[^，]{1,3}了$")
-_INTRO = re.compile(r"(?:定了|有|做了|立了|设了)[一个两三几]*(?:目标|计划|想法|决定|打算|flag|习惯|规矩|消息|安排)$")
-_SICK_OF = re.compile(
-    r"^(?:我|本人)?(?:会|就|也|对它|对这个|对那个|是)*(?P<not>(?:可)?(?:从)?不)?(?:会)?过敏(?:的|了|体质)?$"
-)
-_CALLED_ALLERGY = re.compile(r"^(?:大夫|医生|医院|校医|去医院)?(?:说|讲|查)(?:了)?(?:这|我)?是?过敏(?:了|反应)?$")
-_ATE = re.compile(r"(?:吃|喝)(?:了|完|点)?(?P<what>[\u4e00-\u9fff]{1,5}?)(?=起了?|就|会|后|浑身|嘴|全身|长|拉)")
-"""“吃海蛎子起了一身疙瘩，大夫说过敏”."""
-_UNTOUCHED = re.compile(
-    r"^我?(?P<verb>(?:从来?)?(?:不|没)(?:吃|喝|碰|用|抽|买)(?:过)?)(?:那玩意儿?|"
-    r"这玩意儿?|那东西|这东西|那个|这个|它)(?:的)?$"
-)
-_REFUSED = re.compile(
-    r"^(?P<what>[\u4e00-\u9fff]{1,5}?)(?:可|也|就|是|千万)*(?:不行|不能|别|不可以|免了|算了|不要|除外)"
-)
-_SUFFERS = re.compile(
-    r"(?:^|[\u4e00-\u9fff]{2}?)(?:对)?(?P<what>海鲜|花生|芒果|牛奶|"
-    r"鸡蛋|坚果|虾蟹?|螃蟹|小麦|大豆|花粉|尘螨|猫毛|狗毛|青霉素|头孢|酒精|桃子?|菠萝|腰果|麸质|"
-    r"乳胶)过敏"
-)
-_BARE_VERB = re.compile(
-    r"^我(?:可|也|从来|从|就|都|现在|是)*(?:不|没|不怎么|不太|很少|只)(?P<verb>[抽喝吃碰会玩养打信看])(?:的|了)?$"
-)
-"""“我爸想抽烟，我不抽”: what it is that the speaker does not do."""
-_TITLE = re.compile(rf"{TITLED}+")
+_VERBLESS = lazy_regex(r"^[^，是在有了我他她它]{1,6}$")
+_LEFT = lazy_regex(r"那种$|(?:那|这)(?:个|种)(?:味|人|事|样|地方|东西)|^不(?:打算|准备)[^，]{1,3}了$")
+_INTRO = lazy_regex(r"(?:定了|有|做了|立了|设了)[一个两三几]*(?:目标|计划|想法|决定|打算|flag|习惯|规矩|消息|安排)$")
 
 
 def leans(hidden: str) -> bool:
-    """Whether a clause that names no subject says something only together with the one before."""
+    """Return whether a clause that names no subject says something only together with the one before."""
     return bool(
         (len(hidden) <= 4 and not re.search(r"吃素|吃斋|不[吃喝抽]|戒|单身|已婚|离异|退休|INFJ", hidden))
         or _LEANS.search(hidden)
@@ -75,35 +52,35 @@ def leans(hidden: str) -> bool:
     ) and not re.match(r"不(?:报|去|买|考|学|练|做)了$", hidden)
 
 
-_TRIP = re.compile(
+_TRIP = lazy_regex(
     r"出差|旅游|旅行|玩[\d一二三四五六七八九十]*天|飞|自驾|开会|考试|[一二三四五六七八九十\d]天$|酒店|民宿"
 )
 
 
 def is_trip(before: str) -> bool:
-    """Whether the clause before tells of a journey, on which one lives somewhere for some days."""
+    """Return whether the clause before tells of a journey, on which one lives somewhere for some days."""
     return bool(_TRIP.search(before))
 
 
-_NUMBER_ONLY = re.compile(
+_NUMBER_ONLY = lazy_regex(
     r"^(?:应该|其实|准确地?说)*(?:是|为|改成|改为)?(?P<v>第?(?:\d[\d.:：]*|"
     r"[一二两三四五六七八九十百千万半]+)(?P<unit>[\u4e00-\u9fffA-Za-z%]{0,3}?))(?:才对|来着|了|"
     r"的)?$"
 )
-_DATE = re.compile(
+_DATE = lazy_regex(
     r"(?:(?:20)?\d\d年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:\d{1,2}|"
     r"[一二三四五六七八九十]{1,3})(?:号|日)?|(?:[上下这本]个?)?(?:周|星期|礼拜)[一二三四五六日天]|"
     r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})[号日]"
 )
-_DATE_SAID = re.compile(rf"^(?:应该|其实|准确地?说)*(?:是|改成|改为|在)?(?P<v>{_DATE.pattern})(?:才对|来着)?$")
+_DATE_SAID = lazy_regex(rf"^(?:应该|其实|准确地?说)*(?:是|改成|改为|在)?(?P<v>{_DATE.pattern})(?:才对|来着)?$")
 
 
-_CODE = re.compile(r"[A-Za-z]{1,4}\d*-?\d{1,7}[A-Za-z]?(?:-\d+)*", re.ASCII)
-_CODE_ONLY = re.compile(rf"(?:应该|其实|准确地?说)*(?:是|为|改成)?(?P<v>{_CODE.pattern})(?:才对|来着)?", re.ASCII)
+_CODE = lazy_regex(r"[A-Za-z]{1,4}\d*-?\d{1,7}[A-Za-z]?(?:-\d+)*", re.ASCII)
+_CODE_ONLY = lazy_regex(rf"(?:应该|其实|准确地?说)*(?:是|为|改成)?(?P<v>{_CODE.pattern})(?:才对|来着)?", re.ASCII)
 
 
 def patched(before: str, right: str) -> str | None:
-    """`before` with its last date or number of that kind put right; None where it has none, or more is said."""
+    """Replace the last date or number of that kind in `before`; None if it has none, or `right` says more."""
     if day := _DATE_SAID.match(right):
         places = list(_DATE.finditer(before))
         ends = (
@@ -124,12 +101,12 @@ def patched(before: str, right: str) -> str | None:
     return f"{before[: places[-1].start()]}{number['v']}{before[places[-1].end() :]}" if places else None
 
 
-_IS_INSTEAD = re.compile(r"(?:应该|其实|准确地?说)*是(?P<v>[^，。是]{1,12}?)(?:才对|来着)?")
-_IS_SAID = re.compile(r"(?<=[\u4e00-\u9fff])(?:是|叫)(?P<v>[^，。是叫]{1,12})$")
+_IS_INSTEAD = lazy_regex(r"(?:应该|其实|准确地?说)*是(?P<v>[^，。是]{1,12}?)(?:才对|来着)?")
+_IS_SAID = lazy_regex(r"(?<=[\u4e00-\u9fff])(?:是|叫)(?P<v>[^，。是叫]{1,12})$")
 
 
 def said_instead(before: str, right: str) -> str | None:
-    """`before` with what it says that something is replaced: “最爱吃的菜是回锅肉” by “是蹄花”."""
+    """Replace the complement in `before`: that of “最爱吃的菜是回锅肉” by “是蹄花”."""
     instead, said = _IS_INSTEAD.fullmatch(right), _IS_SAID.search(before)
     if instead is None or said is None:
         return None
@@ -137,7 +114,7 @@ def said_instead(before: str, right: str) -> str | None:
 
 
 def redated(before: str, right: str) -> str | None:
-    """`before` with each of its dates replaced by that of `right`, if both have as many and `right` begins with one."""
+    """Replace the dates in `before` by those in `right`, if both have as many and `right` begins with one."""
     said, meant = list(_DATE.finditer(before)), [found.group() for found in _DATE.finditer(right)]
     if len(said) != len(meant) or len(said) < 2 or not re.match(rf"(?:是|应该|其实)*{_DATE.pattern}", right):
         return None
@@ -147,31 +124,10 @@ def redated(before: str, right: str) -> str | None:
 
 
 def is_intro(hidden: str) -> bool:
-    """Whether a clause only announces the next one (“定了个目标”)."""
+    """Return whether a clause only announces the next one (“定了个目标”)."""
     return bool(_INTRO.search(hidden))
 
 
-def filled(text: str, hidden: str, before: str) -> str:
-    """`text` with what it takes from the clause before put in its place."""
-    if sick := _SICK_OF.match(_CALLED_ALLERGY.sub("过敏", hidden)):
-        what = _REFUSED.match(before) or _SUFFERS.search(before) or _ATE.search(before)
-        return f"我对{what['what']}{'不' if sick['not'] else ''}过敏" if what else text
-    if untouched := _UNTOUCHED.match(hidden):
-        what = _REFUSED.match(before)
-        return f"我{untouched['verb']}{what['what']}" if what else text
-    if "生日" in before and _DATE_ONLY.match(hidden):
-        owner = "我的" if "我" in before or before[:2] == "生日" else ""
-        return f"{owner}生日是{text}{'号' if text[-1].isdecimal() else ''}" if owner else text
-    if (bare := _BARE_VERB.match(hidden)) and (
-        noun := re.search(rf"{bare['verb']}(?:了|过|着)?(?P<noun>[\u4e00-\u9fff]{{1,3}}?)(?:$|了|，)", before)
-    ):
-        return f"{text[: bare.end('verb')]}{noun['noun']}{text[bare.end('verb') :]}"
-    favourite = re.match(r"^(?:这?是)?(?P<what>我最(?:喜欢|爱)的[\u4e00-\u9fff]{1,4})$", hidden)
-    if favourite and (title := re.search(r"《[^《》]+》", before)):
-        return f"{favourite['what']}是{title.group()}"
-    return text
-
-
 def joined(before: str, text: str) -> str:
-    """Two clauses as one statement."""
+    """Join two clauses to one statement."""
     return f"{before}，{text}"

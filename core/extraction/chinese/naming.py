@@ -1,4 +1,4 @@
-"""Who gets a name in a Chinese clause, and of whom the next clauses tell then."""
+"""Introductions of people and pets by name in Chinese clauses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from core.extraction.chinese.statement import Flow, Said
 from core.extraction.chinese.tables import rows
 from core.extraction.known_people import Acquaintance
 from core.extraction.pattern_types import Slot
+from core.language.lazy_regex import lazy_regex
 from core.language.terms import dictionary_count
 
 _NAMED = r"(?P<name>[\u4e00-\u9fff·]{2,4}?|[A-Z][a-z]+)"
@@ -20,25 +21,25 @@ _NAMED = r"(?P<name>[\u4e00-\u9fff·]{2,4}?|[A-Z][a-z]+)"
 _WHO = rf"(?P<kin>{people.KIN_WORDS}|{people.PET_KINDS})"
 
 
-IS_KIN = re.compile(rf"^{_NAMED}(?:就|也)?是(?:我|我们|咱们?)(?:的|家)?[\u4e00-\u9fff]{{0,4}}?{_WHO}(?=$|[，。])")
+IS_KIN = lazy_regex(rf"^{_NAMED}(?:就|也)?是(?:我|我们|咱们?)(?:的|家)?[\u4e00-\u9fff]{{0,4}}?{_WHO}(?=$|[，。])")
 
 
-_IS_PET = re.compile(
+_IS_PET = lazy_regex(
     rf"^(?P<name>[\u4e00-\u9fff]{{2,3}})是(?:一|只|条)*[\u4e00-\u9fff]{{0,4}}(?P<kin>{people.PET_KINDS})(?=$|[，。])"
 )
 
 
-CALLED = re.compile(rf"{_WHO}(?:的名字|大名)?[，]?(?:叫做?|名叫|取名|起名叫?){_NAMED}(?=$|[，。的])")
+CALLED = lazy_regex(rf"{_WHO}(?:的名字|大名)?[，]?(?:叫做?|名叫|取名|起名叫?){_NAMED}(?=$|[，。的])")
 
 
-SOMEBODY = re.compile(
+SOMEBODY = lazy_regex(
     r"(?:跟|和|与|有|来了?|认识了?|招了?|合租的是)(?:一)?(?:个|位|名)[^，的]{0,4}?(?P<kin>女生|男生|女孩|男孩|姑娘|小伙子?|小哥|大姐|大哥|大叔|阿姨|年轻人|大学生|研究生|租客|室友|同事|人)$"
 )
 """“跟一个女生合租，叫思琪”."""
-_NAME_ONLY = re.compile(rf"^(?:取名|起名|名字|小名)?叫?{_NAMED}$")
+_NAME_ONLY = lazy_regex(rf"^(?:取名|起名|名字|小名)?叫?{_NAMED}$")
 
 
-HAS = re.compile(
+HAS = lazy_regex(
     rf"(?:有|养|生|捡|领养|收养|抱|接|救|买)(?:了|回)?(?:回来)?(?:一|两|三|四|[1-4])?(?:个|位|只|条)?[^，的]{{0,4}}?{_WHO}$"
 )
 
@@ -48,17 +49,17 @@ _MINE = (
     r"我(?:们|家|的)*|俺的?|(?:最?[大小]|老[大二三])的(?:是|叫)?|"
     r"(?:[\u4e00-\u9fff]{0,2}(?:带|教|陪|和|跟|帮|管)我[^，]{0,6}的)(?:现在|还)?(?:就)?是"
 )
-_APPOSED = re.compile(
+_APPOSED = lazy_regex(
     rf"^(?:(?P<mine>{_MINE})|(?:还有|新|双打|现在的?))*(?P<kin>{people.KIN_WORDS}|{_FRIENDS})(?=[\u4e00-\u9fff]{{2}})"
 )
 """“我同事陈静…”, “大的闺女陈一诺”, “带我的是跑友马骏”: who somebody is, right before the name."""
-_WHOLE_NAME = re.compile(rf"[{people.SURNAMES}][\u4e00-\u9fff]{{1,2}}(?<![了过的着吗呢])")
-_OF_AN_OFFICE = re.compile(rf"(?:{people.ROLES_AROUND})(?:们|俩)?")
+_WHOLE_NAME = lazy_regex(rf"[{people.SURNAMES}][\u4e00-\u9fff]{{1,2}}(?<![了过的着吗呢])")
+_OF_AN_OFFICE = lazy_regex(rf"(?:{people.ROLES_AROUND})(?:们|俩)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Apposed:
-    """Somebody who is named right behind what they are to the speaker. `end`: where the name ends in the clause."""
+    """Somebody named right after their relation to the speaker. `end`: the end of the name in the clause."""
 
     kin: str
     name: str
@@ -66,7 +67,7 @@ class Apposed:
 
 
 def apposed(hidden: str, known: People) -> Apposed | None:
-    """Who is named at the beginning of a clause; one who only holds an office is, where it is the speaker's."""
+    """Return who is named at the beginning of a clause; the holder of an office only if it is the speaker's."""
     found = _APPOSED.match(hidden)
     if found is None or (not found["mine"] and _OF_AN_OFFICE.fullmatch(found["kin"])):
         return None
@@ -80,31 +81,25 @@ def apposed(hidden: str, known: People) -> Apposed | None:
 
 
 def somebody(hidden: str) -> re.Match[str] | None:
-    """Somebody whom a clause brings up and one of the next may name."""
+    """Return the mention of somebody whom a later clause may name."""
     return HAS.search(hidden) or SOMEBODY.search(re.sub("(?:合租|同住|搭档|一起住)$", "", hidden))
 
 
-_OF_WHOM = re.compile(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
-_FIRST_NAME = re.compile(rf"(?:叫|名叫)?(?P<name>{_WHOLE_NAME.pattern})")
+_OF_WHOM = lazy_regex(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
+_FIRST_NAME = lazy_regex(rf"(?:叫|名叫)?(?P<name>{_WHOLE_NAME.pattern})")
 
 
 def _bare_name(hidden: str, flow: Flow, known: People) -> Apposed | None:
-    """“就一个儿子，郭晨，…”, “弟弟还小？” “许航 22 …”: a name alone, right after somebody is spoken of."""
+    """Return a bare name right after a mention: “就一个儿子，郭晨，…”."""
     name = _FIRST_NAME.fullmatch(hidden)
     if name is None or name["name"] in known.named or dictionary_count(name["name"]):
         return None
-    asked = flow.subject.name.rpartition("的")[2] if flow.asked and not flow.before else ""
-    of_whom = _OF_WHOM.search(flow.before or asked)
+    of_whom = _OF_WHOM.search(flow.before)
     return Apposed(of_whom["kin"], name["name"], len(hidden)) if of_whom else None
 
 
-def is_bare(text: str, flow: Flow, known: People) -> bool:
-    """Whether a clause is but the name of the one of whom is spoken."""
-    return _bare_name(text, flow, known) is not None
-
-
 def relation(kin: str, name: str) -> list[Slot]:
-    """The slot that says who is called so."""
+    """Return the slot of a relation with its name."""
     kin = people.kinship(kin)
     return patterns.slots(f"我的{kin}叫{name}") or [Slot(f"relation.{kin}", name, _OTHERS)]
 
@@ -112,11 +107,11 @@ def relation(kin: str, name: str) -> list[Slot]:
 _OTHERS = next(one for one in rows.SLOTS if one.attribute.startswith("relation.{") and not one.exclusive)
 
 
-_BEFORE_NAME = re.compile(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
+_BEFORE_NAME = lazy_regex(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
 
 
 def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
-    """Note who gets a name in a clause; return who gets it in passing."""
+    """Register who gets a name in a clause; return who gets it in apposition."""
     both: Apposed | None = None
     if bare := _bare_name(hidden, flow, known):
         known.introduce(bare.name, Sort.PERSON, bare.kin)
@@ -139,19 +134,19 @@ def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
         flow.subject = Subject(Sort.PET if pet else Sort.PERSON, found["name"])
     elif (near := _BEFORE_NAME.search(hidden)) and (name := people.name_at(hidden[near.end() :])):
         known.introduce(people.nickname(name), Sort.PERSON)
-    if found and found.re is not _NAME_ONLY and re.fullmatch(people.PET_KINDS, found["kin"]) is None:
+    if found and found.re.pattern != _NAME_ONLY.pattern and re.fullmatch(people.PET_KINDS, found["kin"]) is None:
         known.note(found["name"], found["kin"])
     return both
 
 
 def had(kin: str, subject: Subject, known: People) -> Subject:
-    """Whom the next clauses tell of after “有个女儿”."""
+    """Return the subject of the clauses after “有个女儿”."""
     name = known.relative(kin) if subject.sort is Sort.SPEAKER else f"{subject.name}的{people.kinship(kin)}"
     return Subject(Sort.PET if re.fullmatch(people.PET_KINDS, kin) else Sort.PERSON, name)
 
 
 def named_pet(kept: Said | None, fact: life.Fact, known: People) -> Said | None:
-    """The statement before, now of a pet by its name."""
+    """Return the statement before, with the pet's name filled in."""
     if kept is None:
         return None
     if kept.fact is None or kept.fact.attribute.startswith(("have.", "count.")):
@@ -162,12 +157,12 @@ def named_pet(kept: Said | None, fact: life.Fact, known: People) -> Said | None:
     return kept
 
 
-_ANYWHERE = re.compile(rf"(?:我|咱)(?:们|家)?(?:的)?(?P<kin>{people.KIN_WORDS})(?=[\u4e00-\u9fff]{{2}})")
-_TOGETHER = re.compile(r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))")
+_ANYWHERE = lazy_regex(rf"(?:我|咱)(?:们|家)?(?:的)?(?P<kin>{people.KIN_WORDS})(?=[\u4e00-\u9fff]{{2}})")
+_TOGETHER = lazy_regex(r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))")
 
 
 def introduced(hidden: str, known: People) -> None:
-    """Note the names of relatives and companions that stand in the middle of a clause."""
+    """Register names of relatives and companions within a clause."""
     for found in _ANYWHERE.finditer(hidden):
         name = people.name_at(hidden[found.end() :])
         if name and not dictionary_count(name) and _WHOLE_NAME.fullmatch(name) and not known.named_at(name):
@@ -184,7 +179,7 @@ _PETS = frozenset({"dog", "cat", "rabbit", "hamster", "parrot", "turtle"})
 
 
 def reminded(known: People, acquaintances: Sequence[Acquaintance]) -> People:
-    """`known` with those of whom the speaker has told before; a relation that two of them have names neither."""
+    """Register earlier acquaintances; a relation shared by two of them identifies neither."""
     by_relation: dict[str, list[str]] = {}
     for one in acquaintances:
         if not re.fullmatch(r"(?!.*的)[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+", one.name) or one.name == known.speaker:

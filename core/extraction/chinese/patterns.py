@@ -1,4 +1,4 @@
-"""What Chinese sentences say: the same kind of tables as for English."""
+"""Slots of Chinese sentences, read with the same kind of tables as English ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from core.extraction.chinese.tables.fragments import CITIES, PLACES
 from core.extraction.chinese.tables.rows import SLOTS
 from core.extraction.pattern_types import Check, Pattern, Slot, Tables
 from core.language.chinese_household import KIN
+from core.language.lazy_regex import lazy_regex
 from core.types import Category
 
-INSTRUCTION = re.compile(
+INSTRUCTION = lazy_regex(
     r"以后[^，。！？我他她它]{0,14}(?:请|不要|避开|都要|都用|一律|统一|改用|改成|尽量|只用|别)|"
     r"^(?:你)?以后(?:你)?(?:给|帮|跟|和)我|以后[^，。！？]{0,20}(?:的时候|时)[，]?(?:请|要|都|别|不要|记得|帮我)|"
     r"^(?:[^，。：]{1,8}[：，])?(?:你的?|所有)?(?:回答|回复|答复|答案|语气|措辞|说话|输出|总结|代码示例|示例代码|注释)(?:里|中|时|我)*(?:都|也|请|再|就|可以|能|尽量|一律|统一|还是)*"
@@ -39,10 +40,10 @@ INSTRUCTION = re.compile(
 )
 CITIES_ONLY = CITIES
 """Towns, as a part of other patterns."""
-KIN_ONLY = re.compile(KIN)
+KIN_ONLY = lazy_regex(KIN)
 """A word of kinship and nothing else."""
-ONE_OFF = re.compile(r"这次|这一次|这封|这篇|下面|以下|上面|刚才那")
-CORRECTION = re.compile(
+ONE_OFF = lazy_regex(r"这次|这一次|这封|这篇|下面|以下|上面|刚才那")
+CORRECTION = lazy_regex(
     r"^其实|不再|改成|改为|换成|换到|搬到|搬去|搬家|不是.{1,12}而是|更正|说错了|已经不|现在不|戒了|"
     r"跳槽|不(?:在|住).{1,12}了"
 )
@@ -140,16 +141,16 @@ _LONGEST_MEMBER = 6
 """Characters of a thing in a list."""
 _SEVERAL = frozenset({"allergy", "language", "avoids", "likes", "dislikes"})
 """What may be listed: 猫毛和花粉."""
-_EMPTY = re.compile(r"^(?:你|他|她|它|这|那|这个|那个|吃|喝|什么|一个人|自己|上|了|得|的|说|在|看|听)$|^(?:这|那)|你")
+_EMPTY = lazy_regex(r"^(?:你|他|她|它|这|那|这个|那个|吃|喝|什么|一个人|自己|上|了|得|的|说|在|看|听)$|^(?:这|那)|你")
 
 
 def kin_words(relation: str) -> list[str]:
-    """The words for a relation as it is kept: “daughter” is 女儿; one that is kept as it was said is that word."""
+    """Return the words for a stored relation: 女儿 for “daughter”; a Chinese one is its own word."""
     return [word for word, name in _CANONICAL.items() if name == relation] or ([relation] if relation else [])
 
 
 def slots(sentence: str) -> list[Slot]:
-    """The attributes and values that `sentence` states, the surest first."""
+    """Return the attributes and values that `sentence` states, the most certain first."""
     found: list[Slot] = []
     for pattern in SLOTS:
         for match in pattern.regex.finditer(sentence):
@@ -163,13 +164,13 @@ def slots(sentence: str) -> list[Slot]:
 
 
 def _listed(value: str) -> list[str]:
-    """The members of a list of short things; 和 before a person is no list (喜欢和朋友聊天)."""
+    """Return the members of a list of short things; 和 before a person is no list (喜欢和朋友聊天)."""
     parts = [part for part in re.split(r"[、和跟]", value) if not part.startswith(("一点", "一些", "少许"))]
     return parts if all(0 < len(part) <= _LONGEST_MEMBER for part in parts) else [value]
 
 
 def _taken(pattern: Pattern, attribute: str, about: str | None, found: list[Slot]) -> bool:
-    """Whether something surer has read this of this person; one sentence says one thing of what they like."""
+    """Return whether a more certain row has filled this slot; one sentence gives one preference of a person."""
     return any(
         slot.about == about
         and (

@@ -1,4 +1,4 @@
-"""Of whom or what a Chinese clause speaks: the speaker, a relative, somebody named, a pet, or a thing."""
+"""Subjects of Chinese clauses: the speaker, a relative, a named person, a pet, or a thing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from core.extraction.chinese.clauses import QUOTED, TITLED
 from core.language.chinese_household import KIN
+from core.language.lazy_regex import lazy_regex
 from core.language.terms import dictionary_count
 
 SURNAMES = (
@@ -32,7 +33,7 @@ _NEXT = (
 )
 _DOING = "哭笑骂喊吵闹哄嫌夸催劝气急醒瘦胖"
 """No name ends in these: “何敏哭得…” is told of 何敏."""
-_NAME = re.compile(
+_NAME = lazy_regex(
     rf"(?P<name>小(?![她他它我你的时区说孩狗猫学心伙两电脚米事组姐吃费店镇众型儿腿朋程城鸟孙提票房额名长初高升伙品菜雪便])[\u4e00-\u9fff](?=[{_NEXT}]|"
     rf"$)|"
     rf"老(?![家公婆板师人馆妈爸是早外年虎鼠旧实头大二小房歌友乡街同本样远了也想要太把被])[\u4e00-\u9fff](?=[{_NEXT}]|"
@@ -59,18 +60,18 @@ KIN_WORDS = (
     rf"[大二小三]?(?:儿子|女儿|闺女|宝|娃|哥|姐|弟|妹)|娃|闺女|外孙女?|媳妇儿?|对象|堂[哥弟姐妹]|"
     rf"表[哥弟姐妹]|{ROLES_AROUND})(?:们|俩)?"
 )
-_MINE = re.compile(
+_MINE = lazy_regex(
     rf"^(?:楼下|楼上|隔壁|对门|对面)?(?P<lead>我(?:们|家|们家)?|咱(?:们|"
     rf"家)?|俺|我的)?(?:的)?(?:新|大学|高中|初中|小学|公司|前)?(?P<kin>{KIN_WORDS})"
 )
-_SPEAKER = re.compile(
+_SPEAKER = lazy_regex(
     r"^(?:我(?!校|国|市|省|县|院|党|方|司|军)|本人|俺|咱)(?:们)?(?:俩|仨|两个|几个|自己|本人|这边|家)?"
 )
-_PRONOUN = re.compile(
+_PRONOUN = lazy_regex(
     r"^(?P<who>[他她它]|人家(?!说|讲|都))(?P<many>们|俩|家)?(?:的)?(?P<kin>[爸妈哥姐弟妹]{1,2}|"
     r"老[婆公]|儿子|女儿|父母|爸妈|男朋友|女朋友|孩子)?"
 )
-_TIME = re.compile(
+_TIME = lazy_regex(
     r"^(?:(?:从|自|到|在|等|截至)?(?:[\d一二三四五六七八九十两]{1,4}(?:年|"
     r"月|号|日|点|周)(?:底|初|中|份|半|前|后|之前|以后|起|那年)?|(?:20|19)\d\d|大?[前昨今明后][天年晚早日]|"
     r"[上下这本]+个?(?:周|月|星期|礼拜|学期|季度|半年)(?:[一二三四五六日末天底初](?![号日十]))?|周[一二三四五六日末]|"
@@ -100,11 +101,11 @@ _NOUNS = (
     r"养[老金]|用[户量]|骑[行]|打[工]|游戏|练[习]|唱[歌]|画[室]|修[车]|"
     r"装[修]|办[公]|订[单]|约[定]|退[休]|换[季]|调[休]|转[正]|花[店]|最后一天"
 )
-_PREDICATE = re.compile(
+_PREDICATE = lazy_regex(
     rf"^(?!{_NOUNS})[{_VERBS}\d]|^(?:过敏|乳糖|近视|身高|体重|左眼|"
     rf"右眼|初试|复试|主要|年底|月底|今年|明年|去年|单身|离异|已婚|未婚)"
 )
-_TOPIC = re.compile(
+_TOPIC = lazy_regex(
     rf"^(?P<thing>[A-Za-z]{{1,6}}-?\d{{1,6}}[A-Za-z]?(?!\d)(?:[那这][\u4e00-\u9fff]{{1,4}}?)?|"
     rf"{TITLED}+|(?:那|这)(?:个|把|辆|台|只|条|件|本|套|份|趟|次)?[^，是在有了的我你他她它不没\d]{{0,6}}|"
     rf"[\u4e00-\u9fff]{{0,4}}[A-Z]{{1,4}}\d{{1,4}}|[^，是在有了我你他她它不没也又都还就才要会被改换定从终{QUOTED}{TITLED}\d]{{1,10}}?)"
@@ -114,7 +115,7 @@ _TOPIC = re.compile(
 
 
 class Sort(StrEnum):
-    """What a clause speaks of."""
+    """Kind of the subject of a clause."""
 
     SPEAKER = "speaker"
     PERSON = "person"
@@ -126,7 +127,7 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`name`: how it is called in what is kept, empty for the speaker. `length`: characters of it in the clause."""
+    """`name`: its name in stored statements, empty for the speaker. `length`: its characters in the clause."""
 
     sort: Sort
     name: str = ""
@@ -135,7 +136,7 @@ class Subject:
 
 @dataclass(slots=True)
 class People:
-    """Who was introduced so far, and who was spoken of last."""
+    """People and pets introduced so far, and the last one mentioned of each sort."""
 
     speaker: str
     named: dict[str, Sort] = field(default_factory=dict)
@@ -146,24 +147,24 @@ class People:
     short: dict[str, str] = field(default_factory=dict)
 
     def introduce(self, name: str, sort: Sort, kin: str | None = None) -> None:
-        """Somebody has a name from here on."""
+        """Register a name, and the relation that it belongs to."""
         self.name(name, sort)
         self.last[sort] = name
         if kin:
             self.kin[kinship(kin)] = name
 
     def name(self, name: str, sort: Sort) -> None:
-        """Note a name; one of three characters with a surname is also used without it."""
+        """Register a name; one of three characters with a surname is also used without it."""
         self.named.setdefault(name, sort)
         if sort is Sort.PERSON and re.fullmatch(rf"[{SURNAMES}](?!小)[\u4e00-\u9fff]{{2}}", name):
             self.short.setdefault(name[1:], name)
 
     def named_at(self, text: str) -> str | None:
-        """The known name with which a text begins, as it stands there."""
+        """Return the known name at the start of a text, as written there."""
         return next((name for name in (*self.named, *self.short) if text.startswith(name)), None)
 
     def is_stranger(self, name: str) -> bool:
-        """Whether nobody has said who that is, and the name is not one by which one calls those one knows."""
+        """Return whether a name was never introduced and is no familiar form of address."""
         return (
             name not in self.named
             and bool(re.match(rf"[{SURNAMES}][\u4e00-\u9fff]{{1,2}}$", name))
@@ -171,7 +172,7 @@ class People:
         )
 
     def newest(self, hidden: str) -> Subject | None:
-        """A pet that a clause has just given its name."""
+        """Return the pet that a clause has just named."""
         pet = self.last.get(Sort.PET)
         return (
             Subject(Sort.PET, pet)
@@ -179,13 +180,13 @@ class People:
             else None
         )
 
-    def meant(self, subject: Subject) -> None:
-        """Remember of whom was spoken last."""
+    def remember_last(self, subject: Subject) -> None:
+        """Remember the last person or pet mentioned."""
         if subject.sort in {Sort.PERSON, Sort.PET}:
             self.last[subject.sort] = subject.name
 
     def fits(self, name: str, pronoun: str) -> bool:
-        """Whether a pronoun may stand for somebody: 他 for no woman, 她 for no man."""
+        """Return whether a pronoun may stand for somebody: 他 for no woman, 她 for no man."""
         if pronoun not in {"他", "她"}:
             return True
         kin = next((kin for kin, known in self.kin.items() if known == name), name)
@@ -196,21 +197,21 @@ class People:
         return she == (pronoun == "她")
 
     def note(self, name: str, kin: str) -> None:
-        """Whether somebody is a woman or a man, where what they are to the speaker says so."""
+        """Return whether somebody is a woman or a man, where what they are to the speaker says so."""
         if _WOMEN.search(kin) or _MEN.search(kin):
             self.she.setdefault(name, bool(_WOMEN.search(kin)))
 
     def relative(self, kin: str) -> str:
-        """A relative of the speaker by name where it is known, else by kinship."""
+        """Return a relative of the speaker by name if known, else by kinship."""
         return self.kin.get(kinship(kin)) or f"{self.speaker}的{kinship(kin)}"
 
 
-_WOMEN = re.compile(r"妈|母|奶|婆|姥姥|姐|妹|女|太太|妻|嫂|婶|姨|姑|舅妈|闺蜜|媳妇|婶")
-_MEN = re.compile(r"爸|父|爷|公(?!司)|哥|弟|儿子|男|夫|叔|舅|伯|先生|孙子|侄子")
+_WOMEN = lazy_regex(r"妈|母|奶|婆|姥姥|姐|妹|女|太太|妻|嫂|婶|姨|姑|舅妈|闺蜜|媳妇|婶")
+_MEN = lazy_regex(r"爸|父|爷|公(?!司)|哥|弟|儿子|男|夫|叔|舅|伯|先生|孙子|侄子")
 
 
 def kinship(kin: str) -> str:
-    """A word of kinship in the form in which it is kept."""
+    """Return the stored form of a word of kinship."""
     return _SAME_KIN.get(kin, kin)
 
 
@@ -224,13 +225,13 @@ _SAME_KIN = {
 
 
 def after_time(hidden: str) -> int:
-    """Where the clause goes on behind words of time and of transition."""
+    """Return the position after words of time and transition."""
     found = _TIME.match(hidden)
     return found.end() if found else 0
 
 
 def subject_of(hidden: str, people: People) -> Subject:
-    """The subject that a masked clause names itself; NONE where it names none."""
+    """Return the subject named in a masked clause; NONE if it names none."""
     start = after_time(hidden)
     found = _at(hidden, 0, people)
     return found if found.sort not in {Sort.NONE, Sort.THING} or not start else _later(hidden, start, people)
@@ -283,7 +284,7 @@ def _of_speaker(text: str, people: People) -> Subject | None:
 
 
 def _possessed(text: str, name: str, people: People) -> Subject:
-    """A named one, or a relative of theirs (周屿他爸)."""
+    """Return a named person or a relative of theirs (周屿他爸)."""
     whole = people.short.get(name, name)
     sort = people.named.get(whole, Sort.PERSON)
     kin = re.match(
@@ -297,7 +298,7 @@ def _possessed(text: str, name: str, people: People) -> Subject:
 
 
 def name_at(text: str) -> str | None:
-    """The name that a text begins with, if it looks like one and the dictionary has no such word."""
+    """Return the name at the start of a text: it looks like one, and the dictionary has no such word."""
     if re.match(KIN_WORDS, text):
         return None
     if found := _NAME.match(text):
@@ -317,13 +318,13 @@ def name_at(text: str) -> str | None:
     return None
 
 
-_UNKNOWN_NAME = re.compile(
+_UNKNOWN_NAME = lazy_regex(
     r"(?P<name>(?![每这那哪各某几半两俩一二三四五六七八九十](?:个|次|天|年|月|周|只|条|点|本|台|下|起|直|般|样|共|定|边|遍|辈|家|口|沾)|"
     r"[爸妈哥姐弟妹爷奶公婆叔姑舅伯宝娃常天年月人个刚][爸妈哥姐弟妹爷奶公婆叔姑舅伯宝娃常天年月人个刚])"
     r"(?:(?P<twice>[\u4e00-\u9fff])(?P=twice)|[\u4e00-\u9fff]{2}))"
 )
 """Two characters at the beginning of a clause that may be somebody's given name or pet name."""
-_OF_NO_NAME = re.compile(
+_OF_NO_NAME = lazy_regex(
     r"[里带的了着过是在有不没我你他她它们也都就还又才很太这那个只条把被从跟和对给向往为到去来要会能想说看吃喝买卖做打学练考跑游住搬租换改用开坐"
     r"车房钱店费课票药书班号楼路街区市县省站院校医机电网水米面菜肉酒茶饭糖油盐奶果味病痛疼炎期价额量率度分数点码单表图件包箱柜桌椅床灯"
     r"最每现今明昨前后上下早晚中午年月日周天时刻岁老新旧大小多少高低长短快慢好坏真假总共全几两些什么怎哪谁其实因所但而且如若虽然则即便"
@@ -336,7 +337,7 @@ RARE = 60
 
 
 def _nobody_elses(name: str, behind: str) -> str | None:
-    """`name` if no dictionary has it as a word, or if it is a syllable said twice, and somebody does something."""
+    """Return `name` if it acts as a subject, and is no dictionary word or a doubled syllable."""
     twice = name[0] == name[1]
     if twice and dictionary_count(name) < RARE and re.match(f"[{_NEXT}坐]", behind):
         return name
@@ -345,19 +346,19 @@ def _nobody_elses(name: str, behind: str) -> str | None:
     return name
 
 
-_DOES = re.compile(
+_DOES = lazy_regex(
     r"(?:[前昨今明后][天年晚]|[上下这]个?[周月]|\d{1,2}月(?:\d{1,2}[号日])?|就|都|又|也|还|老|最近|已经|现在|刚|啥|什么|从来|从)*"
     r"(?:不(?:爱|吃|喝|玩|学|拉|弹|碰|喜)|[喜爱嫌迷戒]|怕|学|玩|拉(?!面|萨)|弹|哭|对[^，]{1,6}过敏|满[\d一二三四五六七八九十]|过完?(?:了)?生日|"
     r"[\d一二三四五六七八九十]{1,3}岁|转(?:去|到|学)|进了|毕业|考上|考过|辞|结婚|怀孕|生病|感冒|发烧|住院|当上?[^天时初])"
 )
 
 
-_BEHIND_TOPIC = re.compile(r"(?P<topic>[^，是在有和跟给把被对让叫请带送陪找我你他她它不的]{2,8})")
-_DOES_SO = re.compile(r"[不也都已就要会没改换还又最]|现在")
+_BEHIND_TOPIC = lazy_regex(r"(?P<topic>[^，是在有和跟给把被对让叫请带送陪找我你他她它不的]{2,8})")
+_DOES_SO = lazy_regex(r"[不也都已就要会没改换还又最]|现在")
 
 
 def _behind_topic(text: str, people: People) -> Subject | None:
-    """“画画班乐乐不去了”: the one of whom is spoken, behind a topic."""
+    """Return the known person after a topic: “画画班乐乐不去了”."""
     for name in (*people.named, *people.short):
         at = text.find(name, 2, 12)
         if at > 0 and _BEHIND_TOPIC.fullmatch(text[:at]) and _DOES_SO.match(text[at + len(name) :]):
@@ -367,7 +368,7 @@ def _behind_topic(text: str, people: People) -> Subject | None:
 
 
 def nickname(name: str) -> str:
-    """陈小满 is 小满, however often the surname is left out."""
+    """Return the name without the surname before 小: 小满 for 陈小满."""
     return name[1:] if re.match(rf"[{SURNAMES}]小[\u4e00-\u9fff]$", name) else name
 
 
@@ -380,7 +381,7 @@ def _pronoun(found: re.Match[str], people: People) -> Subject:
     return Subject(sort, f"{owner}的{kinship(found['kin'])}" if found["kin"] else name, found.end())
 
 
-_PET_LIKE = re.compile(
+_PET_LIKE = lazy_regex(
     r"^(?P<name>(?![这那前昨今明去早晚其家两三它最现带里怀结已都也还刚又才])[\u4e00-\u9fff]{2})(?=(?:今年|"
     r"现在|已经|最新|又|都|也|才|刚|快|前阵子|前几天|老|不是|天天|对我?哈气|的?)*"
     r"(?:[\d一二两三四五六七八九十]{1,3}(?:个月大?|岁)|体重[\d一二三四五六七八九十]|"

@@ -10,9 +10,10 @@ from core.extraction.chinese.people import KIN_WORDS as KIN
 from core.extraction.chinese.people import People, Sort, Subject
 from core.extraction.chinese.statement import Flow
 from core.language import dates
+from core.language.lazy_regex import lazy_regex
 
-_NOT_ME = re.compile(r"自我|忘我|我(?=[校国市省县院党方军])|敌我|无我|唯我|小我|大我")
-_OURS = re.compile(
+_NOT_ME = lazy_regex(r"自我|忘我|我(?=[校国市省县院党方军])|敌我|无我|唯我|小我|大我")
+_OURS = lazy_regex(
     rf"(?:我们|咱们|咱|我)(?:家)?(?=(?:{KIN})(?!店|的(?:现在)?是))|(?:我们|咱们|咱)(?=(?:公司|"
     rf"学校|团队|班|组|部门?|院|店|厂|所|单位|小区|村|系|工作室|[\u4e00-\u9fff]{{1,4}}(?:负责人|"
     rf"经理|主管|总监|组长|老师|主任|校长|老板|院长|领导|同事|班长)))|我(?=家[乡人里庭]|公司|生日|"
@@ -31,7 +32,7 @@ _WORDS = (
 
 
 def third_person(clause: str, name: str, addressee: str = "助手") -> str:
-    """`clause` with the speaker's words for themselves replaced, quotations and titles untouched."""
+    """Replace the speaker's words for themselves by `name`; quotations and titles stay."""
     hidden = _NOT_ME.sub(lambda found: "\ue000" * len(found.group()), masked(clause))
     pieces: list[str] = []
     at = 0
@@ -51,14 +52,14 @@ def _named(found: re.Match[str], name: str, addressee: str) -> str:
     return next(form.format(name=name) for word, form in _WORDS if found.group().startswith(word))
 
 
-_SELF = re.compile(
+_SELF = lazy_regex(
     rf"(?P<family>我们家|咱们?家|(?:我们?|咱们?)(?=楼[上下]|隔壁|对门|对面))(?!的?{KIN})|(?P<ours>{_OURS.pattern})|"
     rf"我们俩|咱俩|我俩|我们|咱们|我自己|咱|我|(?P<you>您|你(?!好))"
 )
 
 
 def plain(text: str, hidden: str, subject: Subject) -> str:
-    """The clause with its subject, in the speaker's words."""
+    """Return the clause with its subject, in the speaker's words."""
     if subject.sort is Sort.SPEAKER:
         return text
     pronoun = re.match(r"[他她它]|人家", hidden[people.after_time(hidden) :]) or re.match(r"[他她它]|人家", hidden)
@@ -70,7 +71,7 @@ def plain(text: str, hidden: str, subject: Subject) -> str:
     return text if subject.length or subject.name in text else f"{subject.name}{text}"
 
 
-_GOES_ON = re.compile(
+_GOES_ON = lazy_regex(
     r"不?在(?=[^，]{2,8}(?:办|举行|举办|开)$)|改|定|还是|日子|地点|"
     r"时间|(?:\d{1,2}月)?\d{1,2}[号日](?:住|换到|入住)|每晚(?=\d)|一晚(?=\d)|里面|一共|做(?!手术|饭)|主要|卖|负责|要(?:到|在)|不(?:报|去|买|"
     r"考|办|订|续|做)(?:了|$)|取消|推迟|提前|延期"
@@ -79,7 +80,7 @@ _GOES_ON = re.compile(
 
 
 def content(said: str, part: clauses.Clause, subject: Subject, flow: Flow, known: People) -> str:
-    """The statement as it is kept, with its dates written out."""
+    """Return the stored form of a statement, with its dates written out."""
     found = list(dates.find(said, flow.said_at, chinese=True))
     name = known.speaker
     text = third_person(dates.written_out(said, found), name)
@@ -94,7 +95,7 @@ def content(said: str, part: clauses.Clause, subject: Subject, flow: Flow, known
 
 
 def _link(text: str, thing: str) -> str:
-    """What stands between the speaker and a thing of theirs."""
+    """Return the particle or colon between the speaker and a thing of theirs."""
     if durable.THINGS.match(text) and not text.startswith("现在"):
         return "的"
     return "：" if thing and text.startswith(thing) else ""

@@ -11,9 +11,10 @@ from core.extraction.chinese.people import People, Sort, Subject
 from core.extraction.chinese.tables import rows
 from core.extraction.pattern_types import Slot
 from core.language import dates
+from core.language.lazy_regex import lazy_regex
 from core.types import Category
 
-_IS_IN = re.compile(
+_IS_IN = lazy_regex(
     rf"^我(?:人|还|都|现在|目前|一直|一个人)*在(?P<v>{patterns.CITIES_ONLY})(?=$|做|当|念|读|上|开|教|打工)"
 )
 
@@ -24,7 +25,7 @@ _LIVES = next(pattern for pattern in rows.SLOTS if pattern.attribute == "home.ci
 _ANY_DAY = datetime(2020, 1, 1, tzinfo=UTC)
 
 
-_IS_OLD = re.compile(
+_IS_OLD = lazy_regex(
     r"(?:^我|我|天|周|月|年|号|日)(?:满|就|都|已经|今年|刚|快)*(?P<years>[二三四五六七八九]?十[一二三四五六七八九]?(?=岁|了|$)|"
     r"(?:\d{1,3}|[一二三四五六七八九])(?=岁))岁?了?$"
 )
@@ -32,7 +33,7 @@ _WRITES = 8
 
 
 def of(text: str, hidden: str, subject: Subject) -> list[Slot]:
-    """What the tables read of the clause, said of the speaker, with whom it is about in their place."""
+    """Return the slots of a clause, read as if said of the speaker, with its subject put in."""
     about = subject.name if subject.sort in {Sort.PERSON, Sort.PET} else ""
     if (
         about
@@ -63,17 +64,17 @@ def of(text: str, hidden: str, subject: Subject) -> list[Slot]:
 
 
 def may_stand_by(slot: Slot) -> bool:
-    """Whether a slot is one of a list, so that the statement may fill another one beside."""
+    """Return whether a slot is one of a list, so that the statement may fill another one beside."""
     return not slot.pattern.exclusive and slot.pattern.category is not Category.PREFERENCE
 
 
 def is_a_childs(slot: Slot) -> bool:
-    """Whether it is an age at which nobody writes: somebody else was meant."""
+    """Return whether it is an age at which nobody writes: somebody else was meant."""
     return slot.attribute == "age" and not slot.about and slot.value.isdecimal() and int(slot.value) < _WRITES
 
 
 def at_home(plain: str, slots: list[Slot], known: People) -> tuple[str, list[Slot]]:
-    """A district of the town in which the speaker is known to live, with that town before it."""
+    """Put the speaker's town before a district given as their home."""
     for slot in slots:
         if slot.attribute != "home.city" or slot.about or slot.pattern.negated:
             continue

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from core.extraction.chinese import life, replies
-from core.extraction.chinese.ellipsis import Carried
+from core.extraction.chinese import life
 from core.extraction.chinese.people import Sort, Subject
 from core.extraction.pattern_types import Slot
 from core.language import dates
@@ -16,7 +15,7 @@ from core.types import Category
 
 @dataclass(slots=True)
 class Said:
-    """A statement. `plain`: in the speaker's words, with its subject; `text`: what is kept."""
+    """A statement. `plain`: in the speaker's words, with its subject; `text`: as stored."""
 
     quote: str
     plain: str
@@ -38,10 +37,12 @@ class Said:
 
 @dataclass(slots=True)
 class Flow:
-    """What goes on from clause to clause of a message. `before`: the clause before, with its subject."""
+    """State carried from clause to clause of a message.
+
+    `before`: the clause before, with its subject; `told_of`: the subject of the sentence before.
+    """
 
     said_at: datetime
-    asked: replies.Question | None = None
     subject: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     thing: str = ""
     before: str = ""
@@ -49,7 +50,6 @@ class Flow:
     leader: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     corrects: bool = False
     lost: bool = False
-    answers: bool = False
     often: bool = False
     had: re.Match[str] | None = None
-    carried: Carried = field(default_factory=Carried)
+    told_of: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))

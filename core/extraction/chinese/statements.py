@@ -17,19 +17,17 @@ from core.extraction.chinese import (
     patterns,
     people,
     rendering,
-    replies,
     things,
-    turning_points,
-    weight,
 )
 from core.extraction.chinese import slots as chinese_slots
 from core.extraction.chinese.people import People, Sort, Subject
 from core.extraction.chinese.statement import Flow, Said
 from core.extraction.pattern_types import Slot
 from core.language import dates, sentences
+from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
-LEAD = re.compile(
+LEAD = lazy_regex(
     r"^(?:(?:对了|哦对|啊对|嗯+|哦+|噢|啊+|哎|诶|唉|嗨|嘿|那个|不过|"
     r"但是|但|而且|所以|然后|另外|还有|还有一条|顺便(?:说一下|一提)?|说实话|老实说|说真的|实话|"
     r"是的|是啊|好的|好|哈+|没错|报告|正经事|还有个喜事|还有件事|其实|"
@@ -39,19 +37,19 @@ LEAD = re.compile(
     r"说点?正事|说个事|问个事|告诉你|忘了跟你说|还有一件|问你个事|别误会|答对了|做了|买了|去了|考了|问了|不瞒你说|跟你说)(?:[，,、！!：:\s—]+|(?<=哈)))+|^(?:对了|不过|但是|"
     r"而且|所以|另外|然后|好在|其实|话说)(?=[\u4e00-\u9fff]{4})"
 )
-_EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
-_TELLS = re.compile(
+_EMOJI = lazy_regex(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
+_TELLS = lazy_regex(
     r"^(?:发(?:消息|微信|信息)|打电话|微信|亲口|跟我|告诉我|和我|对我)*(?:说|"
     r"讲|告诉我)(?:的?)?(?P<self>他|她|自己)(?!男|女|老|爸|妈|哥|姐|弟|妹|同|们)(?P<said>.{2,})$"
 )
 
-_NOT_BUT = re.compile(r"(?P<of>[^，。是]{1,16})不是[^，。]{1,16}，(?:而)?是(?P<this>[^，。]{1,24})")
-_BUT_NOT = re.compile(r"(?P<so>是[^，。]{1,24})，(?:而)?不是[^，。]{1,16}(?=$|[。！])")
+_NOT_BUT = lazy_regex(r"(?P<of>[^，。是]{1,16})不是[^，。]{1,16}，(?:而)?是(?P<this>[^，。]{1,24})")
+_BUT_NOT = lazy_regex(r"(?P<so>是[^，。]{1,24})，(?:而)?不是[^，。]{1,16}(?=$|[。！])")
 """“不是《活着》，是《平凡的世界》”, “是14号，不是12号”: what it is not is said of nothing."""
 
 
 def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
-    """The statements of one sentence. `quote`: as it stands in the message."""
+    """Return the statements of one sentence. `quote`: the sentence as written in the message."""
     body = LEAD.sub("", _EMOJI.sub(" ", sentence).strip()).replace("本人", "我")
     body = _BUT_NOT.sub(r"\g<so>", _NOT_BUT.sub(r"\g<of>是\g<this>", body)) if "不是" in body else body
     hidden = clauses.masked(body)
@@ -66,8 +64,7 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
         flow.before, flow.kept = "", None
     flow.lost, flow.had = False, None
     if not flow.thing:
-        flow.subject = flow.subject if flow.asked else Subject(Sort.SPEAKER)
-    flow.carried.take_place(hidden)
+        flow.subject = Subject(Sort.SPEAKER)
     found: list[Said] = []
     parts = clauses.split(body)
     for place, part in enumerate(parts):
@@ -75,54 +72,15 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
             continue
         found += _clause(quote, part, place, flow, known)
     flow.thing = ""
-    flow.carried.take_feast(hidden)
-    flow.carried.subject = replace(flow.subject, length=0)
+    flow.told_of = replace(flow.subject, length=0)
     flow.often = any(one.category is Category.PATTERN for one in found)
     if claims.is_sarcastic(hidden):
         found = [one for one in found if one.slots]
-    kept = [one for one in found if one.text and not weight.is_slight(one, known)]
-    return _apart(kept if asks else _with_turns(quote, [part.text for part in parts], kept, flow, known))
-
-
-def _with_turns(quote: str, parts: list[str], kept: list[Said], flow: Flow, known: People) -> list[Said]:
-    """What a sentence states, with the change or the end that it tells and no clause of it has kept."""
-    if any(turning_points.turns(clauses.masked(one.plain)) or (one.fact and one.fact.over) for one in kept):
-        return kept
-    for place, text in enumerate(parts):
-        hidden = clauses.masked(text)
-        if not turning_points.turns(hidden) or _asserts_nothing(hidden) or any(text[-4:] in one.plain for one in kept):
-            continue
-        start, end = place, place + 1
-        while (
-            start
-            and people.subject_of(hidden, known).sort is Sort.NONE
-            and not any(parts[start - 1][-4:] in one.plain for one in kept)
-        ):
-            start -= 1
-            hidden = clauses.masked(parts[start])
-        while end < len(parts) and turning_points.goes_on(clauses.masked(parts[end])):
-            end += 1
-        said = _turned(quote, parts[start:end], flow, known)
-        told = [one for one in kept if one.slots or not any(text[-4:] in one.plain for text in parts[start:end])]
-        return [*told, said] if said else kept
-    return kept
-
-
-def _turned(quote: str, parts: list[str], flow: Flow, known: People) -> Said | None:
-    """The clauses of a change as one statement."""
-    text = "，".join(parts)
-    subject = people.subject_of(clauses.masked(parts[0]), known)
-    if subject.sort is Sort.UNKNOWN or sentences.is_request_zh(text):
-        return None
-    about = subject if subject.sort in {Sort.PERSON, Sort.PET} else Subject(Sort.SPEAKER)
-    plain = rendering.plain(text, clauses.masked(text), about)
-    content = rendering.content(plain, clauses.Clause(text), about, flow, known)
-    dated = tuple(dates.find(plain, flow.said_at, chinese=True))
-    return Said(quote, plain, content, about.name or known.speaker, Category.FACT, 0.65, dated, corrects=True)
+    return _apart([one for one in found if one.text])
 
 
 def _instruction(quote: str, body: str, hidden: str, known: People) -> list[Said]:
-    """A standing wish, as it was said."""
+    """Return a standing instruction in the speaker's words."""
     if patterns.ONE_OFF.search(hidden) or claims.withdraws(hidden) or claims.is_imagined(hidden):
         return []
     text = f"{known.speaker}的长期要求：{body.rstrip('.!。！')}。"
@@ -140,7 +98,7 @@ def _is_request(hidden: str) -> bool:
 
 
 def _apart(found: list[Said]) -> list[Said]:
-    """Statements of one sentence do not take each other's place: two appointments are two."""
+    """Clear a slot filled twice by one sentence: two appointments do not replace each other."""
     often = Counter((one.subject, one.fact.attribute) for one in found if one.fact)
     return [
         replace(one, fact=None)
@@ -156,28 +114,19 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
         not place and flow.often and re.match(r"周[一二三四五六日末](?!.*[了要])", text)
     ):
         text = f"每{text}"
-    answer = None if place or naming.is_bare(text, flow, known) else _answered(text, flow, known)
-    flow.answers = answer is not None and not replies.MOMENTARY.search(answer)
     if text.startswith("人家") and flow.subject.sort in {Sort.PERSON, Sort.PET}:
         text = f"{flow.subject.name}{text[2:]}"
     if flow.subject.sort in {Sort.PERSON, Sort.PET} and _AGE.fullmatch(text):
         text = f"{text}岁"
     if _WEIGHED.search(flow.before) and _WEIGHS.fullmatch(text):
         text = f"体重{text}"
-    text = flow.carried.filled(joins.filled(answer or text, clauses.masked(text), flow.before))
     text, hidden = _first_hand(text, clauses.masked(text), known)
     naming.introduced(hidden, known)
     if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
         return _passed_over(hidden, flow, known)
     named = naming.introduce(hidden, flow, known)
     flow.had = naming.somebody(hidden) or flow.had
-    if (
-        named is None
-        and flow.kept is None
-        and _CALLS_NOBODY.match(hidden)
-        and flow.subject.sort is Sort.SPEAKER
-        and not flow.asked
-    ):
+    if named is None and flow.kept is None and _CALLS_NOBODY.match(hidden) and flow.subject.sort is Sort.SPEAKER:
         return []
     if (meant := _ANSWERS_WHO.match(hidden)) and meant["name"] in known.named:
         return _answered_who(meant["name"], flow, known)
@@ -192,7 +141,7 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
 
 
 def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list[Said]:
-    """Who somebody is that is named in passing; the next clauses tell of them."""
+    """State who somebody named in passing is; they become the subject of the next clauses."""
     slots = naming.relation(named.kin, named.name)
     plain = f"我的{people.kinship(named.kin)}叫{named.name}"
     flow.subject, flow.thing, flow.lost = Subject(Sort.SPEAKER), "", False
@@ -203,19 +152,19 @@ def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list
     return [said]
 
 
-_WEIGHED = re.compile(r"体重称了|称(?:了)?(?:一下)?体重|上秤|过秤")
-_WEIGHS = re.compile(r"\d{2,3}(?:\.\d+)?(?:公斤|斤)?了?")
+_WEIGHED = lazy_regex(r"体重称了|称(?:了)?(?:一下)?体重|上秤|过秤")
+_WEIGHS = lazy_regex(r"\d{2,3}(?:\.\d+)?(?:公斤|斤)?了?")
 """“今天称体重，71.5”."""
-_CALLS_NOBODY = re.compile(r"(?:就|都)?叫(?!我|做|停|醒|外卖|车|过|[他她它])[\u4e00-\u9fff]{2,4}$")
-_AGE = re.compile(r"[1-9]\d?|[二三四五六七八九]?十[一二三四五六七八九]?")
+_CALLS_NOBODY = lazy_regex(r"(?:就|都)?叫(?!我|做|停|醒|外卖|车|过|[他她它])[\u4e00-\u9fff]{2,4}$")
+_AGE = lazy_regex(r"[1-9]\d?|[二三四五六七八九]?十[一二三四五六七八九]?")
 """“小陈，陈璐，27，…”: how old somebody is."""
-_ANSWERS_WHO = re.compile(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")
+_ANSWERS_WHO = lazy_regex(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")
 
 
 def _spoken(
     quote: str, text: str, hidden: str, part: clauses.Clause, place: int, flow: Flow, known: People
 ) -> list[Said]:
-    """The statements of a clause that asserts something."""
+    """Return the statements of an asserting clause."""
     own = people.subject_of(clauses.masked(part.head) if part.head else hidden, known)
     subject = _subject(own, hidden, place, flow)
     if subject is None:
@@ -226,7 +175,7 @@ def _spoken(
     if known.is_stranger(subject.name) and _ENCYCLOPAEDIC.search(hidden):
         return []
     flow.subject = replace(subject, length=0) if subject.sort is not Sort.SPEAKER else subject
-    known.meant(subject)
+    known.remember_last(subject)
     if (
         subject.sort is Sort.SPEAKER
         and (age := chinese_slots.of(text, hidden, subject))
@@ -236,18 +185,18 @@ def _spoken(
     return _alone(quote, text, hidden, part, subject, own, flow, known)
 
 
-_ENCYCLOPAEDIC = re.compile(r"是[^，]{1,12}(?:人|家|皇帝|总统|明星|演员|导演|歌手|作者)$|演唱会|新歌|新片|上映|当选")
+_ENCYCLOPAEDIC = lazy_regex(r"是[^，]{1,12}(?:人|家|皇帝|总统|明星|演员|导演|歌手|作者)$|演唱会|新歌|新片|上映|当选")
 
 
 def _answered_who(name: str, flow: Flow, known: People) -> list[Said]:
-    """“当然是年糕”: of whom the next clauses speak."""
+    """Make the answer “当然是年糕” the subject of the next clauses."""
     flow.subject = Subject(known.named[name], name)
     flow.before, flow.kept = "", None
     return []
 
 
 def _first_hand(text: str, hidden: str, known: People) -> tuple[str, str]:
-    """“老梁说他升职了” is as good as “老梁升职了”."""
+    """Reduce “老梁说他升职了” to “老梁升职了”."""
     who = people.subject_of(hidden, known)
     told = _TELLS.match(hidden[who.length :]) if who.sort is Sort.PERSON else None
     if told is None:
@@ -259,7 +208,7 @@ def _first_hand(text: str, hidden: str, known: People) -> tuple[str, str]:
 def _passed_over(hidden: str, flow: Flow, known: People) -> list[Said]:
     named = people.subject_of(hidden, known)
     if named.sort in {Sort.PERSON, Sort.PET}:
-        known.meant(named)
+        known.remember_last(named)
         flow.subject = replace(named, length=0)
     flow.lost = claims.is_others_word(hidden)
     flow.before, flow.kept = ("" if flow.lost or claims.is_question(hidden) else hidden), None
@@ -272,27 +221,13 @@ def _asserts_nothing(hidden: str) -> bool:
     return claims.is_moaned(hidden) and not durable.FREQUENCY_OR_END.search(hidden)
 
 
-def _answered(text: str, flow: Flow, known: People) -> str | None:
-    """The statement that the first clause makes as an answer."""
-    asked = flow.asked
-    if asked is None:
-        return None
-    if asked.yes_or_no:
-        if counted := replies.amount(asked, text):
-            return counted
-        return replies.confirmed(asked, text) if re.match(r"[A-Za-z]{1,3}-?\d|\d", text) else None
-    stated = replies.statement(asked, text)
-    whom = known.last.get(Sort.PERSON)
-    return stated and (re.sub(r"[他她](?!们)", whom, stated) if whom else stated)
-
-
-_IS_A = re.compile(r"是(?:一)?(?:[个只条名位]|种)")
+_IS_A = lazy_regex(r"是(?:一)?(?:[个只条名位]|种)")
 """“是一只柴犬”: of whom the sentence before spoke."""
 _OF_A_THING = frozenset("日子 日期 时间 地点 酒店 人数 价格 成绩 首周".split())
 
 
 def _subject(own: Subject, hidden: str, place: int, flow: Flow) -> Subject | None:
-    """Of whom a clause speaks, its own subject or that of the one before; None: nobody knows."""
+    """Return the subject of a clause, its own or that of the one before; None if it is unknown."""
     if own.sort is Sort.UNKNOWN:
         return None
     if own.sort in {Sort.PERSON, Sort.PET, Sort.SPEAKER}:
@@ -308,9 +243,9 @@ def _subject(own: Subject, hidden: str, place: int, flow: Flow) -> Subject | Non
 
 
 def _of_before(own: Subject, hidden: str, place: int, flow: Flow) -> Subject:
-    """The subject of a clause that names nobody."""
-    if place == 0 and own.sort is Sort.NONE and _IS_A.match(hidden) and flow.carried.subject.sort is not Sort.SPEAKER:
-        return flow.carried.subject
+    """Return the subject of a clause that names nobody."""
+    if place == 0 and own.sort is Sort.NONE and _IS_A.match(hidden) and flow.told_of.sort is not Sort.SPEAKER:
+        return flow.told_of
     if own.sort is Sort.THING and not joins.leans(hidden):
         flow.thing = flow.thing if own.name in _OF_A_THING and flow.thing else own.name
         return Subject(Sort.SPEAKER) if place == 0 else flow.subject
@@ -318,7 +253,7 @@ def _of_before(own: Subject, hidden: str, place: int, flow: Flow) -> Subject:
 
 
 def _joined(quote: str, text: str, hidden: str, flow: Flow, known: People) -> list[Said]:
-    """The clause as the end of the statement before it, which may count only now."""
+    """Return append a clause to the statement before it, which may become lasting only now."""
     lasting = durable.sign_of(hidden, people=True)
     plain = joins.joined(flow.before, text)
     content = rendering.content(plain, clauses.Clause(text), flow.leader if flow.before else flow.subject, flow, known)
@@ -349,7 +284,7 @@ def _joined(quote: str, text: str, hidden: str, flow: Flow, known: People) -> li
 
 
 def _of_the_end(hidden: str, flow: Flow) -> life.Fact | None:
-    """The slot that the end of a statement fills with what its beginning is about."""
+    """Return the slot that the end of a statement fills for the topic of its beginning."""
     about = "租" if re.search(r"[租]", flow.before) else flow.thing
     return things.fact(hidden, flow.thing, Category.FACT) or (
         things.fact(f"{about}{hidden}", "", Category.FACT) if about else None
@@ -357,7 +292,7 @@ def _of_the_end(hidden: str, flow: Flow) -> life.Fact | None:
 
 
 def _is_another(kept: Said, fact: life.Fact | None) -> bool:
-    """Whether what a leaning clause adds has a slot of its own beside that of the statement."""
+    """Return whether what a leaning clause adds has a slot of its own beside that of the statement."""
     return bool(
         fact
         and fact.attribute.startswith(("relation.", "education."))
@@ -389,16 +324,8 @@ def _statement(
     slots = chinese_slots.of(text, hidden, subject)
     if slots and all(slot.attribute.startswith("name.") and slot.value == known.speaker for slot in slots):
         return _made(quote, plain, f"{known.speaker}的名字是{known.speaker}。", hidden, flow, known, slots, None, None)
-    mine = (
-        about
-        or own.sort is not Sort.THING
-        or "我" in hidden
-        or bool(part.head or flow.asked)
-        or durable.is_ones_own(hidden)
-    )
+    mine = about or own.sort is not Sort.THING or "我" in hidden or bool(part.head) or durable.is_ones_own(hidden)
     lasting = durable.sign_of(hidden, people=mine)
-    if lasting is None and flow.answers:
-        lasting = durable.ANSWER
     fact = things.fact(hidden, flow.thing, lasting.category if lasting else Category.FACT)
     if lasting is None and fact and fact.attribute.startswith("date."):
         lasting = durable.sign_of(hidden, people=True)
@@ -418,7 +345,7 @@ def _statement(
 
 
 def _counts_beside(fact: life.Fact | None, slots: list[Slot]) -> bool:
-    """Whether the slot of a thing counts beside those that the tables read: it is over, or they are lists."""
+    """Return whether the slot of a thing counts beside those that the tables read: it is over, or they are lists."""
     if fact is None or not slots:
         return fact is not None
     return fact.over or (fact.attribute.startswith("habit.") and all(map(chinese_slots.may_stand_by, slots)))

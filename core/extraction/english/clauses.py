@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from core.language.english_verbs import BASE_VERBS, PAST
+from core.language.lazy_regex import lazy_regex
 
 FINITE = (
     r"(?:am|is|are|was|were|has|have|had|does|do|did|will|would|can|cannot|could|should|must|may|might|"
@@ -55,7 +56,7 @@ _SUBJECT = (
 _LEADS = (
     rf"(?:(?:then|now|also|in fact|actually|instead|(?:on|in|at|from|since|until|by) [\w ]{{2,20}}?),? )?{_SUBJECT}"
 )
-_CUT = re.compile(
+_CUT = lazy_regex(
     rf"\s*;\s+(?:and |but |so |whereas |while )?(?=\S+ \S)|\s+[-–—]+\s+(?:and |but |so )?(?={_LEADS})|"
     rf":\s+(?={_LEADS})|"
     rf",\s+(?:and|but|so|yet|whereas|while|though|although|plus|or)\s+(?={_LEADS}|it (?:is|was|has)\b)|"
@@ -65,25 +66,25 @@ _CUT = re.compile(
     rf",\s+(?={_SUBJECT}|it (?:is|was|has)\b)",
     re.IGNORECASE,
 )
-_OF_A_THING = re.compile(
+_OF_A_THING = lazy_regex(
     r"^(?P<np>(?:my|our|the|(?-i:[A-Z])[\w-]+)(?: (?!is\b|was\b|and\b)[\w'’-]+){0,3}) (?:is|was|has|had)\b",
     re.IGNORECASE,
 )
-_SUBORDINATE = re.compile(
+_SUBORDINATE = lazy_regex(
     r"^(?:and |but |so )?(?:if|when|whenever|while|after|before|since|because|although|though|unless|until|as|"
     r"once|where|"
     r"wherever|even|that|which|who|whose|having|being|on|in|at|from|by|for|during|with|without|despite|like|to)\b"
     r"(?!.*,)",
     re.IGNORECASE,
 )
-_OPENS = re.compile(
+_OPENS = lazy_regex(
     r"\b(?:that|if|when|because|who|which|where|how|why|whether|since|until|while|after|before|as|than|think|"
     r"thinks|say|"
     r"says|said|told me|tells me|swears|guess|know|hope|reckon|so)$",
     re.IGNORECASE,
 )
-_FINITE = re.compile(rf"(?<=\s)(?:{_THIRD}|{PAST}|{_BASE}|[a-z]{{3,}}ed)\b")
-_TWO_SIDED = re.compile(
+_FINITE = lazy_regex(rf"(?<=\s)(?:{_THIRD}|{PAST}|{_BASE}|[a-z]{{3,}}ed)\b")
+_TWO_SIDED = lazy_regex(
     r"^(?P<subject>I|[Ww]e|[Hh]e|[Ss]he|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he)(?: (?!is\b|are\b|"
     r"was\b)[\w'’-]+,?){1,4}|"
     r"(?!It\b|This\b|That\b|There\b)[A-Z][\w'’-]+(?: [a-z]+)?) (?P<be>am|is|are|was|were) (?P<one>[^,;]{1,60}?),? "
@@ -92,7 +93,7 @@ _TWO_SIDED = re.compile(
     r"(?:in|at|on|from|an?|the|based|alone|married|allergic|vegan|vegetarian|left-handed|\d+|[a-z]+ (?:years|"
     r"months) \w+)\b[^;]*)$"
 )
-_SIDE = re.compile(
+_SIDE = lazy_regex(
     r",? (?:by the way|of all things|to be honest|believe it or not|would you believe(?: it)?|thank "
     r"(?:goodness|god)|touch wood|"
     r"knock on wood|mind you|it turns out|of course|obviously|apparently|naturally|I must say|I guess|I "
@@ -101,7 +102,7 @@ _SIDE = re.compile(
     r"you know|though|tho|lol|lmao|haha|btw|tbh|imo|ngl)(?=[,.!;:?]|$)",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(
+_COMMENT = lazy_regex(
     r", (?:which (?:is|was|means?|explains?|makes?|made|would|sounds?|feels?|seems?|says?|has been)|"
     r"(?:absurd|strange|odd|weird|silly|sad|funny|crazy|annoying|hard) as (?:that|it) (?:is|sounds?|may be)|"
     r"as (?:he|she|they|everyone) (?:tells?|says?|told)|you(?:'d| would) think|whatever|"
@@ -109,11 +110,11 @@ _COMMENT = re.compile(
     r"much )?(?:too|so|a bit|very|really) [a-z]+$)\b[^;]*$",
     re.IGNORECASE,
 )
-_TELLS_MORE = re.compile(r"\d|(?-i:[^.] [A-Z][a-z])|\bcalled\b")
+_TELLS_MORE = lazy_regex(r"\d|(?-i:[^.] [A-Z][a-z])|\bcalled\b")
 
 
 def split(sentence: str) -> list[str]:
-    """The statements that `sentence` (contractions spelled out) makes, in order."""
+    """Return the statements that `sentence` (contractions spelled out) makes, in order."""
     pieces: list[str] = []
     start = 0
     thing = ""
@@ -131,7 +132,7 @@ def split(sentence: str) -> list[str]:
 
 
 def without_comment(statement: str) -> str:
-    """`statement` without what only comments on it: "…, would you believe", "…, which is awkward"."""
+    """Return `statement` without what only comments on it: "…, would you believe", "…, which is awkward"."""
     statement = _SIDE.sub("", statement)
     comment = _COMMENT.search(statement)
     if comment and comment.start() > 8 and not _TELLS_MORE.search(comment.group()[1:]):
@@ -139,12 +140,12 @@ def without_comment(statement: str) -> str:
     return statement.strip(" ,")
 
 
-_ANSWERS = re.compile(r"(?:he|she|they|I|we) (?:said (?:yes|no)|agreed|accepted|refused|declined)\b", re.IGNORECASE)
+_ANSWERS = lazy_regex(r"(?:he|she|they|I|we) (?:said (?:yes|no)|agreed|accepted|refused|declined)\b", re.IGNORECASE)
 """What means nothing without what it answers."""
 
 
 def _may_cut(left: str, right: str, mark: str) -> bool:
-    """Whether both sides say something, and the right one does not depend on the left."""
+    """Return whether both sides say something, and the right one does not depend on the left."""
     if mark.strip() == ";":
         return len(left.split()) > 1
     if mark.strip().startswith(":"):
@@ -159,14 +160,14 @@ def _may_cut(left: str, right: str, mark: str) -> bool:
     return not (re.search(r"\bbetween\b|\bboth\b[^,]*$", last) and "," not in mark) and len(right.split()) > 1
 
 
-_WISH = re.compile(
+_WISH = lazy_regex(
     r"(?:please |just |and |so )*(?:keep|stop|call me|do not|never|always|use|remind me|no more|avoid|remember) [a-z]",
     re.IGNORECASE,
 )
 
 
 def _speaks(left: str) -> bool:
-    """Whether there is a verb behind a subject, or a wish: "Keep it short, I am busy"."""
+    """Return whether there is a verb behind a subject, or a wish: "Keep it short, I am busy"."""
     return bool(_FINITE.search(left) or _WISH.match(left))
 
 
@@ -174,12 +175,12 @@ def _in_brackets(left: str) -> bool:
     return left.count("(") > left.count(")") or left.count('"') % 2 == 1 or left.count("“") > left.count("”")
 
 
-_IN_TRADE = re.compile(
+_IN_TRADE = lazy_regex(
     r"^(?P<subject>[A-Z][a-z]+) is (?P<what>an? (?:[a-z-]+ ){0,3}[a-z]*(?:er|or|ist|ian|nurse|vet|cook|chef|"
     r"guard|clerk|surgeon)) in "
     r"(?P<place>(?:the )?[A-Z][\w-]+(?: [A-Z][\w-]+)?)(?P<end>[.!]?)$"
 )
-_HAVE = re.compile(
+_HAVE = lazy_regex(
     r"^(?P<have>(?:I|we) (?:have|have got|own) (?:an?|the|my) (?P<noun>[\w -]+?)) (?:from|built in) "
     r"(?P<year>(?:17|18|19|20)\d\d)"
     r"(?:,? (?P<place>(?:in|at) [^,;]+))?(?P<end>[.!]?)$",
@@ -188,7 +189,7 @@ _HAVE = re.compile(
 
 
 def _sides(statement: str) -> list[str]:
-    """Two things that are said of one subject: "Maeve is eight and in third grade"."""
+    """Return two things that are said of one subject: "Maeve is eight and in third grade"."""
     trade, have = _IN_TRADE.match(statement), _HAVE.match(statement)
     if trade:
         return [f"{trade['subject']} is {trade['what']}", f"{trade['subject']} works in {trade['place']}"]

@@ -1,4 +1,4 @@
-"""What someone sets right of what they just said: "Sorry, I meant Hall D" mends the statement that says Hall B."""
+"""Self-corrections in English: "Sorry, I meant Hall D" corrects the statement that says Hall B."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.language.lazy_regex import lazy_regex
+
 _SORRY = (
     r"(?:oh|sorry|no|wait|oops|whoops|ah|hang on|hold on|hmm?|correction|scratch that|strike that|nope|"
     r"well|my bad|er+|uh|um)"
 )
-_MEANT = re.compile(
+_MEANT = lazy_regex(
     rf"^(?:(?:{_SORRY}[,.!;:… –-]*)*(?:I (?:mean|meant)(?: to (?:say|write|type))?,?|make that|that should (?:be|"
     rf"say|have been)|(?:it )?should be)|(?:{_SORRY}[,.!;:… –-]+)+(?:I (?:typed|wrote|got|had|said|read) (?:it|that)"
     rf"(?: down)? wrong,? (?:and |so )?)?(?:(?:since|as of|from) [a-z ]{{3,20}}? )?(?:it['’]s|it is)(?: actually)?) "
     r"(?P<new>[^,.;!?]{1,40}?)(?:,? not (?P<old>[^,.;!?]{1,40}))?(?=[,;!?]|\.(?!\d)|$)",
     re.IGNORECASE,
 )
-_ACTUALLY = re.compile(
+_ACTUALLY = lazy_regex(
     rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:(?P<new>[\w:.-]{{1,12}}(?: [\w.-]+)?),? actually|actually,? "
     rf"(?P<then>[\w:.-]{{1,12}})|"
     rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|(?-i:[A-Z])[\w-]+|[a-z]+ \d[\w-]*))(?=[,.;!?]|$)",
     re.IGNORECASE,
 )
-_IT_IS = re.compile(
+_IT_IS = lazy_regex(
     rf"^(?:(?:{_SORRY}|actually)[,.!;:… –-]*)+(?:I (?:typed|wrote|said|got|had|read|put|spelled) (?:it|that|the \w+) "
     r"wrong[,.;]? )?"
     r"(?:(?:since|from) [\w ]{3,15} )?(?:and )?(?:it['’]?s|it is|that['’]s|they['’]re|it was|make it|it should be|"
@@ -32,47 +34,52 @@ _IT_IS = re.compile(
     r"too\b)[^,.;!?]{1,40}?)(?=[,;!?]|\.(?!\d)|$)",
     re.IGNORECASE,
 )
-LOST = re.compile(r"^(?:scratch|strike) that\b(?!.*\b(?:I|we|my)\b)", re.IGNORECASE)
-"""What takes something back, and says alone nothing."""
-_SCRATCH = re.compile(
+LOST = lazy_regex(r"^(?:scratch|strike) that\b(?!.*\b(?:I|we|my)\b)", re.IGNORECASE)
+"""A withdrawal that states nothing itself."""
+_SCRATCH = lazy_regex(
     r"^(?:oh,? |and |actually,? |no,? |wait,? )*(?:scratch|forget|ignore|strike|never mind|disregard) (?:what|"
     r"that thing|the thing|all|everything) I "
     r"(?:said|told you|wrote|mentioned)(?: (?:earlier|before|last time))? about "
     r"(?P<thing>[^:,;.–-]{2,40})(?:[:,;.]| [-–—])\s*(?P<rest>.+)$",
     re.IGNORECASE,
 )
-_WITHDRAWS = re.compile(
+_WITHDRAWS = lazy_regex(
     rf"^(?:(?:{_SORRY}|actually|ok(?:ay)?)[,.!;:… –-]*)*(?:scratch|strike|forget|ignore|disregard) that\b",
     re.IGNORECASE,
 )
-_WHEN = re.compile(
+_CORRECTS = lazy_regex(
+    r"^(?:oh,? |ah,? |um,? |er,? )?(?:no,? wait|wait,? no|no,? sorry|sorry,? no|no,? hang on|scratch that|correction|"
+    r"i meant?|make that|my mistake|strike that|no,? actually|actually,? no)\b",
+    re.IGNORECASE,
+)
+_WHEN = lazy_regex(
     r" (?:in|on|at|for|from|next|this|last) (?:the )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|"
     r"Mon|Tue|Wed|Thu|Fri|Sat|Sun|\d|summer|winter|spring|autumn|fall|week|month|year).*$",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"^(?:the|an?|my|our) ", re.IGNORECASE)
-_OWNED = re.compile(r"(?:the|an?|my|our|his|her|their|your) ", re.IGNORECASE)
-_IT = re.compile(r"\b(?:it['’]s|it is)\b|\bit (?=was|has|will|lives|stands|starts|costs)", re.IGNORECASE)
+_ARTICLE = lazy_regex(r"^(?:the|an?|my|our) ", re.IGNORECASE)
+_OWNED = lazy_regex(r"(?:the|an?|my|our|his|her|their|your) ", re.IGNORECASE)
+_IT = lazy_regex(r"\b(?:it['’]s|it is)\b|\bit (?=was|has|will|lives|stands|starts|costs)", re.IGNORECASE)
 _NUMBER = (
     r"(?:\d[\d.,:/-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
     r"fifteen|twenty|thirty|forty|fifty)"
 )
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _SORTS = (
-    re.compile(
+    lazy_regex(
         rf"(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?: at \d{{1,2}}[:.]\d\d)?|{_MONTH} \d{{1,2}}(?:st|nd|"
         r"rd|th)?(?: at \d{1,2}[:.]\d\d)?"
     ),
-    re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z-])[A-Za-z\d-]{3,}(?![\w-])"),
-    re.compile(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE),
-    re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b(?: at \d{1,2}(?:[:.]\d\d)?)?", re.IGNORECASE),
-    re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"),
+    lazy_regex(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z-])[A-Za-z\d-]{3,}(?![\w-])"),
+    lazy_regex(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE),
+    lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b(?: at \d{1,2}(?:[:.]\d\d)?)?", re.IGNORECASE),
+    lazy_regex(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A statement as it was meant; `old` is what was taken back, `instead` what stands for it."""
+    """A corrected statement; `old` is the value taken back, `instead` the one in its place."""
 
     statement: str
     said: str
@@ -85,19 +92,24 @@ def _found(text: str) -> re.Match[str] | None:
 
 
 def is_mending(text: str) -> str | None:
-    """The words that stand for what was said before, if `text` begins by setting something right."""
+    """Return the corrected value if `text` begins with a correction."""
     found = _found(text)
     return next((group for group in found.groups() if group), None) if found else None
 
 
+def corrects(sentence: str) -> bool:
+    """Return whether it begins by saying that the sentence before it is wrong."""
+    return bool(_CORRECTS.search(sentence))
+
+
 def rest(text: str) -> str:
-    """What follows the words that set something right."""
+    """Return the text after the words of a correction."""
     found = _found(text)
     return text[found.end() :].lstrip(" ,.;:!") if found else text
 
 
 def mended(text: str, before: Sequence[str]) -> Mended | None:
-    """Which of the statements `before` the beginning of `text` sets right; None: none, or it is not certain which."""
+    """Return the statement among `before` that the beginning of `text` corrects; None if none certainly is."""
     new = is_mending(text)
     if new is None:
         return None
@@ -112,7 +124,7 @@ def mended(text: str, before: Sequence[str]) -> Mended | None:
 
 
 def withdrawn(text: str, before: Sequence[str]) -> str | None:
-    """The statement `before` that "scratch that" takes back: the one that speaks of the same day, else the last."""
+    """Return the statement that "scratch that" withdraws: the one about the same day, else the last."""
     if not _WITHDRAWS.match(text) or not before:
         return None
     days = [day.rstrip("s").lower() for day in _SORTS[1].findall(text)]
@@ -121,7 +133,7 @@ def withdrawn(text: str, before: Sequence[str]) -> str | None:
 
 
 def scratched(sentence: str) -> str | None:
-    """What a sentence such as "Scratch what I said about the car: it's from 1990" says instead, "it" being named."""
+    """Return the replacement in "Scratch what I said about the car: it's from 1990", with "it" resolved."""
     found = _SCRATCH.match(sentence)
     if not found:
         return None
@@ -134,14 +146,14 @@ def scratched(sentence: str) -> str | None:
     return stated[:1].upper() + stated[1:]
 
 
-_TITLED = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]*(?: [A-Z\d][\w'’-]*)*")
+_TITLED = lazy_regex(r"(?<=[a-z,] )[A-Z][\w'’-]*(?: [A-Z\d][\w'’-]*)*")
 _NO_TITLES = frozenset("I Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()) | frozenset(
     _MONTH[3:-1].split("|")
 )
 
 
 def _alike(new: str, statement: str) -> str | None:
-    """The one piece of `statement` that is of the sort of `new`: a number, a weekday, "Hall B" for "Hall D"."""
+    """Return the one piece of `statement` that is of the sort of `new`: a number, a weekday, "Hall B" for "Hall D"."""
     for sort in _SORTS:
         if sort.fullmatch(new.strip()):
             found = [match.group() for match in sort.finditer(statement)]
@@ -158,7 +170,7 @@ def _alike(new: str, statement: str) -> str | None:
 
 
 def _of_another_kind(new: str, statement: str) -> list[str]:
-    """The thing itself with another word before it: "left knee" for "right knee"."""
+    """Return phrases with the same noun and another modifier: "left knee" for "right knee"."""
     before, _, thing = new.rpartition(" ")
     words = min(len(before.split()), 4)
     found = re.findall(rf"\b(?:[\w-]+ ){{0,{words}}}{re.escape(thing)}\b", statement) if len(thing) > 2 else []

@@ -6,6 +6,7 @@ import re
 
 from core.extraction.english.tables.fragments import KIN, PETS
 from core.extraction.english.tables.names import COMMON_WORDS, FEMALE, MALE
+from core.language.lazy_regex import lazy_regex
 
 _FILLERS = (
     r"hey|hi|hello|yo|yeah|yep|yup|yes|nope|no(?= problem| worries|,|!)|nah|sure(?: thing)?|definitely|absolutely|"
@@ -38,7 +39,7 @@ _BARE = (
     r"(?:the |my )?only (?:problem|"
     r"thing|catch|downside|snag) is(?: that)?"
 )
-_LEAD = re.compile(
+_LEAD = lazy_regex(
     rf"^(?:(?:{_FILLERS})(?:,? (?P<name>[A-Z][a-z]+))?(?:\s*[,!.:;—–…-]+\s*|\s+-\s+)|speaking of [\w' ]+,\s*|"
     rf"(?:and|but|so|then|plus|or) (?!then\b|far\b|much\b|many\b)|(?:{_BARE}),?\s+(?=(?i:i|i'm|i've|my|we|our|he|she|"
     r"in|"
@@ -53,7 +54,7 @@ _LEAD = re.compile(
 )
 
 _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), full)
+    (lazy_regex(pattern, re.IGNORECASE), full)
     for pattern, full in (
         (r"[’‘`]", "'"),
         (r"\b(he|she|that|who|there)s (?=\w)", r"\1's "),
@@ -207,17 +208,17 @@ _EXPANSIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_REMINDER = re.compile(
+_REMINDER = lazy_regex(
     r"^(?:[^,.;!?]{1,60} )?(?:that|it|this) (?:is|was|(?:really |always |just )?remind(?:s|"
     r"ed) me)(?: of)?(?: exactly| also| probably)? "
     r"(?:why|how much|one of the (?:main )?reasons(?: why)?|the reason(?: why)?) (?=I\b)",
     re.IGNORECASE,
 )
-_SINCE_LAST = re.compile(
+_SINCE_LAST = lazy_regex(
     r"^(?:[^,;.!?]{0,60} )?since (?:we|our) (?:\w+ )?(?:last|spoke|talked|chatted)(?: \w+)?(?:,| [-–—])\s+(?=\w)",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
+_TAIL = lazy_regex(
     r"\s*(?:[,;]|[-–—]|\band\b|\bso\b|\bbut\b)\s*(?:so |and |just |please |hey )*(?:let us|let's|let me|"
     r"check (?:it|this|them|these|that|out)|take a look|look at|"
     r"wish me luck|what about|how about|you (?:know|should|can|could|will|must|earned|have|are)|thanks?|haha|lol|"
@@ -254,7 +255,7 @@ _GERUND = (
 )
 _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
     (
-        re.compile(
+        lazy_regex(
             rf"^(?P<adv>(?:just|also|recently|finally|already|actually|even|still) )?(?P<rest>(?:{_PAST})\b(?!,| by\b|"
             rf" my (?:day|heart)|(?<=took) (?:me|us|ages|forever|hours|days|weeks|months|years|longer|so long|some|a "
             rf"(?:while|lot|long)|\d)|(?<=went) (?:really |so |pretty |very |quite |super )?(?:well|great|fine|"
@@ -266,7 +267,7 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
         "I ",
     ),
     (
-        re.compile(
+        lazy_regex(
             r"^(?P<adv>(?:just|also|recently|finally|already|never|always) )?(?P<rest>(?:been|never been|had been)\b"
             r"(?!.*\bfor (?:me|us)\b| (?:hectic|raining|snowing|fun|ages|quite|a (?:while|long|(?:\w+ )*(?:week|"
             r"day|month|year|"
@@ -276,7 +277,7 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
         "I have ",
     ),
     (
-        re.compile(
+        lazy_regex(
             rf"^(?P<adv>(?:just|also|currently|now|still) )?(?P<rest>(?:{_GERUND})\b(?!(?:(?! and (?!\w+ing\b)|"
             rf" but | so |"
             rf"[,;-]).)*\b(?:is|are|was|were|has|have been|can|will|makes?|gives?|helps?|brings?|takes?|requires?|"
@@ -286,7 +287,7 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
         "I am ",
     ),
     (
-        re.compile(
+        lazy_regex(
             r"^(?P<adv>(?:really|also|still|always|usually|never|just) )?(?P<rest>(?:(?:love|loved)(?! and\b|"
             r" is\b| it\b|"
             r" that\b| the\b| this\b| your\b| how\b)|hate|prefer|want to|need to|have to|plan to|hope to|"
@@ -296,10 +297,10 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "I ",
     ),
-    (re.compile(r"^(?P<adv>)(?P<rest>(?:so )?(?:glad|proud|stoked)\b)", re.IGNORECASE), "I am "),
-    (re.compile(r"^(?P<adv>just|recently) (?P<rest>(?!need|speed)\w{2,}ed\b(?! by\b))", re.IGNORECASE), "I "),
+    (lazy_regex(r"^(?P<adv>)(?P<rest>(?:so )?(?:glad|proud|stoked)\b)", re.IGNORECASE), "I am "),
+    (lazy_regex(r"^(?P<adv>just|recently) (?P<rest>(?!need|speed)\w{2,}ed\b(?! by\b))", re.IGNORECASE), "I "),
     (
-        re.compile(
+        lazy_regex(
             rf"^(?P<adv>(?:[a-z]+ly |just |also |finally |even |then )?)(?P<rest>(?:{_PAST}|survived|handed|sent|"
             r"hated|loved|liked|"
             r"enjoyed|[a-z]{3,}ed) (?:in |up |out |off |down |back )?(?:my|our|the|an?|every|another|some|"
@@ -310,7 +311,7 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
         "I ",
     ),
     (
-        re.compile(
+        lazy_regex(
             r"^(?P<adv>(?:also|still|just|now|only) )?(?P<rest>(?:turning (?=\d)|down to (?=\d|one|two|three|four|"
             r"an?\b)|(?<=still )(?:at|in|with|on) "
             r"(?:the )?(?-i:[A-Z])|(?:lactose|gluten)[- ]intolerant|coeliac|celiac|colou?r[- ]?blind|left-handed|"
@@ -319,23 +320,23 @@ _ELIDED: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "I am ",
     ),
-    (re.compile(r"^(?P<adv>)(?P<rest>(?:do|did) not (?:like|eat|drink|have|want|smoke)\b)", re.IGNORECASE), "I "),
+    (lazy_regex(r"^(?P<adv>)(?P<rest>(?:do|did) not (?:like|eat|drink|have|want|smoke)\b)", re.IGNORECASE), "I "),
 )
 
 
-_CALENDAR = re.compile(
+_CALENDAR = lazy_regex(
     r"\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b|"
     r"\b(?:january|february|april|june|july|august|september|october|november|december)\b|"
     r"(?<=\bin )(?:may|march)\b|(?<=\bsince )(?:may|march)\b|(?<=\blast )(?:may|march)\b|(?<=\bnext )(?:may|march)\b"
 )
-_AFTER_KIN = re.compile(rf"\b(?P<kin>(?:my|our) (?:[a-z]+ )?(?:{KIN}|{PETS})(?:-in-law)?) (?P<name>[a-z]+)\b")
+_AFTER_KIN = lazy_regex(rf"\b(?P<kin>(?:my|our) (?:[a-z]+ )?(?:{KIN}|{PETS})(?:-in-law)?) (?P<name>[a-z]+)\b")
 
 
-_NAME_HAS = re.compile(
+_NAME_HAS = lazy_regex(
     r"(?P<before>^|[,;] )(?P<name>[A-Za-z][a-z]+?)s (?=(?:got|had|been|handed|moved|started|left|quit|bought|sold|lost|"
     r"won|passed|failed|signed|given|gone|joined|finished|stopped|changed|switched|packed)\b)"
 )
-_NAME_IS = re.compile(
+_NAME_IS = lazy_regex(
     r"(?P<before>^|[,;] )(?P<name>[A-Za-z][a-z]+?)s (?=(?:getting|going|having|turning|moving|working|starting|in|at|"
     r"on|a|an|the|not|now|still|been|\d+)\b)"
 )
@@ -345,13 +346,14 @@ def _named_is(found: re.Match[str]) -> str:
     """Put back what chat leaves out of a name and its verb: "brandons getting deployed", "brandons got a dog"."""
     name = found["name"].lower()
     known = (name in FEMALE or name in MALE) and name not in COMMON_WORDS
-    return (
-        f"{found['before']}{name.capitalize()} {'has' if found.re is _NAME_HAS else 'is'} " if known else found.group()
-    )
+    if not known:
+        return found.group()
+    verb = "has" if found.re.pattern == _NAME_HAS.pattern else "is"
+    return f"{found['before']}{name.capitalize()} {verb} "
 
 
 def _capitalised(sentence: str) -> str:
-    """With capitals where chat leaves them out: weekdays, months, first names after "my wife"."""
+    """Restore capitals that chat leaves out: weekdays, months, first names after "my wife"."""
     sentence = _NAME_HAS.sub(_named_is, _NAME_IS.sub(_named_is, sentence))
     sentence = _CALENDAR.sub(lambda found: found.group().capitalize(), sentence)
     return _AFTER_KIN.sub(
@@ -365,7 +367,7 @@ def _capitalised(sentence: str) -> str:
 
 
 def cleaned(sentence: str, names: frozenset[str]) -> str:
-    """`sentence` without what leads into it, with contractions spelled out and an elided "I" put back."""
+    """Return `sentence` without what leads into it, with contractions spelled out and an elided "I" put back."""
     for pattern, full in _EXPANSIONS:
         sentence = pattern.sub(full, sentence)
     sentence = _capitalised(sentence)
@@ -406,9 +408,9 @@ def _without_calls(sentence: str, names: frozenset[str]) -> str:
     return "".join([*kept, sentence[at:]])
 
 
-_CALLED_FIRST = re.compile(r"\s*[,!.-]+\s+")
-_CALLED_LAST = re.compile(r"[,.!?;]|$")
-_COMMA = re.compile(r",\s*")
+_CALLED_FIRST = lazy_regex(r"\s*[,!.-]+\s+")
+_CALLED_LAST = lazy_regex(r"[,.!?;]|$")
+_COMMA = lazy_regex(r",\s*")
 
 
 def _lowered(sentence: str) -> str:

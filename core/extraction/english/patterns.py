@@ -1,4 +1,4 @@
-"""What English sentences say: tables, read from the top; the first row that fits gives an attribute its value."""
+"""Slots of English sentences: tables read from the top; the first matching row gives an attribute its value."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from core.extraction.english.tables.preferences import TASTES
 from core.extraction.english.tables.work import WORK
 from core.extraction.pattern_types import Pattern, Slot, Tables
 from core.language import english_verbs
+from core.language.lazy_regex import lazy_regex
 
 SLOTS = (*PERSON, *WORK, *PEOPLE, *HEALTH, *MEANS, *CHANGES, *TASTES)
-INSTRUCTION = re.compile(
+INSTRUCTION = lazy_regex(
     r"^(?:please )?(?:from now on|going forward|from here on|in (?:the )?future,|in future|henceforth|"
     r"starting now|as a rule)\b"
     r"|\bfrom now on[.!]?$|\bgoing forward[.!]?$|\bfrom now on,? (?:please|call|use|answer|reply|always|never|"
@@ -42,12 +43,12 @@ INSTRUCTION = re.compile(
     r"^when I (?:ask|say|mention|write)\b.*,\s*(?:please )?(?!I\b|it\b|they\b)[a-z]+|" + orders.STANDING,
     re.IGNORECASE,
 )
-ONE_OFF = re.compile(
+ONE_OFF = lazy_regex(
     r"\b(?:this time|for this (?:one|answer|task|question)|just this once|in this (?:email|essay|code|case|"
     r"function|paragraph|text|letter)|below|above|the following|right now|to me\?)\b",
     re.IGNORECASE,
 )
-CORRECTION = re.compile(
+CORRECTION = lazy_regex(
     r"^(?:no|oh|well|sorry|but|and|hmm|wait)?[, ]*actually\b|\bactually\b.*, not\b|\bno longer\b|\bany ?more\b|"
     r"\bI (?:\w+ )?moved (?:to|back)\b|\bnot .{2,30} but\b|\bchanged (?:my|to)\b|\bswitched (?:to|from)\b|"
     r"^correction\b|\bI meant\b|\bI was wrong\b|\bused to\b.*\bbut\b|\binstead of\b|\bnot true any\b|"
@@ -80,13 +81,13 @@ _CANONICAL = {
 
 
 def as_said(word: str, sentence: str) -> str:
-    """The word that `sentence` has for a relation: "husband" where its attribute says "spouse"."""
+    """Return the word that `sentence` has for a relation: "husband" where its attribute says "spouse"."""
     others = [one for one, plain in _CANONICAL.items() if plain == word]
     return next((one for one in others if re.search(rf"\b{one}\b", sentence, re.IGNORECASE)), word)
 
 
 def slots(sentence: str) -> list[Slot]:
-    """The attributes and values that `sentence` (plain English, first person) states, the surest first."""
+    """Return the attributes and values that `sentence` (plain English, first person) states, the surest first."""
     found: list[Slot] = []
     for pattern in SLOTS:
         for match in pattern.regex.finditer(sentence):
@@ -99,7 +100,7 @@ def slots(sentence: str) -> list[Slot]:
 
 
 def _values(pattern: Pattern, match: re.Match[str]) -> list[str]:
-    """The captured value in its plain form, or the several that it lists."""
+    """Return the captured value in its plain form, or the several that it lists."""
     captured = match["v"].strip(" '\"")
     parts = _several(captured) if pattern.attribute in _ONE_OF_SEVERAL else [captured]
     plain = [pattern.check(part) if pattern.check else part for part in parts]
@@ -118,7 +119,7 @@ def _about(groups: dict[str, str | None]) -> str | None:
 
 
 def _several(value: str) -> list[str]:
-    """The members of "A, B and C" while each is short and none starts another clause ("tea and work here")."""
+    """Return the members of "A, B and C" while each is short and none starts another clause ("tea and work here")."""
     parts = [part.strip() for part in re.split(r",\s*(?:and |or )?| and | or ", value) if part.strip()]
     kept: list[str] = []
     for part in parts:
@@ -132,7 +133,7 @@ def _several(value: str) -> list[str]:
     return kept
 
 
-_PREPOSITION = re.compile(r"\b(?:about|between|with|for|of|in|on|to|as|at|from)\b", re.IGNORECASE)
+_PREPOSITION = lazy_regex(r"\b(?:about|between|with|for|of|in|on|to|as|at|from)\b", re.IGNORECASE)
 _NO_MEMBER = frozenset(
     "i it they he she we my the a so then am have has would can that this you is are was there even "
     "just what how especially not as really badly very quite no please too which since because unfortunately "

@@ -1,4 +1,4 @@
-"""Whom a conversation speaks of beside its speaker, and whom "he", "she", "her" means, where that is certain.
+"""People mentioned in an English conversation, and resolution of "he", "she", "her" where one fits.
 
 A pronoun is replaced by the name only where one person fits it; a statement in which it is not certain is not kept.
 """
@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from core.extraction.english.ellipsis import Said
 from core.extraction.english.tables.fragments import KIN, PETS
 from core.extraction.english.tables.names import COMMON_WORDS, FEMALE, MALE, NO_NAMES
 from core.extraction.known_people import Acquaintance
 from core.language.english_verbs import PAST
+from core.language.lazy_regex import lazy_regex
 
 NEAR = 3
 """Messages back in which someone must have been mentioned."""
@@ -39,16 +39,16 @@ _KIND = (
 _BEFORE_KIN = (
     r"(?:(?:older|younger|little|big|elder|twin|late|new|old|oldest|youngest|eldest|best|ex|wee|first|other|only) )*"
 )
-_OF_SOMEONE = re.compile(
+_OF_SOMEONE = lazy_regex(
     rf"\b(?P<whose>[Mm]y|[Oo]ur|[Yy]our|[Hh]is|[Hh]er|[A-Z]\w+['’]s) "
     rf"(?P<kin>{_BEFORE_KIN}{_KIND}(?:-in-law)?)\b(?!['’]s|-)"
     r"(?:,? (?:is )?(?:called |named )?(?P<name>(?!I\b)[A-Z][\w-]+(?: [A-Z][\w-]+)?))?",
 )
-_INTRODUCED = re.compile(
+_INTRODUCED = lazy_regex(
     r"\b(?:[Aa]|[Aa]n|[Aa]nother|[Tt]he) (?:[a-z-]+ ){0,2}?(?P<kin>[a-z]+)(?:,? (?:called|named)|,) "
     r"(?P<name>[A-Z][\w-]+)"
 )
-_SEVERAL = re.compile(
+_SEVERAL = lazy_regex(
     r"\b(?:(?:[Tt]he|[Mm]y|[Oo]ur) )?(?:[Oo]ne|[Tt]wo|[Tt]hree|[Tt]win|[Aa]|[Mm]y|[Oo]ur) (?:[a-z-]+ "
     rf"){{0,2}}?(?P<kin>{_KIND}|girl|boy)s?"
     r"(?:,| called| named) (?P<name>[A-Z][a-z]\w*)(?:(?:, (?P<third>[A-Z][a-z]\w*))?,? and "
@@ -56,11 +56,11 @@ _SEVERAL = re.compile(
 )
 """People and animals by name after how many they are: "two cats, Biscuit and Mozart"."""
 _TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)"
-_TITLED = re.compile(rf"(?P<title>{_TITLE})\.? [A-Z]")
-_NO_PERSON_BEFORE = re.compile(r"\b(?:St\.?|Saint|Lake|Mount|Mt\.?|Port|Fort|at the) $")
-_NAME = re.compile(rf"(?<![\w'’-])(?P<name>(?:{_TITLE}\.? (?=[A-Z]))?[A-Z][\w-]*[a-zé]\w*)(?P<poss>['’]s)?(?![\w-])")
-_STARTS_SENTENCE = re.compile(r"(?:^|[.!?:;]\s+|[\"“])$")
-_PERSONAL_VERB = re.compile(
+_TITLED = lazy_regex(rf"(?P<title>{_TITLE})\.? [A-Z]")
+_NO_PERSON_BEFORE = lazy_regex(r"\b(?:St\.?|Saint|Lake|Mount|Mt\.?|Port|Fort|at the) $")
+_NAME = lazy_regex(rf"(?<![\w'’-])(?P<name>(?:{_TITLE}\.? (?=[A-Z]))?[A-Z][\w-]*[a-zé]\w*)(?P<poss>['’]s)?(?![\w-])")
+_STARTS_SENTENCE = lazy_regex(r"(?:^|[.!?:;]\s+|[\"“])$")
+_PERSONAL_VERB = lazy_regex(
     rf"(?:['’]s)? (?:also |just |still |now |really |never |always |only |finally )*(?:{PAST}|is|was|has|had|"
     rf"will|'s|loves|likes|hates|wants|"
     r"lives|works|plays|thinks|says|moved|died|turned|started|called|drives|teaches|studies|cannot|can't|knows|"
@@ -68,22 +68,22 @@ _PERSONAL_VERB = re.compile(
     r"tells|goes|runs|coaches|[a-z]{3,}(?<!e)ed|married|graduated|retired|quit|joined|passed|finished|adopted|"
     r"switched|helped|stopped)\b"
 )
-_JOINT = re.compile(r" and (?:I\b|my\b|our\b|[A-Z])")
-_COMPOUND = re.compile(
+_JOINT = lazy_regex(r" and (?:I\b|my\b|our\b|[A-Z])")
+_COMPOUND = lazy_regex(
     r" (?!also|just|still|now|really|never|always|only|usually|often|actually|[a-z]+ly\b)(?!is\b|was\b|has\b|"
     r"had\b|will\b)[a-z]+ "
     r"(?:is|are|was|were|has|have)\b"
 )
 """Two subjects, or a noun made with the word: "my wife and I", "my mother tongue is"."""
-_PRONOUN = re.compile(r"\b(?P<word>he|she|him|her|his|hers)\b", re.IGNORECASE)
-_OF_NAMED = re.compile(
+_PRONOUN = lazy_regex(r"\b(?P<word>he|she|him|her|his|hers)\b", re.IGNORECASE)
+_OF_NAMED = lazy_regex(
     r"\b(?!Mon|Tue|Wed|Thu|Fri|Sat|Sun|January|February|March|April|May|June|July|August|September|October|November|"
     r"December|I\b)"
     r"(?<=[a-z] )[A-Z][a-z]+ (?:[a-z]+ ){1,3}(?:his|her)$"
 )
 """A name that nobody knows, and a pronoun that can only mean it: "take Pickle for his jabs"."""
 _FEMININE = frozenset({"she", "her", "hers"})
-_FIRST_NAME = re.compile(r"[A-Z][\w-]+")
+_FIRST_NAME = lazy_regex(r"[A-Z][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,54 +96,52 @@ class Person:
 
 @dataclass(slots=True)
 class Persons:
-    """Those who were mentioned in a conversation, the latest last, each with the number of the message.
+    """People mentioned in a conversation, the latest last, each with the number of the message.
 
-    `thing`: what was spoken of last, "my desk"; `centers`: by gender, whom the last statement that has a person for its
+    `centers`: by gender, whom the last statement that has a person for its
     subject is about, or who alone is named in it, and the number of its message, unless the same pronoun would mean
-    another, too; `said`: what was stated last.
+    another, too.
     """
 
     speaker: str
     seen: list[tuple[int, Person]] = field(default_factory=list)
     genders: dict[str, str | None] = field(default_factory=dict)
-    thing: str = ""
     centers: dict[str | None, tuple[int, Person]] = field(default_factory=dict)
-    said: Said = field(default_factory=Said)
 
     def hear(self, text: str, at: int) -> None:
         """Remember whom `text`, message number `at`, mentions."""
-        self.seen += [(at, one) for one in self._mentioned(text)]
+        self.seen += [(at, one) for one in self._find_people(text)]
 
     def meet(self, acquaintances: Iterable[Acquaintance]) -> None:
-        """Know again those who were named with their relation in an earlier conversation."""
+        """Register people named with their relation in an earlier conversation."""
         for one in acquaintances:
             if one.relation and _FIRST_NAME.fullmatch(one.name) and one.name != self.speaker:
                 word = one.relation.split("_")[-1].lower()
                 self.genders[one.name] = "f" if word in _HER else "m" if word in _HIM else _gender(one.name)
 
     def ask(self, question: str, at: int) -> None:
-        """Take the one person whom a question names for whom the answer's pronouns mean."""
-        mentioned = {one.name: one for one in self._mentioned(question)}
+        """Let the pronouns of an answer mean the only person named in the question."""
+        mentioned = {one.name: one for one in self._find_people(question)}
         if len(mentioned) == 1:
             (one,) = mentioned.values()
             self._forget(one)
             self.centers[one.gender] = (at, one)
 
     def knows(self, name: str) -> bool:
-        """Whether somebody of that name was introduced, or a first name says that it is a person."""
+        """Return whether somebody of that name was introduced, or a first name says that it is a person."""
         return name in self.genders or _gender(name) is not None
 
     def resolve(self, statement: str, at: int, subject: Person | None = None) -> str | None:
-        """`statement` with "he", "she", "his", "her" replaced by the name; None: nobody is certainly meant.
+        """Return `statement` with "he", "she", "his", "her" replaced by the name; None: nobody is certainly meant.
 
         `subject`: of whom the statement before speaks. Only who is mentioned up to here is considered.
         """
         for found in _PRONOUN.finditer(statement):
             before = statement[: found.start()]
             gender = "f" if found["word"].lower() in _FEMININE else "m"
-            if self._fitting(self._mentioned(before), gender):
+            if self._of_gender(self._find_people(before), gender):
                 continue
-            person = self._meant(gender, at, subject)
+            person = self._referent(gender, at, subject)
             if person is None:
                 return statement if _OF_NAMED.search(statement[: found.end()]) else None
             self._learn(person, gender)
@@ -163,7 +161,7 @@ class Persons:
         return statement
 
     def subject_of(self, statement: str) -> Person | None:
-        """The person whom a statement begins with; None: the speaker, a thing, or nobody."""
+        """Return the person whom a statement begins with; None: the speaker, a thing, or nobody."""
         kin = _OF_SOMEONE.match(statement)
         if kin and (_JOINT.match(statement, kin.end()) or (not kin["name"] and _COMPOUND.match(statement, kin.end()))):
             return None
@@ -178,9 +176,9 @@ class Persons:
             return Person(name["name"], self.genders.get(name["name"]) or _gender(name["name"]))
         return None
 
-    def centered(self, statement: str, subject: Person | None, at: int) -> None:
+    def set_center(self, statement: str, subject: Person | None, at: int) -> None:
         """Remember of whom `statement`, in message number `at`, speaks: its `subject`, or the only one it mentions."""
-        mentioned = {one.name: one for one in self._mentioned(statement)}
+        mentioned = {one.name: one for one in self._find_people(statement)}
         if subject is None and len(mentioned) != 1:
             for one in mentioned.values():
                 self._forget(one)
@@ -193,12 +191,6 @@ class Persons:
         if not any(one.gender == center.gender or None in {one.gender, center.gender} for one in others):
             self.centers[center.gender] = (at, center)
 
-    def introduce(self, name: str, gender: str | None, at: int) -> None:
-        """Remember somebody who is named only now, and is spoken of."""
-        self.genders[name] = gender
-        self.seen.append((at, Person(name, gender)))
-        self.centered(name, Person(name, gender), at)
-
     def _learn(self, person: Person, gender: str) -> None:
         """Remember that somebody of unknown gender was called "he" or "she"."""
         if person.gender is None and self.genders.get(person.name, "") is None:
@@ -208,11 +200,11 @@ class Persons:
                 self.centers[gender] = self.centers.pop(None)
 
     def _forget(self, other: Person) -> None:
-        """Whom a pronoun that fits `other` as well no longer means."""
+        """Forget the referents of pronouns that fit `other` as well."""
         for gender in [one for one in self.centers if None in {one, other.gender} or one == other.gender]:
             del self.centers[gender]
 
-    def _meant(self, gender: str, at: int, subject: Person | None) -> Person | None:
+    def _referent(self, gender: str, at: int, subject: Person | None) -> Person | None:
         if subject and subject.gender in {gender, None}:
             return subject
         near_by = [
@@ -221,16 +213,16 @@ class Persons:
         if near_by:
             return max(near_by, key=lambda one: one[0])[1]
         near = [person for place, person in self.seen if at - NEAR < place <= at]
-        fitting = self._fitting(near, gender)
+        fitting = self._of_gender(near, gender)
         known = [one for one in fitting if one.gender]
         named = {one.name for one in known or fitting}
         return (known or fitting)[-1] if len(named) == 1 else None
 
     @staticmethod
-    def _fitting(several: list[Person], gender: str) -> list[Person]:
+    def _of_gender(several: list[Person], gender: str) -> list[Person]:
         return [one for one in several if one.gender in {gender, None}]
 
-    def _mentioned(self, text: str) -> list[Person]:
+    def _find_people(self, text: str) -> list[Person]:
         found: list[tuple[int, Person]] = []
         taken: set[int] = set()
         for match in _OF_SOMEONE.finditer(text):
@@ -253,7 +245,7 @@ class Persons:
         return [person for _, person in sorted(found, key=lambda one: one[0])]
 
     def _several(self, text: str) -> list[tuple[int, Person]]:
-        """Those who are named after how many they are; who is named alone may be meant by a pronoun."""
+        """Register people named after their number; return those named alone, whom a pronoun may mean."""
         alone = []
         for match in _SEVERAL.finditer(text):
             word = match["kin"].lower()
@@ -286,7 +278,7 @@ class Persons:
         return not _THING.search(low) and bool(_PERSONAL_VERB.match(text, start + len(name)))
 
 
-_THING = re.compile(
+_THING = lazy_regex(
     r"(?:ing|ly|tion|sion|ment|ness|ity|ship|ery|ance|ence|ism|ics|ware|ings|work|ursday|day)$|"
     r"^(?:only|better|worse|still|even|just|vet|boiler|doctor|doc|car|van|quiet|funny|mornings?|evenings?|nights?|school|"
     r"work|choir|church|band|club|class|house|flat|rent|job|gym|training|practice|trivia|weather|traffic|dinner|lunch)$"

@@ -1,4 +1,4 @@
-"""What is said in play: games, tests, jokes that are taken back, another person at the keyboard, sarcasm (English)."""
+"""Speech that is not meant, in English: games, tests, jokes, another person typing, sarcasm, hearsay."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
+from core.language.lazy_regex import lazy_regex
+
 LONGEST_GAME = 6
 """Messages of the speaker after which a game that nobody ended is over."""
 
 
 class Play(StrEnum):
-    """What a message does to what is said in and around it."""
+    """Effect of a message on whether it and its neighbours are meant."""
 
     BEGINS = "begins"
     ENDS = "ends"
@@ -19,7 +21,7 @@ class Play(StrEnum):
     BEFORE = "before"
 
 
-_BEGINS = re.compile(
+_BEGINS = lazy_regex(
     r"\blet['’]?s (?:play|pretend|role-?play|do a role-?play)\b|\bpretend (?:you(?:['’]re| are)|to be|"
     r"I(?:['’]m| am)|that)\b|"
     r"\brole[- ]?play(?:ing)?\b|\b(?:you(?:['’]re| are|['’]ll be)|you be) (?:an?|the) [\w ]{2,30}?,? and "
@@ -29,7 +31,7 @@ _BEGINS = re.compile(
     r"\bact as (?:if|though|an?|my)\b|\bin character\b",
     re.IGNORECASE,
 )
-_ENDS = re.compile(
+_ENDS = lazy_regex(
     r"^(?:ok(?:ay)?|alright|right|well|anyway|so|and)?[,.! ]*(?:enough|stop|game over|end of (?:game|scene|"
     r"role-?play)|back to (?:reality|real life|"
     r"normal|business)|out of character|the end|curtain|i(?:'m| am) done|that['’]?s enough|scene)\b|"
@@ -37,14 +39,14 @@ _ENDS = re.compile(
     r"act|show))\b",
     re.IGNORECASE,
 )
-_LEAVES = re.compile(
+_LEAVES = lazy_regex(
     r"^(?:ok(?:ay)?|alright|anyways?|right|lol|lmao|haha\w*)?,? ?(?:so that['’]?s|so,? |but |back |now |anyway|by "
     r"the way|btw|seriously|"
     r"(?:can|could) you (?!be\b|play\b|pretend\b)|thanks|how do I|what(?:['’]s| is) the)",
     re.IGNORECASE,
 )
 """Words with which somebody turns from a game to something else; what they say then is meant."""
-_HERE = re.compile(
+_HERE = lazy_regex(
     r"^(?:testing|test|mic check)\b[,:. !]*(?:testing|test|one|1|\d)?\b|\bjust (?:checking|testing) (?:whether|"
     r"if|that|you)\b|"
     r"\b(?:that|this|it) (?:was|is) (?:just |only )?(?:a )?(?:test|joke|prank)\b|\b(?:just|only|i(?:'m| am|"
@@ -60,14 +62,14 @@ _HERE = re.compile(
     r"(?:phone|keyboard|laptop|tablet|this)\b",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(
+_BEFORE = lazy_regex(
     r"^(?:ha+|haha\w*|lol|no|nah|nope|ok(?:ay)?|well|hey|sorry|oh)?[,.! ]*(?:(?:i(?:'m| am|['’]m) |just |only "
     r")+(?:kidding|joking|messing)|jk|j/k|"
     r"april fools?|(?:that|it) was (?:just |only )?(?:a )?(?:test|joke|prank)|gotcha|psych|i made (?:that|it) "
     r"up|not really|kidding)\b",
     re.IGNORECASE,
 )
-_SARCASM = re.compile(
+_SARCASM = lazy_regex(
     r"\b(?:who needs|who doesn['’]?t|what could (?:possibly )?go wrong|what(?:'s|’s| is) not to (?:love|like)|"
     r"because why not|"
     r"said no one ever|as if|yeah,? right|lucky me|oh,? joy|how (?:lovely|wonderful|exciting|thrilling) "
@@ -82,7 +84,7 @@ _SARCASM = re.compile(
     r"nothing (?:like|better than|says)|always (?:a|such a) (?:pleasure|joy)|sure,? because)\b|(?:^|\s)/s\b|🙄",
     re.IGNORECASE,
 )
-_HYPERBOLE = re.compile(
+_HYPERBOLE = lazy_regex(
     r"(?<!\d)!{3,}|\b(?:a|one) (?:million|billion|zillion|gazillion|trillion)\b(?! (?:dollars|euros|pounds|people|"
     r"users|in|bucks))|"
     r"\binternational (?:jewel|art|bank) thief\b|\bsecret(?:ly)? (?:agent|a spy|a vampire|a wizard|batman|a "
@@ -98,21 +100,37 @@ _HYPERBOLE = re.compile(
     r"dancing|singing|screaming|soup|jelly|on strike|killing)\b",
     re.IGNORECASE,
 )
+_HEARSAY = lazy_regex(
+    r"\b(?:or so (?:the |my )?\w+(?: \w+)? (?:says?|said|claims?|tells?)|(?:[Rr]umou?r|[Ww]ord) has it|supposedly|"
+    r"allegedly|if you believe|"
+    r"so (?:they|people) say|according to (?!my doctor|the doctor|my GP|the vet))\b|"
+    r"^(?:[A-Z][\w'’-]+|[Mm]y [a-z' -]{2,25}?|[Hh]e|[Ss]he|[Tt]hey|[Ee]veryone|[Ss]omeone|[Ss]omebody|[Ss]ome \w+|"
+    r"[Tt]he [a-z]+)(?: [A-Z][\w'’-]+)? "
+    r"(?:also |still |always |keeps |once )?(?:swears?|swore|claims?|claimed|reckons?|insists?|insisted|claiming|"
+    r"saying|jokes?|joked|"
+    r"is convinced|are convinced|was convinced|heard|bets|predicts)\b(?! on\b)"
+)
+"""A claim of somebody else, which the speaker only reports."""
 
 
 def plays(text: str) -> frozenset[Play]:
-    """What in `text` is a sign of play."""
+    """Return the signs of play in `text`."""
     signs = ((Play.BEGINS, _BEGINS), (Play.ENDS, _ENDS), (Play.HERE, _HERE), (Play.BEFORE, _BEFORE))
     return frozenset(play for play, sign in signs if sign.search(text))
 
 
 def is_meant(sentence: str) -> bool:
-    """Whether a sentence is neither sarcasm nor hyperbole, as far as its words tell."""
+    """Return whether a sentence is neither sarcasm nor hyperbole, as far as its words tell."""
     return not (_SARCASM.search(sentence) or _HYPERBOLE.search(sentence))
 
 
+def is_hearsay(statement: str) -> bool:
+    """Return whether it reports what somebody else believes."""
+    return bool(_HEARSAY.search(statement))
+
+
 def in_earnest(texts: Iterable[str]) -> list[bool]:
-    """For each message of one speaker, in order, whether what it says is meant.
+    """Return for each message of one speaker, in order, whether it is meant.
 
     A game lasts until it is ended; what is taken back as a joke at the start of the next message was none either.
     """

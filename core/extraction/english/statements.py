@@ -1,4 +1,4 @@
-"""The statements of an English sentence: cut apart, each with the one it is about, none in play, none foreign."""
+"""Statements of an English sentence: split into clauses, each with the person it is about."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.extraction.english import clauses, corrections, ellipsis, informal, patterns, pretence, references
+from core.extraction.english import clauses, corrections, informal, patterns, pretence
 from core.extraction.english.people import Person, Persons
 from core.extraction.english.tables.fragments import KIN
 from core.extraction.pattern_types import Slot
 from core.language import identification, sentences
+from core.language.lazy_regex import lazy_regex
 
 _STAND_IN = "Zed"
-_OPENS_UNREAL = re.compile(
+_OPENS_UNREAL = lazy_regex(
     r"^(?:and |but |so |or |even )*(?:if|what if|suppose|supposing|imagine|assume|assuming|pretend|unless|"
     r"whether|had I|were I|"
     r"hypothetically|should I|let['’]s|in (?:my|a|the) (?:dream|story|novel|game|movie))\b",
     re.IGNORECASE,
 )
-_ADVERBIAL = re.compile(
+_ADVERBIAL = lazy_regex(
     r"^(?:(?:From|Since|In|On|By|Until|At|Before|After|As of|Every|Last|Next|This|Yesterday|Today|"
     r"Tomorrow)\b[^,;]{0,30}?,? |[A-Z][a-z' ]{2,25}, )"
     r"(?=(?!January|February|March|April|May|June|July|August|September|October|November|December|Monday|"
@@ -27,7 +28,7 @@ _ADVERBIAL = re.compile(
     r"Saturday|Sunday)[A-Z][a-z]+ (?:will|is|was|has|had|died|got|moved|started|[a-z]+s|[a-z]+ed)\b|my [a-z]+ )"
 )
 """What may stand before the subject: "From September Tom will be teaching"."""
-_APPOSITION = re.compile(r"^, (?:my|our|an?|the|who) [^,]{2,40},(?= [a-z])|^, \d{1,3},(?= [a-z])")
+_APPOSITION = lazy_regex(r"^, (?:my|our|an?|the|who) [^,]{2,40},(?= [a-z])|^, \d{1,3},(?= [a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,7 @@ class Statement:
     """One thing that a sentence says, in plain words in the first person.
 
     `person`: of whom it speaks, None for the speaker; `slots` what it fills; `introduces` who is named in passing
-    ("my sister Anna lives …" says that the sister is called Anna); `mends`: it takes back something said before;
-    `completed`: it has a number or a name, and what it leaves out was found before it.
+    ("my sister Anna lives …" says that the sister is called Anna); `mends`: it takes back something said before.
     """
 
     plain: str
@@ -44,46 +44,36 @@ class Statement:
     slots: tuple[Slot, ...]
     introduces: tuple[Slot, ...] = ()
     mends: bool = False
-    completed: bool = False
 
 
 def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterator[Statement]:
-    """What `quote` states; nothing where it asks, jokes, supposes, or is another language than English.
+    """Yield the statements of `quote`; none if it asks, jokes, supposes, or is not English.
 
     `names`: who is spoken to; `at`: the number of the message. Everyone it mentions is remembered in `persons`.
     """
-    pieces = references.named_again(_asserted(quote, names), persons)
+    pieces = _asserted(quote, names)
     subject: Person | None = None
     filled: set[tuple[str, str | None]] = set()
-    several: dict[str, None] = {}
     for piece in pieces:
-        together = _BOTH.sub(" and ".join(several), piece) if len(several) == 2 else piece
-        whole = None if ellipsis.is_hearsay(together) else ellipsis.completed(together, persons.said, at)
-        resolved = None if whole is None else persons.resolve(whole, at, subject)
-        persons.said.tell(resolved or together, at)
-        if (named := ellipsis.NAMED.match(together)) and resolved == whole != together:
-            persons.introduce(named["name"], "f" if named["whose"].lower() == "her" else "m", at)
+        resolved = None if pretence.is_hearsay(piece) else persons.resolve(piece, at, subject)
         if resolved is not None and pretence.is_meant(resolved) and not _is_history(resolved, persons):
             one = stated(resolved, persons)
             slots = tuple(slot for slot in one.slots if _is_news(slot, resolved, filled))
-            completed = whole != together and bool(_TELLING.search(whole or ""))
-            yield replace(one, slots=slots, mends=corrections.scratched(quote) is not None, completed=completed)
+            yield replace(one, slots=slots, mends=corrections.scratched(quote) is not None)
             filled |= {(slot.attribute, slot.about) for slot in one.slots if not slot.pattern.negated}
         subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
         persons.hear(resolved or piece, at)
         if resolved is not None:
-            persons.centered(resolved, subject, at)
-        several |= {subject.name: None} if subject else {}
+            persons.set_center(resolved, subject, at)
     if not pieces:
         persons.hear(quote, at)
-        persons.centered(quote, persons.subject_of(quote), at)
+        persons.set_center(quote, persons.subject_of(quote), at)
         named = _THINKS.match(quote)
         if named:
             yield stated(f"{named['who'][:1].upper()}{named['who'][1:]} is called {named['name']}", persons)
 
 
-_TELLING = re.compile(r"\d|(?<= )[A-Z][a-z]")
-_THINKS = re.compile(
+_THINKS = lazy_regex(
     rf"^(?:and |so |but |oh,? )?(?P<who>(?i:my|our) (?:[a-z]+ )?(?:{KIN}))(?:,)? (?P<name>[A-Z][a-z]\w*),? "
     r"(?:also |still |always |keeps )?(?:says?|said|thinks?|thought|swears?|claims?|reckons?|insists?|believes?|"
     r"jokes?|told|saying|is convinced|hopes?)\b"
@@ -91,20 +81,20 @@ _THINKS = re.compile(
 """Whoever has an opinion is still who they are: "my cousin Ada thinks …"."""
 
 
-_HISTORY = re.compile(
+_HISTORY = lazy_regex(
     r"^(?P<name>[A-Z]\w+) (?:was born|was an?|wrote|invented|discovered|painted|composed|founded|ruled|"
     r"conquered|became|died in \d)\b"
 )
 
 
 def _is_history(plain: str, persons: Persons) -> bool:
-    """Whether it tells of somebody's life whom the conversation has not introduced."""
+    """Return whether it tells of somebody's life whom the conversation has not introduced."""
     found = _HISTORY.match(plain)
     return found is not None and not persons.knows(found["name"])
 
 
 def _is_news(slot: Slot, plain: str, filled: set[tuple[str, str | None]]) -> bool:
-    """Whether a slot is not filled already by the same sentence: "I was born in Recife but grew up in Salvador"."""
+    """Return whether the sentence has not filled the slot yet: "I was born in Recife but grew up in Salvador"."""
     return (
         (slot.attribute, slot.about) not in filled
         or slot.pattern.corrects
@@ -115,7 +105,7 @@ def _is_news(slot: Slot, plain: str, filled: set[tuple[str, str | None]]) -> boo
 
 
 def stated(plain: str, persons: Persons) -> Statement:
-    """A statement with its slots, those of another person read as if they spoke of themselves."""
+    """Read the slots of a statement; those of another person as if they spoke of themselves."""
     lead = _ADVERBIAL.match(plain)
     body = plain[lead.end() :] if lead else plain
     person = persons.subject_of(body)
@@ -145,17 +135,14 @@ def stated(plain: str, persons: Persons) -> Statement:
     return Statement(plain, name, own + others, introduces)
 
 
-_BOTH = re.compile(
-    r"^(?:both of them|they both|they|both)(?= (?:are|were|have|had|go|live|will|now|love|like)\b)", re.IGNORECASE
-)
-_STANDING_QUESTION = re.compile(
+_STANDING_QUESTION = lazy_regex(
     r"^(?:please |ok(?:ay)?,? )?(?:can|could|would|will) you (?:please )?(?P<wish>[a-z].*\b(?:from now on|"
     r"going forward|always|in future|"
     r"in the future|from here on)\b.*?)\?*$",
     re.IGNORECASE,
 )
 
-_STYLE_QUESTION = re.compile(
+_STYLE_QUESTION = lazy_regex(
     r"^(?:(?:also|and|oh|hey|so|please|one thing|ok(?:ay)?|right),? )*(?:can|could|would|will) you (?:please "
     r")?(?:just )?"
     r"(?P<wish>(?:keep|make) (?:your|the|all) (?:answers?|repl(?:ies|y)|responses?|messages?) [^,.?!]+|stop "
@@ -170,14 +157,14 @@ _STYLE_QUESTION = re.compile(
 """A wish about all that is to be said or done later, put as a question, and what may stand behind it."""
 
 
-_BY_THE_WAY_IF = re.compile(
+_BY_THE_WAY_IF = lazy_regex(
     r",? (?:just )?(?:if|in case) you (?:need|want|must|care|like|prefer|wonder\w*|['’]re (?:wondering|curious|"
     r"interested)|are "
     r"(?:wondering|curious|interested)|can believe|ask me|were wondering)\b[^,;.!?]*(?=[.!]?$)",
     re.IGNORECASE,
 )
 """What only excuses that something is said: "…, if you want the full story"."""
-_CALL_ME = re.compile(
+_CALL_ME = lazy_regex(
     r"^(?:please |ok(?:ay)?,? )?(?:can|could|would|will) you (?:please )?(?:just )?(?P<wish>call me "
     r"[A-Z].*?)(?:,? please)?\?+$",
     re.IGNORECASE,
@@ -185,7 +172,7 @@ _CALL_ME = re.compile(
 
 
 def _asserted(quote: str, names: frozenset[str]) -> list[str]:
-    """The pieces of a sentence that say something is so."""
+    """Return the asserting pieces of a sentence."""
     if identification.is_foreign(quote) or quote.count('"') % 2 or quote[:1] in '"“' or not pretence.is_meant(quote):
         return []
     wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote) or _STYLE_QUESTION.match(quote)

@@ -156,7 +156,7 @@ def test_a_wrong_key_of_receipts_is_a_failure(doctor: Imprint, monkeypatch: pyte
 def test_the_local_model_is_checked_by_its_sha256(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IMPRINT_EMBEDDING", "local")
     assert "sha256 as published" in doctor("doctor").out
-    monkeypatch.setattr("core.inference.embedders._FILE_SHA256", {"model.safetensors": "0" * 64})
+    monkeypatch.setattr("core.inference.local_embedder._FILE_SHA256", {"model.safetensors": "0" * 64})
     said = doctor("doctor")
     assert said.code == 1
     assert "imprint model install" in said.out

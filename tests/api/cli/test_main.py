@@ -49,6 +49,21 @@ def test_the_overview_names_every_command_and_loads_none_of_them() -> None:
         assert line.split(",", maxsplit=1)[0].split(";")[0][:40] in done.stdout
 
 
+HTTP_ONLY = (
+    *("publish", "search", "context", "documents", "events", "rules", "memory", "session", "user", "tenant"),
+    *("approvals", "dead", "costs", "status"),
+)
+
+
+@pytest.mark.parametrize("name", HTTP_ONLY)
+def test_a_command_that_only_talks_http_imports_no_database_and_no_server(name: str) -> None:
+    module = COMMANDS[name][0].partition(":")[0]
+    heavy = {"sqlalchemy", "psycopg", "numpy", "celery", "kombu", "fastapi", "openai", "cryptography"}
+    code = f"import sys, {module}; sys.exit(' '.join({heavy} & sys.modules.keys()) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_is_there_and_says_how_it_is_used(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -204,6 +204,31 @@ def test_what_the_profile_rests_on_no_longer_is_not_shown_though_nobody_has_buil
     assert "rye" not in shown
 
 
+def profiles(app: Database) -> list[Any]:
+    with app.tenant(TENANT) as tx:
+        return list(tx.execute(text("SELECT * FROM profiles")))
+
+
+def test_a_profile_that_was_never_built_is_shown_and_not_written(door: Doors, app: Database) -> None:
+    carry_out(app, a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon"))
+    assert "home.city: Lisbon" in section(context(door), "profile")["text"]
+    assert profiles(app) == []
+
+
+def test_a_profile_that_has_lapsed_is_shown_as_stored_without_what_lapsed(door: Doors, app: Database) -> None:
+    guest = a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
+    learn(door, app, guest, a_memory("Ada likes rye bread.", category=Category.PREFERENCE))
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET expires_at = now() WHERE id = :id"), {"id": guest.id})
+        past = """UPDATE profiles SET attributes = attributes || '{"until": "2026-01-01T00:00:00+00:00"}'"""
+        tx.execute(text(past))
+    before = profiles(app)
+    shown = section(context(door), "profile")["text"]
+    assert "rye" in shown
+    assert "Lisbon" not in shown
+    assert profiles(app) == before
+
+
 def test_a_value_that_changes_in_a_conversation_is_the_new_one_at_once(door: Doors, app: Database) -> None:
     home = a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
     learn(door, app, home, a_memory("Ada likes rye bread.", category=Category.PREFERENCE))

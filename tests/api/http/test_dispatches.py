@@ -17,8 +17,8 @@ from httpx import Response
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from api.http import dispatches
 from core.config import Settings
+from core.events import dispatch_retries
 from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
 from rules.engine.ruleset import Ruleset
@@ -359,7 +359,7 @@ def test_what_begins_again_just_as_its_turn_comes_is_not_forgotten(door: Doors, 
     assert job is not None
     with ThreadPoolExecutor(1) as pool:
         with app.tenant(TENANT) as tx:
-            assert dispatches._try_again(tx, [UUID(second)], DispatchStatus.CANCELLED)
+            assert dispatch_retries.repeat(tx, [UUID(second)], DispatchStatus.CANCELLED)
             ending = pool.submit(ledger._finish, works.ledger, job, Outcome())
             time.sleep(0.3)
         following = ending.result(20)
@@ -469,6 +469,6 @@ def test_what_begins_again_just_as_what_comes_before_it_is_called_off_is_left_al
     ids = [UUID(second), UUID(third)]
     door.post(f"/v1/dispatches/{first}/cancel")
     with app.tenant(TENANT) as tx:
-        assert dispatches._try_again(tx, ids, "cancelled") == []
-        assert dispatches._try_again(tx, [UUID(first), *ids], "cancelled") == [UUID(first), *ids]
+        assert dispatch_retries.repeat(tx, ids, "cancelled") == []
+        assert dispatch_retries.repeat(tx, [UUID(first), *ids], "cancelled") == [UUID(first), *ids]
     assert status_of(door, first, second, third) == ["pending", "held", "held"]

@@ -8,12 +8,13 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from api.http import memories as memory_lists
 from core.config import Settings
 from core.consolidation.echo import Served
 from core.events import log
-from core.memory.as_of import Moment
+from core.memory import listing as memory_listing
 from core.memory.changes import Archive, Edit, Owner
+from core.memory.listing import MemoryFilter
+from core.search.filters import SERVED
 from core.search.recall_log import Asker, Recall, announcements_of
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
@@ -302,7 +303,7 @@ def test_the_usual_lists_go_by_an_index(app: Database, settings: Settings) -> No
                'candidate', 'active', now(), 'a' || n % 100
         FROM generate_series(1, 20000) AS n
     """
-    plain = memory_lists._values(memory_lists.Wanted(), Moment())
+    plain = memory_listing._values(MemoryFilter(SERVED)) | memory_listing._position(None, "newest") | {"limit": 50}
     indexed = {
         "memories_of_user": {"user_id": "u1"},
         "memories_category": {"user_id": "u1", "category": "c1"},
@@ -312,6 +313,6 @@ def test_the_usual_lists_go_by_an_index(app: Database, settings: Settings) -> No
     analyzed(settings, "memories")
     with app.tenant(TENANT) as tx:
         for index, asked in indexed.items():
-            explained = text(f"EXPLAIN {memory_lists._LISTS['newest'].text}")
+            explained = text(f"EXPLAIN {memory_listing._PAGES['newest'].text}")
             plan = str(tx.execute(explained, {**plain, **asked}).all())
             assert index in plan, plan

@@ -57,7 +57,7 @@ def test_once_built_it_is_answered_by_one_read_until_it_is_asked_for_fresh(door:
     profile_of(door)
     carry_out(app, a_memory("Ada likes tea.", category=Category.PREFERENCE))
     asked: list[str] = []
-    engine = door.client.app.state.door.db.engine  # type: ignore[attr-defined]
+    engine = door.client.app.state.deps.db.engine  # type: ignore[attr-defined]
     listen = lambda *given: asked.append(given[2])  # noqa: E731 - taken off again below
     sqlalchemy_events.listen(engine, "before_cursor_execute", listen)
     held = profile_of(door)

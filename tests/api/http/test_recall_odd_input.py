@@ -26,7 +26,7 @@ def test_a_text_that_cannot_be_read_ends_nothing(app: Database) -> None:
     recalls = Recalls(app, Silent())
     recalls.note(ASKER, [Served("Half a pair of surrogates stands here: \ud800")], announced=True)
     time.sleep(1.2)
-    assert recalls._thread.is_alive()
+    assert recalls._loop.is_alive
     recalls.close()
 
 

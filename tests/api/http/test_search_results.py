@@ -3,9 +3,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from api.http.search_results import groups_json, session_of
+from core.search.candidates import Hit
 from core.search.ordering import Ranked
 from core.search.query import Found
-from core.search.resident.candidates import Hit
 from core.types import Evidence
 
 

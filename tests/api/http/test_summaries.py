@@ -44,7 +44,7 @@ def test_plans_are_shown_as_trees(door: Doors, app: Database) -> None:
     plan = {"goal": "Move", "steps": [{"title": "Pack", "status": "done"}, {"title": "Drive", "steps": ["Fuel"]}]}
     found = tracker.read(app, TENANT, "s1", published(app, updated(plan, group_id="g1")))
     with app.tenant(TENANT) as tx:
-        found.write(tx)
+        found.write(tx, Author("plan_tracker"))
     (one,) = door.get("/v1/sessions/s1/plans").json()["items"]
     assert {name: one[name] for name in ("id", "user_id", "group_id", "goal", "status", "current", "version")} == {
         "id": "main", "user_id": "ada", "group_id": "g1", "goal": "Move", "status": "in_progress", "current": "2.1",

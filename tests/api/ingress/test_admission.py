@@ -10,9 +10,9 @@ from tests.samples import event
 def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -> None:
     with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=3)})) as doors:
         assert doors.post("/v1/events", [event(), event()]).status_code == 202
-        doors.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
+        doors.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         assert doors.post("/v1/events", [event()]).status_code == 202
-        doors.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
+        doors.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         refused = doors.post("/v1/events", [event(id="late")])
         problem(refused, 429)
         assert int(refused.headers["retry-after"]) >= 1

@@ -63,7 +63,7 @@ def test_a_method_that_is_not_there_is_a_problem_too(door: Doors) -> None:
 def test_a_database_that_is_away_is_503_with_retry_after(settings: Settings) -> None:
     with opened(settings) as doors:
         broken = create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none", connect_args={"connect_timeout": 1})
-        here = doors.client.app.state.door  # type: ignore[attr-defined]
+        here = doors.client.app.state.deps  # type: ignore[attr-defined]
         here.db.close()
         object.__setattr__(here.db, "engine", broken)
         here.keys.clear()

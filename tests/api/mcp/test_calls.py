@@ -67,7 +67,7 @@ def test_each_call_is_counted_by_its_tool_and_how_it_ended(door: Doors, monkeypa
 def test_where_too_much_waits_a_call_says_when_to_come_back(settings: Settings) -> None:
     with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=1)})) as door:
         assert not sent(door, "event_publish", event_type="x", source="s")["isError"]
-        door.client.app.state.door.backlogs.clear()  # type: ignore[attr-defined]
+        door.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         refused = sent(door, "event_publish", event_type="x", source="s")
     assert refused["isError"]
     assert (refused["structuredContent"]["status"], refused["structuredContent"]["retry_after_seconds"]) == (429, 1)

@@ -12,7 +12,8 @@ from core.consolidation import llm_judge
 from core.consolidation.judge import Pair, Word
 from core.consolidation.llm_judge import Opinions
 from core.inference import prompts
-from core.inference.client import Call, Client
+from core.inference.client import Call
+from core.inference.openai_client import OpenAIClient
 from core.memory.identity import Known
 from core.types import Candidate, Category, Topic
 from tests.faults.model import Model, serving
@@ -39,7 +40,7 @@ def calls() -> list[Call]:
 
 @pytest.fixture
 def asked(model: Model, calls: list[Call]) -> llm_judge.Opinion:
-    return llm_judge.of(Client(model.url, "", "fake", 5), calls.append)
+    return llm_judge.of(OpenAIClient(model.url, "", "fake", 5), calls.append)
 
 
 def a_pair(new: str, known: str, similarity: float = 0.8) -> Pair:
@@ -84,7 +85,7 @@ def test_a_model_that_refuses_or_talks_nonsense_has_no_opinion(
 
 
 def test_a_model_that_cannot_be_reached_has_no_opinion(calls: list[Call]) -> None:
-    assert llm_judge.of(Client("http://127.0.0.1:1/v1", "", "fake", 1), calls.append)(PAIRS) == [None, None]
+    assert llm_judge.of(OpenAIClient("http://127.0.0.1:1/v1", "", "fake", 1), calls.append)(PAIRS) == [None, None]
     assert [call.outcome for call in calls] == ["refused"]
 
 
@@ -118,5 +119,5 @@ def test_a_word_that_is_none_is_refused() -> None:
 
 
 def test_the_prompt_names_every_word() -> None:
-    prompt = prompts.load(llm_judge.PROMPT)
+    prompt = prompts.load(llm_judge.PROMPT.name)
     assert [word for word in Word if f"`{word}`" not in prompt] == []

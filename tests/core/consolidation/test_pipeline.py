@@ -14,7 +14,7 @@ from core.consolidation.echo import Served
 from core.consolidation.judge import Pair, Word
 from core.consolidation.pipeline import Gateway
 from core.events.publishing import Author
-from core.extraction import requests
+from core.extraction.requests import Remembered
 from core.inference.embedders import HashEmbedder
 from core.memory import memories, tombstones, writer
 from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner
@@ -174,7 +174,7 @@ def test_what_was_erased_does_not_come_back_unless_someone_asks_for_it(gate: Gat
     wanted = judged(gate, cat, explicit=True)
     assert [type(c) for c in wanted] == [Add]
     with gate.db.tenant(TENANT) as tx:
-        requests.keep(tx, TENANT, ADA, wanted, PERSON)
+        Remembered(TENANT, {ADA: wanted}).write(tx, PERSON)
     assert isinstance(judged(gate, cat)[0], Confirm), "asked for again, it may be learnt again"
 
 
@@ -195,7 +195,7 @@ def test_a_hostile_statement_that_is_asked_for_stays_buried(gate: Gateway) -> No
     erased(gate, stated(STEERS))
     decided = judged(gate, stated(STEERS), explicit=True)
     with gate.db.tenant(TENANT) as tx:
-        requests.keep(tx, TENANT, ADA, decided, PERSON)
+        Remembered(TENANT, {ADA: decided}).write(tx, PERSON)
         assert tombstones.buried(tx, TENANT, "ada", [stated(STEERS)]) == [True]
 
 

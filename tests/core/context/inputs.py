@@ -18,9 +18,9 @@ from core.context.sections import Part
 from core.inference.token_counting import counter
 from core.plans.tracker import Plan
 from core.plans.tree import Step
+from core.search.candidates import Hit
 from core.search.ordering import Ranked
 from core.search.query import Found
-from core.search.resident.candidates import Hit
 from core.summaries.key_messages import Key
 from core.summaries.rolling import Summary
 from core.types import Category, Message, Trust

@@ -16,7 +16,6 @@ from core.events import log
 from core.events.publishing import Author
 from core.memory.changes import Confirm
 from core.sessions import hidden_messages, sessions, working_memory
-from core.storage import tables as storage_tables
 from core.storage.db import Database
 from core.types import Category, Evidence
 from rules.registry import store
@@ -94,14 +93,6 @@ BY_HAND = """
         SELECT :t, id, 'm', 'p', 'unusable', :w FROM dispatches
         WHERE event_seq IN (SELECT seq FROM events WHERE session_id = 's1') LIMIT 1
 """
-
-ELSEWHERE = {"events", "evidence", "search_index", "memories"}
-"""Tables with a session's name in them of which rows stay, or that hold others' as well."""
-
-
-def test_every_table_with_a_session_in_it_is_treated() -> None:
-    named = {table.name for table in storage_tables.TENANT_TABLES if "session_id" in table.c}
-    assert {*erasure_session._OWN, "messages", *ELSEWHERE} == named
 
 
 def test_no_word_of_it_is_in_any_table_any_more(app: Database, works: Works, unique: str) -> None:

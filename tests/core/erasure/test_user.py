@@ -77,8 +77,6 @@ def test_what_was_said_before_teaches_nothing_when_it_is_delivered_again(
     assert rows(app, "SELECT FROM memories") == []
 
 
-# With others
-
 WHO = "yolanda"
 """A name that does not stand in any id by chance."""
 
@@ -219,9 +217,6 @@ def test_what_the_quotes_that_stay_say_word_for_word_never_rests_on_those_that_g
     content: str, left: str, gone: list[str]
 ) -> None:
     assert not erasure_user.rests_on(content, "", gone, [content, left])
-
-
-# Against workers that have read before
 
 
 def test_what_a_worker_had_in_hand_is_not_written_any_more(

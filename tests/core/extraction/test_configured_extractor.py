@@ -12,6 +12,7 @@ from core.extraction import configured_extractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Reading, Window
 from core.inference.client import Client, OnCall
+from core.inference.openai_client import OpenAIClient
 
 PACKAGE = """
 class Parrot:
@@ -24,7 +25,7 @@ class Parrot:
 
 @pytest.fixture
 def client() -> Client:
-    return Client("http://127.0.0.1:1/v1", "", "fake", 1)
+    return OpenAIClient("http://127.0.0.1:1/v1", "", "fake", 1)
 
 
 @pytest.fixture
@@ -60,8 +61,8 @@ def test_a_model_that_is_not_there_cannot_read() -> None:
 
 @pytest.mark.usefixtures("package")
 def test_a_package_brings_its_own_by_an_entry_point() -> None:
-    found = chosen(extractor="parrot", window_messages=7)
-    assert (found.name, found.settings.window_messages) == ("parrot", 7)
+    found = chosen(extractor="parrot", extract_messages=7)
+    assert (found.name, found.settings.extract_messages) == ("parrot", 7)
 
 
 @pytest.mark.usefixtures("package")

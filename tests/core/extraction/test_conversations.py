@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.extraction.english import corrections, ellipsis
+from core.extraction.english import corrections
 from core.extraction.rule_extractor import stated
 from core.types import Message
 
@@ -33,32 +33,6 @@ def told(*turns: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("turns", "content"),
-    [
-        (("I'm learning the harp.", "I started last spring."), "Ada started learning the harp in spring 2025."),
-        (("I need 20 hours of practice. I've done 12.",), "Ada has done 12 hours of practice."),
-        (("We've bought a caravan. It was £3,200.",), "The caravan was £3,200."),
-        (("I grew up in Leeds. My gran still lives there.",), "Ada's gran still lives in Leeds."),
-        (("Tom loves jazz. I can't stand it.",), "Ada cannot stand jazz."),
-        (("I used to knit a lot. I don't any more.",), "Ada no longer knits a lot."),
-        (("I'm seeing someone.", "Her name's Ines. She's a vet."), "Ada is seeing Ines."),
-        (("I'm seeing someone.", "Her name's Ines. She's from Porto."), "Ines is from Porto."),
-    ],
-)
-def test_what_a_statement_leaves_out_is_put_back(turns: tuple[str, ...], content: str) -> None:
-    assert content in told(*turns)
-
-
-def test_a_thing_spoken_of_long_ago_is_not_it() -> None:
-    assert not any(
-        "caravan was" in one for one in told("We've bought a caravan.", "My son is in Year 3.", "It was £12.")
-    )
-    said = ellipsis.Said()
-    said.tell("My manager is Ruth", 1)
-    assert ellipsis.completed("It is a 40 minute drive.", said, 1) == "It is a 40 minute drive."
-
-
-@pytest.mark.parametrize(
     "remark",
     [
         "My sister swears garlic cures colds.",
@@ -79,10 +53,13 @@ def test_somebody_who_has_an_opinion_is_still_introduced() -> None:
 @pytest.mark.parametrize(
     ("turns", "content"),
     [
-        (("Our cat Moss is old. He needs drops every day.",), "Moss needs drops every day."),
-        (("Two cats, Moss and Fern.", "Moss is grey."), "Moss is grey."),
-        (("My neighbour Mr Bell is 80. He was a baker.",), "Mr Bell was a baker."),
-        (("My sister Ann has a son, Ned.", "His teacher is Mrs Cole. He plays the tuba."), "Ned plays the tuba."),
+        (("Our cat Moss is old. He is allergic to chicken.",), "Moss is allergic to chicken."),
+        (("Two cats, Moss and Fern.", "Moss is six years old."), "Moss is six years old."),
+        (("My neighbour Mr Bell is 80. He works as a baker.",), "Mr Bell works as a baker."),
+        (
+            ("My sister Ann has a son, Ned.", "His teacher is Mrs Cole. He hates nuts."),
+            "Ned hates nuts.",
+        ),
     ],
 )
 def test_a_pronoun_means_who_was_spoken_of_last(turns: tuple[str, ...], content: str) -> None:

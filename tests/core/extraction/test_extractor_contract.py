@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Extractor, Reading, Window
-from core.inference.client import Call, Client
+from core.inference.client import Call
+from core.inference.openai_client import OpenAIClient
 from core.types import Candidate, Message
 from tests.faults.model import Json, Model, serving, statement, unit
 
@@ -35,7 +36,7 @@ def served() -> Iterator[Model]:
 
 @pytest.fixture(scope="module")
 def extractors(served: Model) -> dict[str, Extractor]:
-    return {"offline": RuleExtractor(), "llm": ModelExtractor(Client(served.url, "", "fake", 10))}
+    return {"offline": RuleExtractor(), "llm": ModelExtractor(OpenAIClient(served.url, "", "fake", 10))}
 
 
 @pytest.fixture(params=NAMES)

@@ -14,7 +14,8 @@ from core.extraction import llm_extractor
 from core.extraction.llm_extractor import Extraction, ModelExtractor
 from core.extraction.protocol import Reading, Window
 from core.inference import prompts as prompt_texts
-from core.inference.client import Call, Client
+from core.inference.client import Call
+from core.inference.openai_client import OpenAIClient
 from core.inference.structured_output import schema
 from core.types import Category, Kind, Message
 from tests.faults.model import RETRY_AFTER_SECONDS, Json, Model, serving, statement, unit
@@ -40,7 +41,7 @@ def message(number: int, content: str, **more: Any) -> Message:
 
 
 def extractor(model: Model, **more: Any) -> ModelExtractor:
-    return ModelExtractor(Client(model.url, "", "fake", more.pop("timeout", 60.0)), **more)
+    return ModelExtractor(OpenAIClient(model.url, "", "fake", more.pop("timeout", 60.0)), **more)
 
 
 def read(model: Model, *fresh: Message, before: tuple[Message, ...] = (), says: Json | None = None) -> Reading:

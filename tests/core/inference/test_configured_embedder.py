@@ -5,7 +5,7 @@ import pytest
 
 from core import plugins
 from core.errors import Misconfigured, Never
-from core.inference import configured_embedder
+from core.inference import configured_embedder, embedding_model
 from core.inference.embedders import HashEmbedder
 from tests.core.packages import Publish, with_embedding
 
@@ -42,7 +42,7 @@ class Unknown(Short):
 def test_an_embedder_of_a_package_is_chosen_by_its_name(publish: Publish) -> None:
     publish("vectors", plugins.EMBEDDERS, "short = vectors:Short", code=EMBEDDER)
     chosen = with_embedding("short")
-    assert configured_embedder.identity(chosen) == ("hash", 16)
+    assert embedding_model.identity(chosen) == ("hash", 16)
     np.testing.assert_array_equal(
         configured_embedder.embedder(chosen).embed(["a", "b"]), HashEmbedder(16).embed(["a", "b"])
     )

@@ -14,7 +14,7 @@ from core.config import Settings
 from core.events import log
 from core.inference import costs
 from core.storage.db import Database
-from core.types import Json
+from core.types import SPEND_KEYS, Json, SpendKey
 from rules.engine import lookups
 from tests.core.inference.calls import NOW, call, dispatch
 from tests.databases import analyzed
@@ -23,7 +23,7 @@ from tests.samples import TENANT, accept, event
 OTHER = "globex"
 
 
-def told(app: Database, by: costs.By, tenant: str = TENANT, **between: Any) -> Json:
+def told(app: Database, by: SpendKey, tenant: str = TENANT, **between: Any) -> Json:
     with app.tenant(tenant) as tx:
         asked = {"since": None, "until": None, "limit": 100, **between}
         return costs.of(tx, by, asked["since"], asked["until"], asked["limit"])
@@ -43,7 +43,7 @@ def test_calls_are_added_up_by_each_of_the_four(app: Database) -> None:
     assert keys(told(app, "agent")) == {"memory_extractor": 2, "episode_writer": 2, None: 1}
     assert keys(told(app, "user")) == {"ada": 2, "bob": 1, None: 2}
     assert keys(told(app, "model")) == {"small": 4, "large": 1}
-    for by in costs.KINDS:
+    for by in SPEND_KEYS:
         found = told(app, by)
         assert found["total"]["calls"] == 5
         for name in ("calls", "input_tokens", "output_tokens", "cost"):

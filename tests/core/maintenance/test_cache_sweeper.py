@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core import memoize
+from core.index.resident import cache
 from core.maintenance import cache_sweeper
 from core.maintenance.cache_sweeper import Sweeper
 from core.memoize import Kept
@@ -57,10 +58,11 @@ def test_what_was_worked_out_of_texts_is_among_what_goes(monkeypatch: pytest.Mon
 def test_so_are_the_vectors_of_users_for_whom_nothing_is_judged(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with app.tenant(TENANT) as tx:
         nearest_vectors.nearest(tx, "ada", np.ones((1, 8), dtype=np.float32), 5)
-        there = nearest_vectors._of(tx.engine)._shelves
-    nearest_vectors.sweep()
-    assert list(there) == [(TENANT, "ada")]
-    monkeypatch.setattr(nearest_vectors, "KEPT_SECONDS", -1)
+        there = cache.of(tx.engine)
+    monkeypatch.setattr(cache, "SWEPT_SECONDS", 60)
+    cache.sweep()
+    assert there.usage()[0] == 1
+    monkeypatch.setattr(cache, "KEPT_SECONDS", -1)
     for sweep in cache_sweeper.SWEEPS:
         sweep()
-    assert not there
+    assert there.usage()[0] == 0

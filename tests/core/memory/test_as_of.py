@@ -11,17 +11,17 @@ import pytest
 from sqlalchemy import text
 
 from core.errors import NotFound
+from core.index.resident import loading
 from core.inference.embedders import HashEmbedder
 from core.memory import as_of as memory_as_of
 from core.memory import memories
 from core.memory.as_of import Moment
 from core.memory.changes import Add, Archive, Confirm, Edit
 from core.search import filters, query
-from core.search.query import Question
-from core.search.resident import loading
 from core.storage.db import Database, pieces
 from core.types import Evidence, Trust
 from tests.factories import a_memory, carry_out, memory_row
+from tests.questions import question as a_question
 from tests.samples import TENANT, accept, said
 from tests.works import Works
 
@@ -65,7 +65,7 @@ def moved(app: Database) -> tuple[UUID, UUID]:
 
 def search(app: Database, as_of: datetime | None = None, known_at: datetime | None = None, **asked: Any) -> list[str]:
     given: dict[str, Any] = {"include": frozenset({"memories"}), **asked}
-    question = replace(Question("Where does Ada live?", "ada"), moment=Moment(as_of, known_at), **given)
+    question = a_question("Where does Ada live?", moment=Moment(as_of, known_at), **given)
     found = query.search(app, TENANT, question, EMBEDDER).results
     return [f.message.content if f.message else f.memory.content for f in found]
 
@@ -147,7 +147,7 @@ def test_words_of_then_are_found_by_what_they_said_then(app: Database) -> None:
     for pet in pets:
         recorded(app, pet.id, 1, month(1))
         recorded(app, pet.id, 2, month(3))
-    question = Question("dog", "ada", limit=1, method="keyword", moment=Moment(known_at=month(2)))
+    question = a_question("dog", limit=1, method="keyword", moment=Moment(known_at=month(2)))
     for limit in (filters.READ_ALL, 1):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(filters, "READ_ALL", limit)
@@ -239,9 +239,10 @@ def test_what_was_not_there_or_not_true_is_said_so(app: Database, moved: tuple[U
 def test_without_a_moment_nothing_is_read_but_what_was_read_before(app: Database) -> None:
     """Asking as of no time looks neither into versions nor into the log."""
     carry_out(app, a_memory("Ada has a cat."))
-    values = {"user": "ada", "group": None, "dimension": EMBEDDER.dimension, **loading._places()}
+    values = {"user": "ada", "group": None, "types": ["memory"], "dimension": EMBEDDER.dimension}
+    values |= loading.enumerations()
     with app.tenant(TENANT) as tx:
-        plan = str([*pieces(tx, f"EXPLAIN {loading._OWNED}", values)])
+        plan = str([*pieces(tx, f"EXPLAIN {loading._ALL}", values)])
     for table in ("memory_versions", "events"):
         assert table not in plan
 

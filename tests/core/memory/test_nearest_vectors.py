@@ -11,14 +11,20 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
+from core.erasure.user import _NOTE_ALL as NOTE_ALL
+from core.index.resident import cache, loading
 from core.index.search_index import vector_literal
 from core.memory import memories, nearest_vectors, writer
 from core.memory.changes import Add, Archive, Edit
 from core.memory.nearest_vectors import Near
-from core.storage.db import Database, Tx
+from core.search import query
+from core.search.query import Question
+from core.storage.db import Database, Tx, pieces
 from tests.databases import analyzed
 from tests.factories import ADA, EMBEDDER, PERSON, a_memory, carry_out
-from tests.samples import TENANT
+from tests.samples import TENANT, accept
+from tests.samples import said as message
+from tests.works import Works
 
 PEOPLE = ["Bob", "Carla", "Marek", "Ines", "Tom"]
 THINGS = ["likes tea with", "met", "painted the house of", "owes money to", "lost at chess to", "ran with"]
@@ -96,9 +102,8 @@ def test_only_changes_are_read_again(app: Database) -> None:
         near(tx, asked("Ada met Bob."))
     carry_out(app, *some(3, seed=2))
     with app.tenant(TENANT) as tx:
-        shelf = nearest_vectors._of(tx.engine).shelf(TENANT, "ada")
-        values = {"user": "ada", "dimension": EMBEDDER.dimension, "horizon": shelf._horizon}
-        assert len(tx.execute(nearest_vectors.CHANGED, values).one().refs) == 3
+        check = cache.of(tx.engine).memories(TENANT, "ada").check(EMBEDDER.dimension)
+        assert len(tx.execute(cache.CHANGED, check.values).one().refs) == 3
 
 
 def test_what_is_rolled_back_was_never_there(app: Database) -> None:
@@ -156,31 +161,26 @@ def test_what_nobody_asks_for_is_let_go(app: Database, monkeypatch: pytest.Monke
     for user in ("ada", "bob"):
         with app.tenant(TENANT) as tx:
             near(tx, asked("Ada met Bob."), user)
-    monkeypatch.setattr(nearest_vectors, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(cache, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(cache, "SWEPT_SECONDS", 0)
     with app.tenant(TENANT) as tx:
         near(tx, asked("Ada met Bob."), "bob")
-        assert list(nearest_vectors._of(tx.engine)._shelves) == [(TENANT, "bob")]
+        assert cache.of(tx.engine).usage()[0] == 0
 
 
 def test_the_longest_unused_goes_where_there_is_no_room(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     carry_out(app, *some(3))
     carry_out(app, *some(3, seed=2), owner=replace(ADA, user_id="bob"))
-    monkeypatch.setattr(nearest_vectors, "KEPT_BYTES", 5 * EMBEDDER.dimension * 4)
+    with app.tenant(TENANT) as tx:
+        near(tx, asked("Ada met Bob."))
+        one = cache.of(tx.engine).usage()[1]
+    monkeypatch.setattr(cache, "KEPT_BYTES", one * 3 // 2)
+    monkeypatch.setattr(cache, "SWEPT_SECONDS", 0)
     for user in ("ada", "bob", "ada"):
         assert_same(app, asked("Ada met Bob."), user)
     with app.tenant(TENANT) as tx:
-        assert len(nearest_vectors._of(tx.engine)._shelves) == 1
-
-
-def test_changes_are_looked_for_among_the_rows_of_the_user(settings: Settings, app: Database) -> None:
-    carry_out(app, *some(5))
-    values = {"user": "ada", "dimension": EMBEDDER.dimension, "horizon": "1000"}
-    with app.tenant(TENANT) as tx:  # Rows of many others, or any index would do.
-        tx.execute(OTHERS)
-    analyzed(settings, "search_index")
-    with app.tenant(TENANT) as tx:
-        plan = "\n".join(tx.execute(text(f"EXPLAIN {nearest_vectors.CHANGED.text}"), values).scalars())
-    assert "search_index_of_user" in plan
+        cache.of(tx.engine).sweep()
+        assert cache.of(tx.engine).usage()[0] == 1
 
 
 def test_what_was_archived_does_not_crowd_out_what_stands(app: Database) -> None:
@@ -211,3 +211,50 @@ OTHERS = text("""
     SELECT tenant_id, type, session_id, gen_random_uuid()::text, 'user' || n, occurred_at, terms, own_terms, embedding
     FROM search_index CROSS JOIN generate_series(1, 400) AS n
 """)
+
+
+def test_memories_are_read_by_the_index_of_the_user(settings: Settings, app: Database) -> None:
+    carry_out(app, *some(5))
+    values = {"user": "ada", "group": None, "types": ["memory"], "dimension": EMBEDDER.dimension}
+    with app.tenant(TENANT) as tx:  # Rows of many others, or any index would do.
+        tx.execute(OTHERS)
+    analyzed(settings, "search_index")
+    with app.tenant(TENANT) as tx:
+        plan = str([*pieces(tx, f"EXPLAIN {loading._ALL}", values | loading.enumerations())])
+    assert "search_index_of_user" in plan
+
+
+def test_judging_asks_the_rows_that_a_search_has_read(app: Database) -> None:
+    carry_out(app, *some(5))
+    query.search(app, TENANT, Question("tea", "ada"), EMBEDDER)
+    assert_same(app, asked(*QUESTIONS))
+    assert cache.of(app.engine).usage()[0] == 1
+    cache.of(app.engine).clear()
+    assert_same(app, asked(*QUESTIONS))
+    query.search(app, TENANT, Question("tea", "ada"), EMBEDDER)
+    assert cache.of(app.engine).usage()[0] == 2
+    carry_out(app, *some(3, seed=2))
+    assert_same(app, asked(*QUESTIONS))
+
+
+def test_messages_are_no_neighbours(app: Database, works: Works) -> None:
+    accept(app, message("Ada met Bob."))
+    works.settle(flush=False)
+    carry_out(app, *some(3))
+    with app.tenant(TENANT) as tx:
+        there = set(tx.execute(text("SELECT cast(ref AS uuid) FROM search_index WHERE type = 'memory'")).scalars())
+    for _ in range(2):
+        with app.tenant(TENANT) as tx:
+            assert {one for one, _ in near(tx, asked("Ada met Bob."))[0]} <= there
+        query.search(app, TENANT, Question("tea", "ada"), EMBEDDER)
+
+
+def test_memories_are_read_again_after_an_erasure_that_names_nobody(app: Database) -> None:
+    carry_out(app, *some(5))
+    assert_same(app, asked(*QUESTIONS))
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM search_index"))
+        tx.execute(text("DELETE FROM search_changes"))
+        tx.execute(NOTE_ALL)
+    with app.tenant(TENANT) as tx:
+        assert near(tx, asked("Ada met Bob.")) == [[]]

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from core.errors import Conflict, Never
+from core.events.publishing import Author
 from core.inference.token_counting import counter
 from core.plans import tracker
 from core.plans.tracker import Plan
@@ -18,7 +19,7 @@ from tests.samples import TENANT, said
 def tracked(app: Database, one: Event) -> Json:
     found = tracker.read(app, TENANT, "s1", one)
     with app.tenant(TENANT) as tx:
-        return found.write(tx)
+        return found.write(tx, Author("plan_tracker"))
 
 
 def told(app: Database, *documents: Json) -> list[Json]:
@@ -34,15 +35,6 @@ def stored(app: Database) -> list[Plan]:
 def the_plan(app: Database) -> Plan:
     (one,) = stored(app)
     return one
-
-
-# Shapes
-
-
-# How it goes on
-
-
-# By the log
 
 
 def test_a_published_plan_is_kept_and_brought_up_to_date_by_what_is_said(app: Database) -> None:
@@ -75,9 +67,9 @@ def test_an_older_event_that_comes_late_changes_nothing(app: Database) -> None:
     both = tracker.read(app, TENANT, "s1", new)
     alone = tracker.read(app, TENANT, "s1", old)
     with app.tenant(TENANT) as tx:
-        both.write(tx)
+        both.write(tx, Author("plan_tracker"))
     with pytest.raises(Conflict), app.tenant(TENANT) as tx:
-        alone.write(tx)
+        alone.write(tx, Author("plan_tracker"))
     assert tracked(app, old) == {"plans": 0}
     assert statuses(the_plan(app)) == {"new": "pending"}
 
@@ -106,7 +98,7 @@ def test_two_at_once_write_one_version(app: Database) -> None:
         together.wait(10)
         try:
             with app.tenant(TENANT) as tx:
-                mine.write(tx)
+                mine.write(tx, Author("plan_tracker"))
             outcomes.append("written")
         except Conflict:
             outcomes.append("conflict")
@@ -174,9 +166,6 @@ def test_another_tenant_sees_none(app: Database) -> None:
     told(app, updated(PLAN))
     with app.tenant("globex") as tx:
         assert tracker.find(tx, "s1") == []
-
-
-# In words
 
 
 def test_a_plan_is_written_out_with_where_it_stands_first(app: Database) -> None:

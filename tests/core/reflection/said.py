@@ -30,4 +30,4 @@ def found(statements: Sequence[Statement], subject: str = "Ada", names: Sequence
 
 def said(statements: Sequence[Statement], subject: str = "Ada", names: Sequence[str] = ()) -> list[str]:
     """What comes of them, without the count of days."""
-    return [re.split("[:：]", one.content)[0] for one in found(statements, subject, names)]
+    return [re.split("[(（]", one.content)[0].strip() for one in found(statements, subject, names)]

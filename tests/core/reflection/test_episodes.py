@@ -11,8 +11,9 @@ from core.config import Settings
 from core.consolidation import judge, pipeline
 from core.errors import NotFound
 from core.events.publishing import Author
-from core.inference.client import Call, Client
+from core.inference.client import Call
 from core.inference.embedders import HashEmbedder
+from core.inference.openai_client import OpenAIClient
 from core.memory import memories
 from core.memory.changes import Edit
 from core.reflection import episodes
@@ -320,7 +321,7 @@ def test_a_model_that_fails_or_writes_nonsense_leaves_the_wording_to_the_rules(
     calls: list[Call] = []
     with serving() as model:
         model.script += ["garbage", "garbage"]
-        client = Client(model.url, "k", "fake", 5.0)
+        client = OpenAIClient(model.url, "k", "fake", 5.0)
         wrote(app, settings, narrate=episodes.by_model(client, calls.append))
         model.script += ["429"]
         accept(app, *trip("s2"))

@@ -13,18 +13,19 @@ from core.inference.embedders import HashEmbedder
 from core.memory import writer
 from core.memory.changes import Add, Owner
 from core.search import query
-from core.search.query import Found, Question
+from core.search.query import Found
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
 from tests.core.changing import an_add
 from tests.factories import NOON
+from tests.questions import question as a_question
 from tests.samples import TENANT, accept, event
 
 EMBEDDER = HashEmbedder()
 
 
 def search(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
-    question = replace(Question(words, user), **fields)
+    question = a_question(words, user, **fields)
     return query.search(app, tenant, question, EMBEDDER).results
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -12,9 +13,11 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.memory import memories, writer
+from core.memory.as_of import Moment
 from core.memory.changes import Archive, Confirm, Edit, Link, Owner
-from core.search.association import FAN, REACH, SOURCES, Spread, spread
-from core.search.related import WEIGHTS
+from core.search.association import REACH, SOURCES, Spread, spread
+from core.search.filters import Filters
+from core.search.spreading import FAN, WEIGHTS, Reader
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Relation, Trust
 from tests.core.changing import PERSON, Bench, an_add
@@ -23,7 +26,7 @@ from tests.databases import analyzed
 from tests.factories import NOON, a_candidate
 from tests.samples import TENANT
 
-READER: Mapping[str, object] = {"user": "ada"}
+READER = Reader("ada")
 
 
 @pytest.fixture
@@ -36,10 +39,11 @@ def reached(
     seeds: Mapping[UUID, float],
     messages: Mapping[str, float] | None = None,
     limit: int = 20,
-    **reader: object,
+    reader: Reader = READER,
+    **filters: Any,
 ) -> list[Spread]:
     with app.tenant(TENANT) as tx:
-        return spread(tx, seeds, messages or {}, {**READER, **reader}, limit)
+        return spread(tx, seeds, messages or {}, replace(reader, filters=Filters(**filters)), limit)
 
 
 def described(app: Database, seeds: Mapping[UUID, float]) -> list[tuple[UUID, float, str]]:
@@ -145,7 +149,7 @@ def test_what_is_archived_or_has_expired_comes_only_where_it_is_asked_for(ada: B
         tx.execute(text("UPDATE memories SET expires_at = now() - interval '1 day' WHERE expires_at IS NOT NULL"))
     ada.apply(Archive(old.id, 1, "old"))
     assert reached(app, {hub.id: 1.0}) == []
-    asked = reached(app, {hub.id: 1.0}, statuses=["active", "archived"], archived=True)
+    asked = reached(app, {hub.id: 1.0}, include_archived=True)
     assert set(ids(asked)) == {old.id, over.id}
 
 
@@ -154,15 +158,14 @@ def test_what_is_archived_or_has_expired_comes_only_where_it_is_asked_for(ada: B
     [
         ({"kinds": ["episodic"]}, {"rome"}),
         ({"categories": ["preference", "episode"]}, {"tea", "told"}),
-        ({"retold": True}, {"tea", "rome", "told"}),
         ({"topics": ["finance"]}, set()),
         ({"tags": ["trip", "x"]}, {"rome"}),
-        ({"importance": 0.8}, {"tea"}),
+        ({"min_importance": 0.8}, {"tea"}),
         ({"since": NOON + timedelta(days=2)}, {"rome"}),
         ({"until": NOON + timedelta(days=1)}, {"tea"}),
-        ({"session": "s1"}, {"tea", "rome"}),
-        ({"session": "s2"}, set()),
-        ({"as_of": NOON + timedelta(days=1, hours=1)}, {"tea"}),
+        ({"session_id": "s1"}, {"tea", "rome"}),
+        ({"session_id": "s2"}, set()),
+        ({"moment": Moment(as_of=NOON + timedelta(days=1, hours=1))}, {"tea"}),
     ],
 )
 def test_a_filter_of_the_question_holds_for_what_is_tied_to_its_results(
@@ -176,8 +179,7 @@ def test_a_filter_of_the_question_holds_for_what_is_tied_to_its_results(
     }
     ada.apply(hub, *around.values())
     ada.apply(*(Link(one.id, Relation.ABOUT, hub.id) for one in around.values()))
-    asked: dict[str, Any] = {"retold": "categories" in filters, **filters}
-    found = set(ids(reached(app, {hub.id: 1.0}, **asked)))
+    found = set(ids(reached(app, {hub.id: 1.0}, **filters)))
     assert {name for name, one in around.items() if one.id in found} == let_through
 
 
@@ -189,7 +191,7 @@ def test_nothing_of_another_user_is_reached_whatever_ties_it(ada: Bench, app: Da
     ada.apply(Link(mine.id, Relation.ABOUT, theirs.id))
     assert reached(app, {mine.id: 1.0, theirs.id: 1.0}) == []
     assert ids(reached(app, {theirs.id: 1.0}, {"s1\x1fm0": 1.0})) == [mine.id]
-    assert reached(app, {mine.id: 1.0}, user="bob") == []
+    assert reached(app, {mine.id: 1.0}, reader=Reader("bob")) == []
 
 
 def test_a_group_reaches_what_was_said_in_it(app: Database) -> None:
@@ -198,7 +200,7 @@ def test_a_group_reaches_what_was_said_in_it(app: Database) -> None:
         with app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, owner, adds, PERSON)
     Bench(app).apply(*(Link(one.id, Relation.ABOUT, hub.id) for one in (inside, outside)))
-    assert ids(reached(app, {hub.id: 1.0}, user=None, group="g")) == [inside.id]
+    assert ids(reached(app, {hub.id: 1.0}, reader=Reader(None, "g"))) == [inside.id]
 
 
 def test_another_tenant_reaches_nothing(ada: Bench, app: Database) -> None:
@@ -227,8 +229,8 @@ def test_as_recorded_at_a_time_only_what_was_there_and_tied_by_then_is_reached(
     ada.apply(late)
     ada.apply(Link(late.id, Relation.REFINES, hub.id))
     ada.apply(Archive(near.id, 1, "old"))
-    assert reached(app, {hub.id: 1.0}, known_at=bare) == []
-    assert ids(reached(app, {hub.id: 1.0}, known_at=tied)) == [near.id]
+    assert reached(app, {hub.id: 1.0}, moment=Moment(known_at=bare)) == []
+    assert ids(reached(app, {hub.id: 1.0}, moment=Moment(known_at=tied))) == [near.id]
     assert ids(reached(app, {hub.id: 1.0})) == [late.id]
 
 
@@ -240,8 +242,8 @@ def test_evidence_counts_from_when_it_was_recorded(ada: Bench, app: Database) ->
         before = tx.execute(text("SELECT max(at) FROM evidence")).scalar_one()
     ada.apply(Confirm(ada.known(other.id), a_candidate("Ada has a dog.", evidence=said), "again"))
     assert ids(reached(app, {one.id: 1.0})) == [other.id]
-    assert reached(app, {one.id: 1.0}, known_at=before) == []
-    assert ids(reached(app, {}, {"s1\x1fm1": 1.0}, known_at=before)) == [one.id]
+    assert reached(app, {one.id: 1.0}, moment=Moment(known_at=before)) == []
+    assert ids(reached(app, {}, {"s1\x1fm1": 1.0}, moment=Moment(known_at=before))) == [one.id]
 
 
 def test_what_was_set_apart_since_is_not_reached_in_the_past_either(ada: Bench, app: Database) -> None:
@@ -250,9 +252,9 @@ def test_what_was_set_apart_since_is_not_reached_in_the_past_either(ada: Bench, 
     ada.apply(Link(bad.id, Relation.REFINES, hub.id))
     with app.tenant(TENANT) as tx:
         then = tx.execute(text("SELECT max(at) FROM relations")).scalar_one()
-    assert ids(reached(app, {hub.id: 1.0}, known_at=then)) == [bad.id]
+    assert ids(reached(app, {hub.id: 1.0}, moment=Moment(known_at=then))) == [bad.id]
     ada.apply(Edit(bad.id, 1, {"trust": "quarantined"}, "x"))
-    assert reached(app, {hub.id: 1.0}, known_at=then) == []
+    assert reached(app, {hub.id: 1.0}, moment=Moment(known_at=then)) == []
 
 
 def test_a_hub_of_ten_thousand_links_hands_on_a_bounded_number(ada: Bench, app: Database, settings: Settings) -> None:

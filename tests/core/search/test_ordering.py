@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search import ordering, pagination
+from core.index.resident.arrays import Floats, Places
+from core.search import candidates, ordering, pagination
+from core.search.candidates import Hit
 from core.search.ordering import Page, Ranked
 from core.search.ranking import Asked, scored
-from core.search.resident import candidates
-from core.search.resident.candidates import Floats, Hit, Places
 
 
 def message(n: int, lexical: float, **more: Any) -> Hit:

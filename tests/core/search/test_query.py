@@ -24,6 +24,7 @@ from core.types import Category, Kind, Topic
 from tests.core.memory.writing import an_add
 from tests.core.search.searching import EMBEDDER, contents, remember, search
 from tests.factories import a_candidate
+from tests.questions import question as a_question
 from tests.samples import TENANT, accept, accept_all, said
 from tests.works import Works
 
@@ -248,7 +249,7 @@ def test_an_episode_is_found_where_it_is_asked_for_and_stands_in_nobodys_way(app
         writer.apply(tx, TENANT, Owner("ada"), [episode, fact], Author("test"))
 
     def found(**asked: Any) -> list[str]:
-        answer = query.search(app, TENANT, Question("Lisbon", "ada", **asked), HashEmbedder())
+        answer = query.search(app, TENANT, a_question("Lisbon", **asked), HashEmbedder())
         return [result.memory.category for result in answer.results if result.memory is not None]
 
     assert found() == ["fact"]

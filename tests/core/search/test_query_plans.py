@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
@@ -20,15 +20,17 @@ from sqlalchemy import create_engine, text
 
 from core.config import Settings
 from core.index.bm25 import document_weights
-from core.index.search_index import sparse_literal, vector_literal
+from core.index.search_index import sparse_literal
+from core.index.vector_notation import vector_literal
 from core.language.terms import term_id
+from core.memory import nearest_vectors
 from core.memory.as_of import Moment
 from core.search import query
-from core.search.query import Question
 from core.storage import db, multiquery, schema
 from core.storage.db import Database
 from core.tenancy import tenants
 from tests.databases import beside
+from tests.questions import question as a_question
 from tests.samples import TENANT
 
 DIMENSION = 16
@@ -150,7 +152,7 @@ def connected(settings: Settings, sent: Sent, **connecting: Any) -> Iterator[Dat
 
 def found(database: Database, crowd: Crowd, user: str | None, **asked: Any) -> set[str]:
     fields = {"limit": FEW, "include": frozenset({"memories"}), **asked}
-    answer = query.search(database, TENANT, replace(Question("tea", user), **fields), crowd.embedder)
+    answer = query.search(database, TENANT, a_question("tea", user, **fields), crowd.embedder)
     refs = [one.ranked.hit.key for one in answer.results]
     assert len(refs) == len(set(refs))
     return set(refs)
@@ -223,6 +225,9 @@ def test_all_of_the_right_rows_come_back_also_after_twenty_times(crowd: Crowd, c
             for user in ("large7", f"large{time}", f"small{time}"):  # At hand from the last time, and read anew.
                 assert found(database, crowd, user, method="vector") == crowd.nearest(user)
                 assert found(database, crowd, user) == crowd.of_tea(user)
+                with database.tenant(TENANT) as tx:
+                    (near,) = nearest_vectors.nearest(tx, user, crowd.embedder.embed(["tea"]), 5)
+                assert len(near) == len({str(one) for one, _ in near} & crowd.nearest(user)) == 5
         with database.tenant(TENANT) as tx:
             prepared = tx.execute(text("SELECT max(generic_plans) FROM pg_prepared_statements")).scalar_one()
             tx.execute(text("SELECT pg_stat_force_next_flush()"))

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.search import candidates as made
 from core.search import ordering
+from core.search.candidates import Hit
 from core.search.ordering import Page, Ranked
 from core.search.question_analysis import Analysis
 from core.search.ranking import Asked, scored
-from core.search.resident import candidates as made
-from core.search.resident.candidates import Hit
 from core.search.time_spans import Span
 
 

@@ -102,7 +102,7 @@ def test_many_searches_are_one_write(
         asked.append(statement)
 
     with opened(settings) as door:
-        engine = door.client.app.state.door.db.engine  # type: ignore[attr-defined]
+        engine = door.client.app.state.deps.db.engine  # type: ignore[attr-defined]
         hooks.listen(engine, "before_cursor_execute", note)
         for _ in range(12):
             assert door.post("/v1/search", {"user_id": "ada", "query": "cat"}).json()["results"]

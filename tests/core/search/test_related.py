@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,8 +14,9 @@ from core.config import Settings
 from core.errors import NotFound
 from core.memory import writer
 from core.memory.changes import Add, Archive, Edit, Link, Owner
-from core.search import related
-from core.search.related import FAN, REACH, Reached, spread
+from core.search import related, spreading
+from core.search.related import REACH, Reached
+from core.search.spreading import FAN, WEIGHTS, Active
 from core.storage.db import Database
 from core.types import Evidence, Relation, Trust
 from tests.core.changing import PERSON, Bench, an_add
@@ -76,7 +78,7 @@ def test_the_second_step_goes_further_and_tells_the_way(ada: Bench, app: Databas
     assert names(reached(app, chain[0].id)) == [chain[1].id]
     near, far = reached(app, chain[0].id, depth=2)
     assert (near.id, far.id) == (chain[1].id, chain[2].id)
-    assert [(hop.source, hop.target) for hop in far.path] == [(chain[0].id, chain[1].id), (chain[1].id, chain[2].id)]
+    assert [(UUID(hop.source), UUID(hop.target)) for hop in far.path] == [*pairwise([one.id for one in chain[:3]])]
     assert near.score > far.score == pytest.approx(0.25)
 
 
@@ -129,22 +131,22 @@ def test_a_hub_of_ten_thousand_links_stays_bounded(ada: Bench, app: Database, se
     assert len(found) <= FAN + FAN * FAN
     looked: list[float] = []
     with app.tenant(TENANT) as tx:
-        for sql, values in [one for one in asked if "standing" in one[0]]:
+        for sql, values in [one for one in asked if "AS visible" in one[0]]:
             (answer,) = tx.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values).scalar_one()
             looked.append(max(looked_at(nodes_of(answer["Plan"]), "memories")))
-    assert looked[0] <= 2 * REACH[0], "not all ten thousand are looked at"
-    assert looked[1] <= 2 * REACH[1] * FAN
+    assert looked[0] <= 2 * REACH, "not all ten thousand are looked at"
+    assert looked[1] <= 2 * REACH, "and not of each of fifty as many"
     from_near = reached(app, near.id, depth=2, limit=500)
     assert len(from_near) <= FAN + FAN * FAN
     assert from_near[0].id == hub.id
 
 
-IDS = [UUID(int=n) for n in range(6)]
+IDS = [str(UUID(int=n)) for n in range(6)]
 LINKS = st.lists(
     st.builds(
-        related.Link,
+        spreading.Link,
         st.sampled_from(IDS),
-        st.sampled_from(sorted(related.WEIGHTS)),
+        st.sampled_from(sorted(WEIGHTS)),
         st.sampled_from(IDS),
         st.just(None),
     ),
@@ -154,17 +156,17 @@ LINKS = st.lists(
 
 @given(LINKS)
 def test_activation_lies_between_nothing_and_all_and_never_comes_back_to_where_it_began(
-    links: list[related.Link],
+    links: list[spreading.Link],
 ) -> None:
-    start = Reached(IDS[0], 1.0)
-    first = spread([start], links, start.id)
-    second = spread(related.ranked(first), links, start.id)
-    for one in (*first.values(), *second.values()):
-        assert 0 < one.score < 1
-        assert one.id != start.id
-        assert one.path[0].source == start.id
-        assert one.path[-1].target == one.id
-        assert len({hop.target for hop in one.path}) == len(one.path)
+    start = Active(IDS[0], 1.0)
+    first = list(spreading.step([start], links, FAN))
+    second = list(spreading.step(spreading.gather(first), links, FAN))
+    for one in spreading.gather([*first, *second]):
+        assert 0 < one.activation < 1
+        assert one.key != start.key
+        assert one.links[0].source == start.key
+        assert one.links[-1].target == one.key
+        assert len({link.target for link in one.links}) == len(one.links)
 
 
 _MANY = text("""

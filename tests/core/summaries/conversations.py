@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from core.events.publishing import Author
 from core.extraction.protocol import Retold
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
@@ -22,8 +23,6 @@ HIKE = (
     "Hiking that mountain trail with tents takes two days.",
     "Two days of hiking, so more tents and boots for the trail.",
 )
-
-
 TAXES = (
     "The tax office wants the invoice for the accounting year.",
     "Accounting sent the invoice to the tax office late.",
@@ -32,8 +31,6 @@ TAXES = (
     "The refused invoice had no tax number, accounting will fix it.",
     "Then accounting files the invoice with the tax office again.",
 )
-
-
 BEIJING = (
     "我想订下周去北京的机票，最好是早上的航班。",
     "早上的航班机票比较贵，去北京的下午航班便宜。",
@@ -42,8 +39,6 @@ BEIJING = (
     "下午的航班到北京以后，机票还可以改签吗？",
     "下午航班的机票可以改签一次，改签要提前一天。",
 )
-
-
 SOUP = (
     "做番茄牛肉汤要先把牛肉焯水。",
     "牛肉焯水以后，番茄切块放进汤锅。",
@@ -52,11 +47,7 @@ SOUP = (
     "盐放多了，牛肉汤太咸，加点水再炖。",
     "加了番茄和水，牛肉汤不咸了。",
 )
-
-
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
 GAP = 1800.0
 
 
@@ -72,12 +63,12 @@ def talk(lines: Sequence[str], start: float = 0, **more: Any) -> list[Json]:
 def planned(app: Database, session: str = "s1", retold: Sequence[Retold] = (), **more: Any) -> Planned:
     with app.tenant(TENANT) as tx:
         found = units.read(tx, session, retold=retold, **more)
-    return units.think(found, HashEmbedder(), GAP, retold)
+    return units.think(TENANT, found, HashEmbedder(), GAP, retold)
 
 
 def write(app: Database, plan: Planned) -> Json:
     with app.tenant(TENANT) as tx:
-        return plan.write(tx, TENANT)
+        return plan.write(tx, Author("unit_writer"))
 
 
 def wrote(app: Database, session: str = "s1", retold: Sequence[Retold] = ()) -> Json:

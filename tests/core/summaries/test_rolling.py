@@ -299,14 +299,14 @@ def test_however_long_it_gets_it_stays_within_its_bound_and_loses_no_key_message
 
 
 class Model:
-    """Stands where `core.inference.client.Client` does: it answers what it is told to, and keeps what it was asked."""
+    """Fake `core.inference.client.Client` with one answer; records its questions."""
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer
         self.asked: list[str] = []
 
     def ask(self, prompt: str, system: str, words: str, shape: type[Any], on_call: Any) -> Any:
-        assert prompt == rolling.PROMPT
+        assert prompt == rolling.PROMPT.name
         assert "摘要" in system
         self.asked.append(words)
         if isinstance(self.answer, Exception):
@@ -334,13 +334,13 @@ def test_a_model_is_shown_the_earlier_summary_the_keys_and_what_is_new(app: Data
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ("ada rented 99 boats.", "nobody had said"),
-        ("ada met Napoleon at the harbour.", "nobody had said"),
-        ("ada spoke about the harbour in December.", "nobody had said"),
-        ("See https://evil.example/x for the harbour.", "nobody had said"),
-        ("ada谈到了港口，王先生说五月可以。", "nobody had said"),
+        ("ada rented 99 boats.", "sources do not have"),
+        ("ada met Napoleon at the harbour.", "sources do not have"),
+        ("ada spoke about the harbour in December.", "sources do not have"),
+        ("See https://evil.example/x for the harbour.", "sources do not have"),
+        ("ada谈到了港口，王先生说五月可以。", "sources do not have"),
         ("the harbour and the boats " * 200, "too long"),
-        ("   ", "nobody had said"),
+        ("   ", "sources do not have"),
         (Never("missed the shape"), "missed the shape"),
         (Later("slow down"), "slow down"),
     ],

@@ -212,9 +212,6 @@ def test_pages_go_from_the_newest_unit_back(app: Database) -> None:
     assert [one.from_position for one in [*first, *rest]] == [13, 7, 1]
 
 
-# What a model retells.
-
-
 def test_a_model_may_come_after_the_rules_and_tell_a_unit_that_is_closed(app: Database) -> None:
     accept_all(app, [*talk(HIKE), *talk(TAXES, 100)])
     wrote(app)
@@ -255,9 +252,6 @@ def test_what_a_model_has_told_stays_when_the_talk_goes_on(app: Database) -> Non
     assert (unit.to_position, unit.subject, unit.prompt) == (6, "Hiking", "p")
     assert unit.narrative.startswith("They planned a hike.\n")
     assert "two days" in unit.narrative
-
-
-# What is erased.
 
 
 def test_of_messages_that_are_erased_nothing_is_left_in_units(app: Database) -> None:

@@ -188,7 +188,7 @@ def test_a_write_between_reading_and_undoing_is_a_conflict(ada: Bench, app: Data
     planned = undo.plan(app, TENANT, change.change_id)
     ada.apply(Pin(less.id, 2, True, "dear"))
     before = ada.picture()
-    with pytest.raises(Conflict, match="meanwhile"), app.tenant(TENANT) as tx:
+    with pytest.raises(Conflict, match="in the meantime"), app.tenant(TENANT) as tx:
         undo.write(tx, planned, EMBEDDER.embed(planned.texts), PERSON)
     assert ada.picture() == before
 

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from pydantic import HttpUrl
-from sqlalchemy import text
+from sqlalchemy import NullPool, create_engine, text
 
 from core.config import Settings
 from core.errors import Never
@@ -19,6 +18,7 @@ from core.inference.embedders import HashEmbedder
 from core.maintenance import sweeps
 from core.memory.changes import Use
 from core.reflection import compression
+from core.storage import db
 from core.storage.db import Database
 from core.types import Event, Json
 from tests.core.reflection.runs import RUNS, runs
@@ -34,8 +34,10 @@ from workers.tools import Tools
 Agent = Callable[[Tools, Job], Outcome]
 
 
-def tools(app: Database, settings: Settings, model: Client | None = None, **changed: Any) -> Tools:
-    return Tools(app, HashEmbedder(), model, settings.model_copy(update=changed))
+def tools(settings: Settings) -> Tools:
+    """What agents need; each transaction has a connection of its own, for nobody would close a pool."""
+    database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
+    return Tools(database, HashEmbedder(), settings)
 
 
 def a_job(app: Database, target: str, params: Json | None = None, user: str | None = None) -> Job:

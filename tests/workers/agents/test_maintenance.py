@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
+from core.maintenance import sweeps
 from core.storage.db import Database
 from tests.factories import a_memory, carry_out, event_types, many_memories, memory_row, set_back
 from tests.samples import TENANT, accept, event
@@ -17,9 +18,12 @@ def counts(app: Database) -> dict[str, int]:
         return {row.status: row.n for row in rows}
 
 
-def test_the_nightly_sweep_goes_on_until_nothing_is_due(settings: Settings, app: Database) -> None:
+def test_the_nightly_sweep_goes_on_until_nothing_is_due(
+    settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     many_memories(app, 100, due=25)
-    with at_work(settings.model_copy(update={"sweep_page": 10})) as works:
+    monkeypatch.setattr(sweeps, "PAGE", 10)
+    with at_work(settings) as works:
         results = run(app, works, "memory_decay")
     assert [result["archived"] for result in results] == [10, 10, 5]
     assert counts(app) == {"active": 75, "archived": 25}
@@ -39,9 +43,12 @@ def test_a_new_threshold_holds_for_what_is_there_already(settings: Settings, app
     assert memory_row(app, cat.id).status == "archived"
 
 
-def test_the_cleaner_keeps_users_within_their_limit_page_by_page(settings: Settings, app: Database) -> None:
+def test_the_cleaner_keeps_users_within_their_limit_page_by_page(
+    settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     carry_out(app, *(a_memory(f"Ada has cat number {n}.", importance=0.3 + n / 100) for n in range(12)))
-    with at_work(settings.model_copy(update={"sweep_page": 3, "memories_per_user": 5})) as works:
+    monkeypatch.setattr(sweeps, "PAGE", 3)
+    with at_work(settings.model_copy(update={"memories_per_user": 5})) as works:
         results = run(app, works, "memory_cleaner")
     assert [result["surplus"] for result in results] == [3, 3, 1, 0]
     assert counts(app) == {"active": 5, "archived": 7}

@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from core.config import Settings
 from core.errors import Later, Never
 from core.events import parsing
+from core.events.publishing import Author
 from core.storage.db import Database
 from core.tenancy.tenants import DEFAULT
 from core.types import Json
@@ -34,7 +35,7 @@ from workers.dispatch.model import Outcome
 
 
 def result_of(outcome: Outcome) -> Json:
-    return outcome.write(cast(Any, None))
+    return outcome.pending.write(cast(Any, None), Author("x"))
 
 
 def test_the_event_is_posted_as_it_could_be_published(open_settings: Settings, other: Other) -> None:

@@ -11,7 +11,7 @@ from core.config import Settings
 from core.errors import Conflict, Never
 from core.events import log
 from core.events.publishing import Author
-from core.inference.client import Client
+from core.inference.openai_client import OpenAIClient
 from core.memory import memories
 from core.memory.changes import Add, Archive, Confirm, Dispute, Edit, Owner
 from core.memory.identity import Known
@@ -23,9 +23,10 @@ from core.undo import undo
 from rules.registry import store
 from tests.factories import EMBEDDER, a_memory, carry_out, changes_of, event_types, memory_row
 from tests.faults.model import serving
+from tests.outcomes import carried_out
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event, said
-from tests.workers.learners import carried_out, job, published, ran, stored, tools_of
+from tests.workers.learners import job, published, ran, stored, tools_of
 from tests.works import Works
 from workers.agents import reflection
 from workers.tools import Tools
@@ -116,8 +117,9 @@ def test_episodes_are_retold_by_a_model_where_one_is_configured_and_its_call_is_
 ) -> None:
     accept(app, said("Find a hotel."), said("Hotel Sol.", role="assistant"), said("Thanks for the hotel!"))
     with serving() as model:
-        tools = tools_of(settings, app, Client(model.url, "k", "fake", 5.0))
-        assert ran(tools, reflection.write_episodes, ended())["episodes"] == 1
+        tools = tools_of(settings, app)
+        client = OpenAIClient(model.url, "k", "fake", 5.0)
+        assert ran(tools, reflection.write_episodes, ended(), model=client)["episodes"] == 1
     with app.tenant(TENANT) as tx:
         calls = tx.execute(text("SELECT prompt FROM model_calls ORDER BY id")).scalars().all()
     assert list(calls) == ["episode.v1", "episode.v1+repair"]

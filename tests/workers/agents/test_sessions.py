@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import text
 
 from core.config import Settings
+from core.maintenance import sweeps
 from core.sessions import sessions, working_memory
 from core.storage.db import Database
 from rules.registry import defaults
@@ -18,10 +20,13 @@ LONG_AGO = (NOW - timedelta(days=2)).isoformat()
 ENDS = "SELECT payload FROM events WHERE event_type = 'session.ended' ORDER BY seq"
 
 
-def test_all_idle_sessions_end_page_by_page_and_each_once(settings: Settings, app: Database) -> None:
+def test_all_idle_sessions_end_page_by_page_and_each_once(
+    settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accept_all(app, [said("x", session=f"s{n}", time=LONG_AGO) for n in range(7)])
     accept(app, said("y", session="lively", time=NOW.isoformat()))
-    with at_work(settings.model_copy(update={"sweep_page": 3})) as works:
+    monkeypatch.setattr(sweeps, "PAGE", 3)
+    with at_work(settings) as works:
         results = run(app, works, "session_closer")
         assert [result["closed"] for result in results] == [3, 3, 1]
         assert run(app, works, "session_closer")[-1]["closed"] == 0
@@ -38,14 +43,17 @@ def test_the_silence_that_counts_is_the_one_that_is_set(settings: Settings, app:
         assert run(app, works, "session_closer")[-1] == {"closed": 1, "swept": 0}
 
 
-def test_expired_working_memory_is_swept_page_by_page(settings: Settings, app: Database) -> None:
+def test_expired_working_memory_is_swept_page_by_page(
+    settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accept(app, said("x", time=NOW.isoformat()))
     with app.tenant(TENANT) as tx:
         for n in range(5):
             working_memory.put(tx, TENANT, "s1", f"k{n}", n, 60)
         working_memory.put(tx, TENANT, "s1", "stays", 1)
         tx.execute(text("UPDATE working SET expires_at = expires_at - interval '61 s'"))
-    with at_work(settings.model_copy(update={"sweep_page": 2})) as works:
+    monkeypatch.setattr(sweeps, "PAGE", 2)
+    with at_work(settings) as works:
         assert [result["swept"] for result in run(app, works, "session_closer")] == [2, 2, 1]
     assert [row.key for row in rows(app, "SELECT key FROM working")] == ["stays"]
 

@@ -8,14 +8,15 @@ from sqlalchemy import text
 from core.config import Settings
 from core.errors import Never
 from core.events import log
-from core.inference.client import Client
+from core.inference.openai_client import OpenAIClient
 from core.plans import tracker
 from core.storage.db import Database
 from core.summaries import rolling
 from core.types import Json
 from tests.faults.model import serving
+from tests.outcomes import carried_out
 from tests.samples import TENANT, accept_all, ended, event, said
-from tests.workers.learners import carried_out, job, published, ran, tools_of
+from tests.workers.learners import job, published, ran, tools_of
 from tests.works import Works
 from workers.agents import summaries
 from workers.tools import Tools
@@ -39,7 +40,7 @@ def test_a_session_that_is_long_enough_is_summed_up_and_says_so_in_its_chain(app
     cause = published(app, said("Boat 10 left the harbour for Oslo.", message_id="m10"))
     one = job(cause, "session_summarizer")
     outcome = summaries.summarize_session(tools, one)
-    result = carried_out(app, outcome)
+    result = carried_out(app, outcome, one)
     assert (result["summarized"], result["to_position"], list(outcome.then)) == (True, 5, [])
     with app.tenant(TENANT) as tx:
         (told,) = [e for e in log.since(tx, 0, 1000) if e.event_type == "session.summarized"]
@@ -82,8 +83,7 @@ def test_a_model_that_fails_is_written_down_and_the_summary_is_made_without_it(
     accept_all(app, talk(10))
     with serving() as model:
         model.script += script
-        asking = Tools(app, tools.embedder, Client(model.url, "k", "fake", 5.0), tools.settings)
-        result = ran(asking, summaries.summarize_session, ended())
+        result = ran(tools, summaries.summarize_session, ended(), model=OpenAIClient(model.url, "k", "fake", 5.0))
     assert result["refused"]
     with app.tenant(TENANT) as tx:
         assert rolling.latest(tx, "s1") is not None

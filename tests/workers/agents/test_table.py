@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from core import agents
 from core.config import Settings
 from core.memory import writer
 from core.storage.db import Database
@@ -21,7 +22,6 @@ from tests.works import Works, at_work
 from workers import app, wiring
 from workers.agents import table
 from workers.routing import router
-from workers.routing.action_dispatches import ACTORS
 from workers.routing.router import INDEXER
 
 
@@ -35,8 +35,13 @@ def memories(database: Database) -> list[Any]:
         return list(tx.execute(text("SELECT * FROM memories ORDER BY id")))
 
 
-def test_everyone_whom_a_rule_or_the_router_may_call_is_there() -> None:
-    assert set(table.AGENTS) == {*TARGETS, *ACTORS.values()}
+def test_the_table_of_agents_and_the_table_of_their_functions_list_the_same_names() -> None:
+    assert list(table.FUNCTIONS) == list(agents.AGENTS)
+
+
+def test_every_agent_that_a_rule_or_the_router_may_call_is_there() -> None:
+    assert set(table.AGENTS) == {*TARGETS, *agents.FOR_ACTION.values()}
+    assert set(agents.FOR_ACTION) == {"emit", "notify", "webhook", "celery"}
     assert INDEXER in table.AGENTS
 
 

@@ -46,5 +46,5 @@ def test_an_address_that_answers_again_is_well(settings: Settings, app: Database
         outbound.send_webhook(tools(given), job)
     outcome = outbound.send_webhook(tools(given), job)
     with app.tenant(TENANT) as tx:
-        outcome.write(tx)
+        outcome.pending.write(tx, job.author)
         assert tx.execute(text("SELECT count(*) FROM endpoints")).scalar_one() == 0

@@ -48,7 +48,10 @@ def test_mail_is_sent_with_the_subject_of_the_rule_and_once_for_who_knows_its_id
     url, box = mailbox
     given = open_to(upgraded, channels={"ann": "mailto:ann@example.com"}, smtp_url=SecretStr(url))
     job = a_job(channel="ann", template="Größe 42\nis gone", subject="Stock\r\nBcc: eve@example.com")
-    assert notify.notify(tools(given), job).write(cast(Any, None)) == {"channel": "ann", "delivered": 1}
+    assert notify.notify(tools(given), job).pending.write(cast(Any, None), job.author) == {
+        "channel": "ann",
+        "delivered": 1,
+    }
     (mail,) = box.got
     assert (mail["To"], mail["Subject"], mail["Bcc"]) == ("ann@example.com", "Stock Bcc: eve@example.com", None)
     assert (mail["Message-ID"], mail.get_content().splitlines()) == (f"<{job.id}@imprint>", ["Größe 42", "is gone"])

@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from core.storage.db import Database, Tx
 from core.types import DispatchStatus, Json
+from tests.outcomes import Writing
 from tests.samples import TENANT, accept, event
 from workers.dispatch import insertion, sweep
 from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
@@ -67,7 +68,7 @@ def a_ledger(app: Database, agents: Mapping[str, Agent], policy: Policy = POLICY
 
 
 def works(_job: Job) -> Outcome:
-    return Outcome(mark)
+    return Outcome(Writing(mark))
 
 
 def chain(app: Database, *targets: str, **fields: Any) -> list[UUID]:

@@ -14,10 +14,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from core import agents
 from core.config import Settings
 from core.errors import Later, Never
 from core.inference import quota
 from core.inference.client import Call, Client
+from core.inference.openai_client import OpenAIClient
 from core.inference.quota import Grant, Meter, Provider
 from core.inference.token_bucket import Limits, Need
 from core.storage import db
@@ -52,7 +54,7 @@ def a_gate(requests: float | None = None, tokens: float | None = None, **more: A
 
 
 def guarded(app: Database, agent: Agent, gate: Gate = GATE) -> Ledger:
-    names = ("agent", "reader", "free")
+    names = ("agent", "reader", "free", agents.KEEPER)
     return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, gate)
 
 
@@ -118,9 +120,6 @@ def many(settings: Settings) -> Iterator[Database]:
     database = db.connect(db.app_url(settings), 20)
     yield database
     database.close()
-
-
-# The bucket.
 
 
 def test_as_many_begin_as_the_bucket_holds_and_the_others_wait_with_a_reason(app: Database) -> None:
@@ -270,9 +269,10 @@ def test_what_is_to_be_remembered_now_waits_for_no_model(app: Database) -> None:
     works = guarded(app, ran, a_gate(requests=1))
     put_empty(app, works)
     read = owe(app, "reader", event_seq=seq, params={"session_id": "s1"})
-    run_all(works, [read, owe(app, "reader", event_seq=seq)])
-    assert [job.grant for job in ran.jobs] == [None]
+    run_all(works, [read, owe(app, agents.KEEPER, event_seq=seq)])
+    assert [(job.target, job.grant) for job in ran.jobs] == [(agents.KEEPER, None)]
     assert row_of(app, read).status == "pending", "what is read beside it does"
+    assert agents.KEEPER in table.MODEL_USERS - table.ADMITTED
 
 
 def test_what_a_job_did_not_use_is_there_for_the_next(app: Database) -> None:
@@ -307,9 +307,6 @@ def test_an_attempt_that_was_made_still_counts_after_waiting(app: Database, queu
     assert (waiting.status, waiting.attempt, waiting.started_at is not None) == ("pending", 1, True)
 
 
-# The breaker.
-
-
 def asking(client: Client) -> Callable[[Job], Any]:
     def ask(job: Job) -> None:
         client.under(job.grant).ask("p.v1", "s", "t", Facts, lambda _call: None)
@@ -320,7 +317,7 @@ def asking(client: Client) -> Callable[[Job], Any]:
 def test_work_survives_a_long_break_and_no_attempt_is_counted(app: Database, queue: Database) -> None:
     ids = [owe(app) for _ in range(4)]
     with endpoint(refusal(503)) as there:
-        client = Client(there.url, "k", "m", 5, Meter(app, GATE.provider))
+        client = OpenAIClient(there.url, "k", "m", 5, Meter(app, GATE.provider))
         ran = Ran(asking(client))
         works = guarded(app, ran)
         run_all(works, ids)
@@ -346,7 +343,7 @@ def test_one_dispatch_alone_survives_it_too(app: Database, queue: Database) -> N
     patient = replace(GATE, provider=Provider(NAME, replace(GATE.provider.limits, failures=2)))
     one = owe(app)
     with endpoint(refusal(429, **{"Retry-After": "0"})) as there:
-        client = Client(there.url, "k", "m", 5, Meter(app, patient.provider))
+        client = OpenAIClient(there.url, "k", "m", 5, Meter(app, patient.provider))
         works = guarded(app, Ran(asking(client)), patient)
         run_all(works, [one])
         for _ in range(2 * PATIENT.attempts):
@@ -413,9 +410,6 @@ def test_a_long_line_is_not_due_later_than_limits_may_change(app: Database) -> N
     assert minutes == dict.fromkeys(range(admission.LINE // timedelta(minutes=1)), 3), "one a minute, and over again"
 
 
-# The budget.
-
-
 @pytest.mark.parametrize(
     ("budget", "words"),
     [({"tokens_per_day": 1_000}, "IMPRINT_LLM_TOKENS_PER_DAY=1,000"), ({"cost_per_day": 0.5}, "COST_PER_DAY=0.50")],
@@ -464,9 +458,6 @@ def test_calls_of_yesterday_are_no_matter(app: Database) -> None:
     assert len(ran.jobs) == 1
 
 
-# All of it, wired as in production.
-
-
 def test_what_waits_at_the_gate_is_shown_with_its_reason(settings: Settings, app: Database) -> None:
     limited = settings.model_copy(
         update={"llm_base_url": "http://127.0.0.1:1/v1", "llm_requests_per_minute": 1, "llm_tokens_per_day": 10}
@@ -475,7 +466,7 @@ def test_what_waits_at_the_gate_is_shown_with_its_reason(settings: Settings, app
     try:
         assert works.gate is not None
         assert works.gate.provider.name == "127.0.0.1:1/gpt-5-mini"
-        assert works.gate.asking == table.MODEL_USERS
+        assert works.gate.asking == table.ADMITTED
         spend(app, 10, 0)
         one = owe(app, "episode_writer")
         run_all(works, [one])
@@ -489,19 +480,19 @@ def test_without_a_model_there_is_no_gate(settings: Settings) -> None:
     offline = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1", "extractor": "offline"})
     gate = wiring.gate(offline)
     assert gate is not None
-    assert not gate.asking & table.EXTRACTORS, "who extracts by rules waits for no model"
+    assert not gate.asking & agents.EXTRACTORS, "who extracts by rules waits for no model"
 
 
 def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Database) -> None:
     priced = settings.model_copy(update={"llm_input_price": 2.5, "llm_output_price": 20})
     calls: list[Call] = []
     with endpoint(refusal(400, "response_format"), reply("half \x00", usage=None), reply(GOOD)) as there:
-        client = Client(there.url, "k", "m", 5, Meter(app, GATE.provider))
+        client = OpenAIClient(there.url, "k", "m", 5, Meter(app, GATE.provider))
 
         def ask(job: Job) -> None:
             def note(call: Call) -> None:
                 calls.append(call)
-                note_call(Tools(app, None, client, priced), job, call)  # type: ignore[arg-type]
+                note_call(Tools(app, None, priced), job, call)  # type: ignore[arg-type]
 
             client.under(job.grant).ask("p.v1", "s", "t", Facts, note)
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from core.errors import Never
 from core.storage.db import Database
+from tests.outcomes import Writing
 from tests.samples import TENANT
 from tests.workers.dispatch.owing import (
     POLICY,
@@ -32,7 +33,7 @@ def test_who_lost_the_lease_leaves_no_effect(app: Database, queue: Database) -> 
         rush(app, one)
         assert swept(queue) == [one]
         ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
     row = row_of(app, one)
@@ -47,7 +48,7 @@ def test_who_lost_the_lease_cannot_end_it_while_another_holds_it(app: Database, 
     def second(_job: Job) -> Outcome:
         second_begun.set()
         assert first_over.wait(20)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     with ThreadPoolExecutor(1) as pool:
 
@@ -56,7 +57,7 @@ def test_who_lost_the_lease_cannot_end_it_while_another_holds_it(app: Database, 
             assert swept(queue) == [one]
             pool.submit(ledger.run, a_ledger(app, {"agent": second}), TENANT, one)
             assert second_begun.wait(20)
-            return Outcome(mark)
+            return Outcome(Writing(mark))
 
         ledger.run(a_ledger(app, {"agent": first}), TENANT, one)
         held = (row_of(app, one).status, marks(app))
@@ -90,7 +91,7 @@ def test_a_lease_is_renewed_while_the_agent_thinks(app: Database, queue: Databas
             time.sleep(0.1)
             assert swept(queue, short) == []
         assert swept(queue, short) == []
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     ledger.run(a_ledger(app, {"agent": thoughtful}, short), TENANT, one)
     assert (row_of(app, one).status, row_of(app, one).attempt) == ("done", 1)

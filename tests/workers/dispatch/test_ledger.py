@@ -14,6 +14,7 @@ from core.errors import Conflict, Later, Never
 from core.inference.quota import BreakerOpen
 from core.storage.db import Database, Tx
 from core.types import Json
+from tests.outcomes import Writing
 from tests.samples import TENANT, accept, event
 from tests.workers.dispatch.owing import (
     POLICY,
@@ -57,7 +58,7 @@ def test_of_many_claimants_one_works(app: Database) -> None:
     def slow(job: Job) -> Outcome:
         ran.append(job.lease)
         time.sleep(0.2)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     def claim(_: int) -> None:
         together.wait()
@@ -144,14 +145,14 @@ def test_an_effect_that_fails_halfway_leaves_nothing(app: Database) -> None:
         mark(tx)
         raise Conflict("changed meanwhile")
 
-    ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(half)}), TENANT, one)
+    ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(half))}), TENANT, one)
     assert row_of(app, one).status == "retrying"
     assert marks(app) == 0
 
 
 def test_what_follows_is_owed_once_the_effect_is_there(app: Database) -> None:
     one = owe(app, correlation_id="chain", hop=2)
-    book = a_ledger(app, {"agent": lambda _job: Outcome(mark, [("next", {"a": 1})]), "next": works})
+    book = a_ledger(app, {"agent": lambda _job: Outcome(Writing(mark), [("next", {"a": 1})]), "next": works})
     (following,) = ledger.run(book, TENANT, one)
     row = row_of(app, following.id)
     assert (row.target, row.params, row.correlation_id, row.hop, row.status) == (
@@ -170,7 +171,7 @@ def test_of_one_session_one_thinks_at_a_time_and_the_other_follows(app: Database
     def looks(_job: Job) -> Outcome:
         ledger.run(a_ledger(app, {"agent": works}), TENANT, second)
         seen.append(row_of(app, second).status)
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     following = ledger.run(a_ledger(app, {"agent": looks}), TENANT, first)
     assert seen == ["pending"]
@@ -216,7 +217,7 @@ def test_the_turn_and_the_effect_are_one(app: Database) -> None:
         mark(tx)
         raise Conflict("changed meanwhile")
 
-    assert ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(breaks)}), TENANT, ids[0]) == []
+    assert ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(breaks))}), TENANT, ids[0]) == []
     assert (statuses(app, ids), marks(app)) == (["retrying", "held"], 0)
 
 
@@ -226,7 +227,7 @@ def test_where_an_agent_goes_on_the_next_action_waits_for_all_of_it(app: Databas
 
     def reads(_job: Job) -> Outcome:
         left[0] -= 1
-        return Outcome(mark, [("reader", {"more": True})] if left[0] else [])
+        return Outcome(Writing(mark), [("reader", {"more": True})] if left[0] else [])
 
     book = a_ledger(app, {"reader": reads, "agent": works})
     (rest,) = ledger.run(book, TENANT, ids[0])
@@ -238,7 +239,9 @@ def test_where_an_agent_goes_on_the_next_action_waits_for_all_of_it(app: Databas
 
 def test_what_another_agent_does_next_holds_no_turn_up(app: Database) -> None:
     ids = chain(app, "reader", "agent")
-    book = a_ledger(app, {"reader": lambda _job: Outcome(mark, [("other", {})]), "agent": works, "other": works})
+    book = a_ledger(
+        app, {"reader": lambda _job: Outcome(Writing(mark), [("other", {})]), "agent": works, "other": works}
+    )
     following = ledger.run(book, TENANT, ids[0])
     assert sorted(row_of(app, owed.id).target for owed in following) == ["agent", "other"]
 
@@ -269,7 +272,7 @@ def test_of_a_lane_no_more_run_at_a_time_than_may(app: Database) -> None:
         time.sleep(0.02)
         with guard:
             running[0] -= 1
-        return Outcome(mark)
+        return Outcome(Writing(mark))
 
     book = a_ledger(app, {"agent": slow}, replace(POLICY, resend=60))
     together = threading.Barrier(4, timeout=20)
@@ -341,7 +344,7 @@ def test_one_whose_worker_died_does_not_count_against_itself(app: Database, queu
 
 def test_what_goes_on_stays_in_its_lane(app: Database) -> None:
     (one,) = in_lane(app, 1, 2)
-    (rest,) = ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(mark, [("agent", {})])}), TENANT, one)
+    (rest,) = ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(mark), [("agent", {})])}), TENANT, one)
     assert (row_of(app, rest.id).lane, row_of(app, rest.id).lane_limit) == ("r:ada", 2)
 
 

@@ -15,9 +15,9 @@ from tests.workers.dispatch.owing import (
     owe,
     row_of,
 )
-from workers import wiring
 from workers.dispatch import ledger
 from workers.dispatch.model import Policy
+from workers.dispatch.policy import policy_of
 
 
 @given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
@@ -37,5 +37,5 @@ def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
 
 
 def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
-    policy = wiring.policy(settings)
+    policy = policy_of(settings)
     assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -320,23 +321,23 @@ def test_two_routers_at_once_decide_on_each_event_once_and_hand_on_each_once(
         for n in range(start, start + 100):
             batch += [said(f"{n}", id=f"e{n}", session=f"s{n % sessions}"), ended(f"s{n * 7 % sessions}")]
         accept_all(app, batch)
-    small = settings.model_copy(update={"route_batch": 37})
     together = threading.Barrier(3, timeout=20)
 
     def work(_: int) -> int:
-        with at_work(small) as works:
+        with at_work(settings) as works:
+            small = replace(works.router, batch=37)
             together.wait()
             routed = 0
             while True:
-                count, _owed = router.route(works.router)
-                router.fire_due(works.router)
+                count, _owed = router.route(small)
+                router.fire_due(small)
                 routed += count
                 if not count:
                     return routed
 
     with ThreadPoolExecutor(3) as pool:
         routed = list(pool.map(work, range(3)))
-    with at_work(small) as works:
+    with at_work(settings) as works:
         works._make_due()
         router.fire_due(works.router)
     names = sorted(f"e{n}" for n in range(total))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from core.language.chinese_household import KIN, PETS
+from core.language.lazy_regex import lazy_regex
 
 ADV = (
     r"(?:现在|目前|一直|已经|还|也|最近|其实|就|都|特别|非常|很|真的|超|最|比较|从小|平时|今年|刚|"
@@ -35,10 +36,10 @@ _PARTS = {
 
 
 def row(regex: str) -> re.Pattern[str]:
-    """`regex` with its placeholders filled in."""
+    """Return `regex` with its placeholders filled in."""
     for name, part in _PARTS.items():
         regex = regex.replace(name, part)
-    return re.compile(regex)
+    return lazy_regex(regex)
 
 
 TOWNS = (

@@ -1,4 +1,4 @@
-"""What someone can do, has learnt, and owns."""
+"""Abilities, training and possessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes in a life and is said anew: ages, grades, what someone does, reads, uses, how often."""
+"""Slots that change over a life: ages, grades, activities, reading, tools, frequencies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from core.extraction import slot_values
 from core.extraction.english.tables.fragments import row
 from core.extraction.pattern_types import Pattern
+from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
 _SMALL = (
@@ -39,11 +40,11 @@ _TRADE = (
     rf"){{0,2}}(?:lorry|truck|bus|cab|taxi|van|"
     r"train|tram|forklift|ambulance|rig))"
 )
-_TITLES = re.compile(r"(?:(?:The|A|An) )?[A-Z][\w'’-]*(?: (?:(?:of|the|and|in|to|a|for|on|by) )*[A-Z][\w'’-]*)*")
+_TITLES = lazy_regex(r"(?:(?:The|A|An) )?[A-Z][\w'’-]*(?: (?:(?:of|the|and|in|to|a|for|on|by) )*[A-Z][\w'’-]*)*")
 
 
 def title(value: str) -> str | None:
-    """The title of a book or a series, without who wrote it."""
+    """Return the title of a book or a series, without who wrote it."""
     found = [
         one
         for one in _TITLES.findall(value.partition(" by ")[0])
@@ -57,7 +58,7 @@ def title(value: str) -> str | None:
 
 
 def trade(value: str) -> str | None:
-    """What someone does for a living, in the -ing form."""
+    """Return an occupation in the -ing form."""
     verb, _, rest = value.strip().partition(" ")
     base = re.sub(r"(?<=ch)es$|(?<=[nreld])s$", "", verb.lower())
     done = base if base.endswith("ing") else f"{base.removesuffix('e')}ing"
@@ -65,7 +66,7 @@ def trade(value: str) -> str | None:
 
 
 def habit(value: str) -> str | None:
-    """What is done or taken as a habit: "bouldering", "coffee"; no firm and no person."""
+    """Return a habit such as "bouldering" or "coffee"; no company and no person."""
     if value[:1].isupper():
         return None
     word = value.lower().strip()
@@ -95,12 +96,12 @@ def habit(value: str) -> str | None:
 
 
 def spot(value: str) -> str | None:
-    """Where something is kept or stands: no date, no state of mind."""
+    """Return the place where something is kept; no date, no state of mind."""
     cut = re.split(r",| which\b| not\b| where\b| because\b| now\b", value)[0].strip(" .")
     return None if not cut or _NO_SPOT.match(cut) else cut
 
 
-_NO_SPOT = re.compile(
+_NO_SPOT = lazy_regex(
     r"(?:a |the )?(?:\d{1,2}(?:st|nd|rd|th)?\b|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun|January|February|March|"
     r"April|May|June|July|August|September|"
     r"October|November|December|the way|trouble|love|charge|fire|time|general|fact|good|bad|shape|order|danger|"

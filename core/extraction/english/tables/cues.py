@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from core.extraction.pattern_types import Cue, Theme
+from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
 CATEGORIES: tuple[Cue, ...] = (
     Cue(
-        re.compile(
+        lazy_regex(
             r"\b(?:I|we) (?:\w+ )?(?:am|are) (?:\w+ )?(?:going to|planning|hoping to|looking forward to|about to|"
             r"thinking (?:of|about)|considering|aiming to|saving (?:up )?(?:for|to)|getting ready (?:for|to)|"
             r"preparing (?:for|to))\b|\b(?:I|we) (?:\w+ )?(?:plan|intend|aim|hope|want|would like|would "
@@ -24,7 +25,7 @@ CATEGORIES: tuple[Cue, ...] = (
         0.55,
     ),
     Cue(
-        re.compile(
+        lazy_regex(
             r"\b(?:every|each) (?:single )?(?:day|morning|evening|night|week|month|year|other|sunday|monday|tuesday|"
             r"wednesday|thursday|friday|saturday|weekend|summer|winter)\b|\b(?:I|we) (?:usually|always|often|normally|"
             r"typically|regularly|never|rarely|sometimes|generally) |\bon (?:sundays|mondays|tuesdays|wednesdays|"
@@ -36,7 +37,7 @@ CATEGORIES: tuple[Cue, ...] = (
         0.55,
     ),
     Cue(
-        re.compile(
+        lazy_regex(
             r"\b(?:I|we) (?:\w+ )?(?:love|like|enjoy|adore|hate|prefer|dislike|cannot stand)\b|\bfavou?rite\b|\b(?:big|"
             r"huge) fan\b|\bpassionate about\b|\bmakes? me (?:feel|so|happy|smile)\b|\bhelps? me\b|\bgo-to\b",
             re.IGNORECASE,
@@ -45,7 +46,7 @@ CATEGORIES: tuple[Cue, ...] = (
         0.5,
     ),
     Cue(
-        re.compile(
+        lazy_regex(
             r"\b(?:yesterday|last (?:night|week|weekend|month|year|summer|winter|fall|spring|mon|tue|wed|thu|fri|sat|"
             r"sun)\w*|ago|today|this (?:morning|week|weekend)|recently|the other day|"
             r"just(?! (?:like|as|so|to|a|the|one|how|what|in case|for|love|enjoy|want)\b)|lately)\b|\b(?:I|"
@@ -62,7 +63,7 @@ CATEGORIES: tuple[Cue, ...] = (
     ),
 )
 THEMES: tuple[Theme, ...] = tuple(
-    Theme(topic, re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+    Theme(topic, lazy_regex(rf"\b(?:{words})\b", re.IGNORECASE))
     for topic, words in (
         (
             Topic.HEALTH,

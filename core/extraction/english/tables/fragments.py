@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from core.language.lazy_regex import lazy_regex
+
 KIN = (
     r"wife|husband|spouse|partner|fianc[ée]e?|girlfriend|boyfriend|mother|mom|mum|mam|father|dad|sister|brother|son|"
     r"daughter|"
@@ -64,7 +66,7 @@ _PARTS = {
 
 
 def row(regex: str) -> re.Pattern[str]:
-    """`regex` with its placeholders filled in, in any case."""
+    """Return `regex` with its placeholders filled in, in any case."""
     for name, part in _PARTS.items():
         regex = regex.replace(name, part)
-    return re.compile(regex, re.IGNORECASE)
+    return lazy_regex(regex, re.IGNORECASE)

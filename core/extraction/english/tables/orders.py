@@ -1,8 +1,10 @@
-"""How standing instructions to an assistant read, what lifts one, and what each is about."""
+"""Standing instructions to an assistant: their wording, their withdrawal, their topics."""
 
 from __future__ import annotations
 
 import re
+
+from core.language.lazy_regex import lazy_regex
 
 _VERB = (
     r"(?:give|write|use|keep|call|answer|reply|respond|send|show|tell|make|put|speak|talk|address|refer|"
@@ -44,7 +46,7 @@ STANDING = (
     r"(?:rule|instruction|request|ban)\b"
     r"|^I(?:['’]d| would)? (?:prefer|rather|like|love|want) (?:it if |that )?you(?:r| to)? (?!were|had|could)"
 )
-LIFTS = re.compile(
+LIFTS = lazy_regex(
     r"\b(?:again|stick with|go back to|forget|scrap|lift|any ?more|"
     r"no longer|after all|instead)\b|^you (?:can|may|do not have|need not|do not need|no "
     r"longer)|^(?:can|may) ",
@@ -52,10 +54,10 @@ LIFTS = re.compile(
 )
 """What takes an instruction back, or allows what one forbade."""
 
-PLAIN = re.compile(r"\bplease\b|\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b|请|以后|从现在", re.IGNORECASE)
+PLAIN = lazy_regex(r"\bplease\b|\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b|请|以后|从现在", re.IGNORECASE)
 """What is asked of an assistant and not of each other, where several people talk."""
 TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+    (name, lazy_regex(rf"\b(?:{words})\b", re.IGNORECASE))
     for name, words in (
         ("emoji", r"emojis?|smileys?|emoticons?"),
         (

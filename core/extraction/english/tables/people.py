@@ -1,4 +1,4 @@
-"""Whom someone has: a partner, family, friends, pets."""
+"""Relations: partner, family, friends, pets."""
 
 from __future__ import annotations
 

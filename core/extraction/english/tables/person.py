@@ -1,4 +1,4 @@
-"""Who someone is and where they live."""
+"""Identity and residence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What someone likes, prefers, and cannot stand."""
+"""Likes, preferences and dislikes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who someone works for, and as what."""
+"""Employers and occupations."""
 
 from __future__ import annotations
 

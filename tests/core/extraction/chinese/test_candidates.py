@@ -60,33 +60,9 @@ def test_a_memory_names_whom_its_slot_or_its_subject_names() -> None:
     assert list(named(None, None, "", listed)) == [Acquaintance("年糕", "cat"), Acquaintance("汤圆", "cat")]
 
 
-@pytest.mark.parametrize(
-    ("asked", "text", "kept"),
-    [
-        ("猫叫什么？", "豆包。", "王强的猫叫豆包。"),
-        ("平时在哪儿练？", "滨江体育馆。", "王强平时在滨江体育馆练。"),
-        ("下一本看什么？", "《围城》。", "王强下一本看《围城》。"),
-        ("员工多吗？", "一共12个。", "王强：员工一共12个。"),
-        ("你多高？", "一米七五。", "王强身高一米七五。"),
-        ("你们结婚多久了？", "六年半。", "王强和其他人结婚六年半了。"),
-    ],
-)
-def test_answers_are_kept_as_the_statements_they_stand_for(asked: str, text: str, kept: str) -> None:
-    assert contents(f"A:{asked}", text) == [kept]
-
-
 @pytest.mark.parametrize(("asked", "text"), [("今天晚饭吃了什么？", "面条。"), ("你想去哪里？", "东京。")])
 def test_answers_about_this_moment_are_not(asked: str, text: str) -> None:
     assert contents(f"A:{asked}", text) == []
-
-
-def test_a_relative_by_a_polite_name_is_the_one_of_whom_was_told() -> None:
-    assert slots("我妈有高血压。", "A:阿姨多大年纪了？", "七十一。")["王强的妈妈", "age"] == "71"
-
-
-def test_a_day_is_that_of_the_birthday_asked_for_and_going_is_to_the_place_named() -> None:
-    assert contents("A:你爱人的生日是哪天？", "3月8号。", "我自己7月2号。")[-1] == "王强的生日是7月2号。"
-    assert contents("我从来没去过大理。", "打算国庆带孩子去。")[-1] == "王强打算国庆带孩子去大理。"
 
 
 @pytest.mark.parametrize(
@@ -110,10 +86,7 @@ def test_how_answers_are_to_be_is_a_standing_instruction(text: str) -> None:
         "我堂弟说他月入十万，鬼才信。",
         "老李说厂里要搬，谁知道真假。",
         "排队两小时，真是太享受了。",
-        "我妈天天念我。",
-        "离家近多了。",
         "饺子被它偷吃了。",
-        "行李不用扛了。",
         "我妈非让我相亲，我才不去。",
     ],
 )
@@ -157,10 +130,6 @@ def test_numbers_progress_convictions_and_schedules_are_kept(text: str) -> None:
 
 def test_what_is_put_right_by_a_bare_value_has_it() -> None:
     assert slots("我最爱吃的菜是回锅肉。等等，不对，是鱼香肉丝。")["王强", "preference.dish"] == "鱼香肉丝"
-
-
-def test_a_verb_without_its_thing_takes_that_of_the_clause_before() -> None:
-    assert contents("我爸爱抽烟，我不抽。")[-1] == "王强不抽烟。"
 
 
 def test_chinese_sentences_of_an_english_message_are_read_as_chinese() -> None:

@@ -70,11 +70,7 @@ def test_a_sentence_is_cut_into_what_stands_alone(sentence: str, pieces: list[st
         (("Tibo is six now.",), "Tibo is six now."),
         (("my wife dana works nights at the hospital",), "Ada's wife Dana works nights at the hospital."),
         (("mom's 74 and i mow her lawn every saturday",), "Ada's mom is 74."),
-        (("My desk is in room 2.31. Rashid's is in room 2.13.",), "Rashid's desk is in room 2.13."),
-        (("Cilantro tastes like soap to me, I can't stand the stuff.",), "Ada cannot stand cilantro."),
-        (("I no longer swim on Tuesdays; I go on Saturdays instead.",), "Ada swims on Saturdays instead."),
         (("It's Tibo who can't eat hazelnuts.",), "Tibo cannot eat hazelnuts."),
-        (("Ticket GBX-4482 is fixed, I closed it on 5 March.",), "Ada closed Ticket GBX-4482 on 5 March 2026."),
     ],
 )
 def test_a_statement_names_whom_it_speaks_of(turns: tuple[str, ...], content: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from core.errors import Never
-from core.events import log
-from core.events.log import Cause, Emission
+from core.events import publishing
+from core.events.log import Emission
+from core.events.publishing import Author
 from core.sessions import sessions
 from core.storage.db import Tx
 from core.types import Json
@@ -18,9 +21,9 @@ LAST = 100
 
 
 def count_orders(tools: Tools, job: Job) -> Outcome:
-    """Read in one transaction, think in none, and leave the writing to the one that ends the dispatch.
+    """Read in one transaction, compute in none, and return what to write in the one that ends the dispatch.
 
-    The event that tells of it is therefore there exactly once, however often the work is delivered.
+    The event is therefore published exactly once, however often the work is delivered.
     """
     session_id = job.event.session_id
     if session_id is None:
@@ -28,13 +31,21 @@ def count_orders(tools: Tools, job: Job) -> Outcome:
     with tools.db.tenant(job.tenant_id) as tx:
         said = sessions.transcript(tx, session_id, limit=LAST)
     found = sorted({number for message in said for number in orders(message.content)})
+    return Outcome(Counted(job.tenant_id, session_id, found))
 
-    def write(tx: Tx) -> Json:
-        counted = Emission("orders.counted", {"session_id": session_id, "orders": found})
-        log.emit(tx, job.tenant_id, Cause(job.event, job.id), [counted])
-        return {"orders": len(found)}
 
-    return Outcome(write)
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The orders of a session, to be announced by an event."""
+
+    tenant_id: str
+    session_id: str
+    orders: list[str]
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        counted = Emission("orders.counted", {"session_id": self.session_id, "orders": self.orders})
+        publishing.publish(tx, self.tenant_id, author, [counted])
+        return {"orders": len(self.orders)}
 
 
 AGENT = Agent(count_orders, queue="cpu")

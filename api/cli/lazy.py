@@ -1,0 +1,49 @@
+"""Commands that are loaded by name when they are called, so that no command waits for the imports of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+CommandTable = Mapping[str, tuple[str, str]]
+"""Where each command is, as `module:name`, and its line in the overview."""
+
+
+class LazyGroup(TyperGroup):
+    """A group of commands that loads those of its table only when they are called."""
+
+    table: ClassVar[CommandTable] = {}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        place = self.table.get(name or "")
+        return name, command if place is None else _command(*place), rest
+
+
+def add_placeholders(app: typer.Typer, table: CommandTable) -> None:
+    """List the commands of a table in the overview of an app whose class is a LazyGroup with this table."""
+    for name, (_, line) in table.items():
+        app.command(name, help=line)(_placeholder)
+
+
+def load(place: str) -> Any:
+    """Import what `module:name` names."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _command(place: str, line: str) -> Any:
+    loaded = load(place)
+    if isinstance(loaded, typer.Typer):
+        return typer.main.get_group(loaded)  # Also where it has one command: `imprint db upgrade`.
+    single = typer.Typer(add_completion=False)
+    single.command(help=loaded.__doc__ or line)(loaded)
+    return typer.main.get_command(single)
+
+
+def _placeholder() -> None:
+    """Stands in the overview for a command that is not loaded."""

@@ -1,0 +1,49 @@
+"""`imprint user verify-receipt`: checking the signature of a receipt for an erasure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from api.cli.client import read
+from api.terminal import escape, out
+from core.errors import ImprintError
+from core.memory import receipts
+from core.types import Json
+
+Key = Annotated[str | None, typer.Option("--key", help="The public key in base64; default: the server's.")]
+
+
+class NotGenuine(ImprintError):
+    """The signature is not that of this receipt, or of another key: it was changed, or is not from there."""
+
+
+def verify_receipt(file: Path, key: Key = None) -> None:
+    """Check a receipt's signature: with the server's key, or with one that you have kept.
+
+    Example: imprint user verify-receipt receipt.json
+    """
+    receipt = _read(file)
+    if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
+        raise NotGenuine
+    body = receipt["receipt"]
+    out.print(f"Genuine: {escape(str(body['scope']))} erased at {escape(str(body['at']))}.", highlight=False)
+
+
+def _key_of_server() -> str:
+    return str(read("/v1/receipts/key")["public_key"])
+
+
+def _read(file: Path) -> Json:
+    try:
+        receipt: Any = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NotGenuine(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        receipt = None
+    if not isinstance(receipt, dict) or not {"receipt", "signature"} <= receipt.keys():
+        raise NotGenuine(f"{file} is no receipt: it has to be JSON with `receipt` and `signature`.")
+    return receipt

@@ -1,0 +1,102 @@
+"""Table of the service's agents: queue, use of a model, exclusiveness, emitted events, time limit.
+
+`workers.agents.table` binds each name to its function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+ModelUse = Literal["opinion", "answer", "extraction"]
+"""How an agent uses a language model, where one is configured.
+
+`opinion`: it may ask for a second opinion, and runs without a grant. `answer`: it starts only with a grant for one
+answer. `extraction`: it reads the new messages of a session, starts only with a grant for all of them, and asks no
+model where the extractor is set to `offline`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpec:
+    """Properties of an agent that can be known without its code.
+
+    `emits`: types of the events that follow from its work. `exclusive`: one dispatch at a time works on a session.
+    `seconds`: time limit of one attempt, where it differs from that of its queue. `action`: the type of action that it
+    carries out. `is_target`: whether an action `run_agent` may name it.
+    """
+
+    queue: Literal["cpu", "io"]
+    emits: tuple[str, ...] = ()
+    model: ModelUse | None = None
+    exclusive: bool = False
+    seconds: float | None = None
+    action: Literal["emit", "notify", "webhook", "celery"] | None = None
+    is_target: bool = True
+
+
+WHOLE_USER: Final = 180
+"""Seconds for an agent that compares all memories of a user, up to 10,000, with one another."""
+
+WHOLE_HISTORY: Final = 600
+"""Seconds for a rebuild, which reads everything a user ever said and produces one set of memories."""
+
+KEEPER: Final = "memory_keeper"
+"""The agent that keeps what `memory.requested` asks for."""
+
+_MEMORY_EVENTS: Final = (
+    "memory.created",
+    "memory.updated",
+    "memory.merged",
+    "memory.superseded",
+    "memory.conflicted",
+    "memory.quarantined",
+    "memory.write.important",
+)
+
+_EXTRACTOR: Final = AgentSpec("cpu", _MEMORY_EVENTS, model="extraction", exclusive=True)
+
+AGENTS: Final[Mapping[str, AgentSpec]] = {
+    "memory_extractor": _EXTRACTOR,
+    "memory_consolidator": _EXTRACTOR,
+    KEEPER: AgentSpec("cpu", _MEMORY_EVENTS, model="opinion"),
+    "memory_deduplicator": AgentSpec("cpu", ("memory.merged",), seconds=WHOLE_USER),
+    "memory_decay": AgentSpec("cpu", ("memory.archived",)),
+    "memory_cleaner": AgentSpec("cpu", ("memory.archived", "memory.erased")),
+    "memory_reinforcer": AgentSpec("cpu"),
+    "memory_compressor": AgentSpec(
+        "cpu", ("memory.created", "memory.compressed", "memory.archived"), model="answer", seconds=WHOLE_USER
+    ),
+    "pattern_finder": AgentSpec("cpu", ("memory.created", "memory.updated"), model="answer", seconds=WHOLE_USER),
+    "profile_builder": AgentSpec("cpu", ("profile.updated",)),
+    "unit_writer": AgentSpec("cpu"),
+    "session_summarizer": AgentSpec("cpu", ("session.summarized",), model="answer"),
+    "plan_tracker": AgentSpec("cpu"),
+    "session_closer": AgentSpec("cpu", ("session.ended",)),
+    "episode_writer": AgentSpec(
+        "cpu", ("memory.created", "memory.updated", "memory.quarantined", "memory.write.important"), model="answer"
+    ),
+    "skill_learner": AgentSpec("cpu", ("memory.created", "memory.updated", "memory.quarantined")),
+    "conflict_resolver": AgentSpec("cpu", ("memory.updated", "memory.superseded")),
+    "mirror_writer": AgentSpec("io"),
+    "mirror_reader": AgentSpec(
+        "io", (*_MEMORY_EVENTS, "memory.archived", "memory.restored", "mirror.conflicted", "mirror.refused")
+    ),
+    "memory_rebuilder": AgentSpec("cpu", ("rebuild.ready",), seconds=WHOLE_HISTORY),
+    "knowledge_indexer": AgentSpec("cpu"),
+    "embedding_refresher": AgentSpec("cpu"),
+    "event_emitter": AgentSpec("io", action="emit", is_target=False),
+    "notifier": AgentSpec("io", action="notify"),
+    "webhook_sender": AgentSpec("io", action="webhook", is_target=False),
+    "task_sender": AgentSpec("io", action="celery", is_target=False),
+}
+
+FOR_ACTION: Final[Mapping[str, str]] = {spec.action: name for name, spec in AGENTS.items() if spec.action}
+"""The agent that carries out each type of action but `run_agent`."""
+
+EXTRACTORS: Final = frozenset(name for name, spec in AGENTS.items() if spec.model == "extraction")
+"""Agents that read the new messages of a session."""
+
+EXCLUSIVE: Final = frozenset(name for name, spec in AGENTS.items() if spec.exclusive)
+"""Agents of which one at a time works on a session: two would read the same messages, and one in vain."""

@@ -1,0 +1,53 @@
+"""Runs the steps of a part, and takes the locks that erasing needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import TextClause, text
+
+from core.erasure.steps import STEPS, Part, Values
+from core.memory import writer
+from core.storage.db import Tx
+
+
+def run(tx: Tx, tenant_id: str, part: Part, values: Values) -> Counter[str]:
+    """Carry out all steps of a part in their order; return the number of rows by table."""
+    counts: Counter[str] = Counter()
+    for step in STEPS:
+        if step.part is not part:
+            continue
+        if isinstance(step.action, TextClause):
+            rows = tx.execute(step.action, values).rowcount
+        else:
+            rows = step.action(tx, tenant_id, values)
+        counts[step.counted or step.table] += rows
+    return counts
+
+
+def lock_owners(tx: Tx, tenant_id: str, owners: Iterable[str]) -> frozenset[str]:
+    """Lock the memories of these users until the transaction ends; return the users.
+
+    In sorted order, as every writer that needs several locks takes them.
+    """
+    locked = frozenset(owners)
+    for user_id in sorted(locked):
+        writer.lock(tx, tenant_id, user_id)
+    return locked
+
+
+def restart_running(tx: Tx, *, but: Sequence[int] = ()) -> None:
+    """Let all agents that are running begin again, except those that react to the events at `but`.
+
+    They may have read what is erased now, and could write it after this transaction has been committed.
+    """
+    tx.execute(_RESTART, {"seqs": list(but)})
+
+
+_RESTART = text("""
+    UPDATE dispatches SET status = 'retrying', lease = NULL, wake_at = clock_timestamp(),
+                          attempt = greatest(attempt - 1, 0)
+    WHERE status = 'running' AND action_type = 'run_agent' AND event_seq <> ALL(cast(:seqs AS bigint[]))
+""")
+"""Agents alone: a dispatch that notifies or posts may have done so already, and would do it twice."""

@@ -1,0 +1,710 @@
+"""The one ordered table of what erasing does in each table of a tenant.
+
+`Part` names what is erased; the steps of a part run in the order of `STEPS` (`core.erasure.runner`). The rows that a
+step changes are counted under its table, and the receipt lists these counts. Rows that refer to other rows go last.
+
+Values bound in the statements:
+
+- MESSAGES: `user`, the owner, also as the only one of `owners`; `sessions` and `messages`, the messages cited by the
+  erased memories; `places`, the same with their positions.
+- MEMORIES: `user` and `owners`, likewise; `ids`, the memories; `refs`, the same as text; `changes` and `ignored`,
+  changes and verdicts that hold their words.
+- EVENTS: `seqs` and `events`, positions and ids of the events about what is erased; of these, `emptied` lose their
+  words and `shortened` only their reasons.
+- SESSION: `session`; `owners`, whose memories cite it; `places`, its messages; `told`, ids of its events.
+- USER: `user`; `alone` and `shared`, the sessions in which they spoke alone and with others; `seqs` and `events`, all
+  events of theirs; `pepper`, a random secret that is not stored and hashes ids that others' rows refer to; `spelt`, the
+  user's id as JSON writes it.
+- NAMES: `seqs`, the `user.erased` events whose consequences have ended; `keys`, the keys of their flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import TextClause, text
+
+from core.erasure import shadows
+from core.index import removal
+from core.plans import tracker
+from core.storage.db import Tx
+from core.summaries import rolling, units
+
+Values = Mapping[str, Any]
+
+Action = TextClause | Callable[[Tx, str, Values], int]
+"""A statement, or a function of the transaction, the tenant and the values that returns the number of rows."""
+
+GONE: Final = "What it was about has been erased."
+"""Replaces reasons and errors that could quote what was erased."""
+
+PAYLOAD_IDS: Final = (
+    "user_id group_id session_id memory_id memory_ids by with absorbed parts decision_id rebuild_id".split()
+)
+"""Fields of an event's payload that remain: ids of whom and what it is about."""
+
+
+class Part(StrEnum):
+    """One set of rows that is erased together."""
+
+    MESSAGES = "messages"
+    MEMORIES = "memories"
+    EVENTS = "events"
+    SESSION = "session"
+    USER = "user"
+    NAMES = "names"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action on one table, with a description of it. `counted`: the table under which its rows are counted."""
+
+    part: Part
+    table: str
+    treatment: str
+    action: Action
+    counted: str = ""
+
+
+def _nameless(column: str) -> str:
+    """SQL for a hashed id of something erased that others' rows still refer to."""
+    return f"'erased:' || md5(:pepper || {column})"
+
+
+def _of_sessions(table: str) -> TextClause:
+    """Delete what is stored of the sessions in which the user spoke, alone or with others."""
+    return text(f"DELETE FROM {table} WHERE session_id = ANY(:alone) OR session_id = ANY(:shared)")
+
+
+def _of_session(table: str) -> Step:
+    return Step(Part.SESSION, table, "deleted", text(f"DELETE FROM {table} WHERE session_id = :session"))
+
+
+def _forget_index(tx: Tx, _tenant_id: str, values: Values) -> int:
+    return removal.forget(tx, values["places"])
+
+
+def _forget_index_of_user(tx: Tx, _tenant_id: str, values: Values) -> int:
+    return removal.forget_user(tx, values["user"])
+
+
+def _retell_units(tx: Tx, _tenant_id: str, values: Values) -> int:
+    return units.forget_messages(tx, _cited(values))
+
+
+def _delete_summaries(tx: Tx, tenant_id: str, values: Values) -> int:
+    return rolling.forget_messages(tx, tenant_id, _cited(values))
+
+
+def _delete_plans(tx: Tx, _tenant_id: str, values: Values) -> int:
+    return tracker.forget_messages(tx, sorted({session for session, _, _ in values["places"]}))
+
+
+def _cited(values: Values) -> Sequence[tuple[str, str]]:
+    return list(zip(values["sessions"], values["messages"], strict=True))
+
+
+_MINE: Final = "(SELECT id FROM memories WHERE user_id = :user)"
+
+_SEQS: Final = "cast(:seqs AS bigint[])"
+"""With the column's own type: only then PostgreSQL looks a long list up by hash instead of scanning it for each row."""
+
+_LIST: Final = "CASE jsonb_typeof({0}) WHEN 'array' THEN {0} ELSE '[]' END"
+
+_REFERRED_TO: Final = """
+    (EXISTS (SELECT FROM dispatches d WHERE d.event_seq = e.seq)
+     OR e.seq IN (SELECT unnest(f.event_seqs) FROM flows f))
+"""
+
+_PLACES: Final = "SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[]))"
+
+_CITING: Final = f"""
+    EXISTS (SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
+            WHERE e ->> 'session_id' = :session)
+"""
+
+UNQUOTE_VERDICTS: Final = text(f"""
+    UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
+        SELECT jsonb_agg(CASE WHEN (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})
+                              THEN e || '{{"quote": ""}}' ELSE e END)
+        FROM jsonb_array_elements(v.candidate -> 'evidence') e))
+    WHERE v.user_id = :user AND jsonb_typeof(v.candidate -> 'evidence') = 'array' AND EXISTS (
+        SELECT FROM jsonb_array_elements(v.candidate -> 'evidence') e
+        WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
+""")
+
+_WITHOUT_RESTORABLE: Final = text("""
+    UPDATE memory_versions v SET snapshot = v.snapshot - 'withdrawn' - 'returned' FROM memories m
+    WHERE m.user_id = ANY(:owners) AND v.memory_id = m.id AND jsonb_exists_any(v.snapshot, '{withdrawn, returned}')
+""")
+"""Undos quote there what they have removed; after this they cannot be undone themselves."""
+
+STEPS: Final[Sequence[Step]] = (
+    # The messages that an erased memory cites, where they are to lose their text.
+    Step(
+        Part.MESSAGES,
+        "messages",
+        "keep their place, without text",
+        text(f"""
+            UPDATE messages SET content = '', extras = CASE WHEN jsonb_exists(extras, 'participants')
+                THEN jsonb_build_object('participants', extras -> 'participants') END
+            WHERE (session_id, id) IN ({_PLACES})
+        """),
+    ),
+    Step(
+        Part.MESSAGES,
+        "evidence",
+        "stays, without quotes of them",
+        text(f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})"),
+    ),
+    Step(Part.MESSAGES, "verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
+    Step(
+        Part.MESSAGES,
+        "memory_versions",
+        "stay, without the rows that an undo had removed",
+        _WITHOUT_RESTORABLE,
+    ),
+    Step(Part.MESSAGES, "search_index", "deleted, and the rows beside them weighted again", _forget_index),
+    Step(
+        Part.MESSAGES,
+        "model_calls",
+        "stay, without answers: one made of the session's messages may hold the words of any of them",
+        text("""
+            UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+                SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
+        """),
+    ),
+    Step(
+        Part.MESSAGES,
+        "hidden_messages",
+        "stay, without reasons",
+        text(f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})"),
+    ),
+    Step(
+        Part.MESSAGES,
+        "events",
+        "that hid them: stay, without reasons",
+        text(f"""
+            UPDATE events SET payload = payload - 'reason'
+            WHERE event_type = 'message.hidden' AND session_id = ANY(:sessions)
+              AND (session_id, payload ->> 'message_id') IN ({_PLACES})
+        """),
+        counted="hidden_messages",
+    ),
+    Step(Part.MESSAGES, "units", "that cover them: written again by rules from what remains", _retell_units),
+    Step(Part.MESSAGES, "summaries", "of them: deleted, and made again", _delete_summaries),
+    Step(Part.MESSAGES, "plans", "of their sessions: deleted", _delete_plans),
+    # Memories of one owner.
+    Step(
+        Part.MEMORIES,
+        "model_calls",
+        "that led to them: stay, without answers",
+        text("""
+            UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+                SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
+        """),
+    ),
+    Step(
+        Part.MEMORIES,
+        "dispatches",
+        "that led to them: stay, without errors",
+        text("""
+            UPDATE dispatches SET error = NULL WHERE error IS NOT NULL AND status = 'done' AND id = ANY(ARRAY(
+                SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
+        """),
+    ),
+    Step(
+        Part.MEMORIES,
+        "memory_versions",
+        "of other memories, from the same changes: stay, without reasons",
+        text(f"""
+            UPDATE memory_versions SET reason = '{GONE}' WHERE change_id = ANY(:changes) AND memory_id <> ALL(:ids)
+        """),
+    ),
+    Step(
+        Part.MEMORIES,
+        "verdicts",
+        "deleted",
+        text("DELETE FROM verdicts WHERE id = ANY(:changes) OR id = ANY(:ignored)"),
+    ),
+    Step(Part.MEMORIES, "evidence", "deleted", text("DELETE FROM evidence WHERE memory_id = ANY(:ids)")),
+    Step(
+        Part.MEMORIES,
+        "relations",
+        "deleted, to and from them",
+        text("DELETE FROM relations WHERE from_id = ANY(:ids) OR to_id = ANY(:ids)"),
+    ),
+    Step(
+        Part.MEMORIES,
+        "search_index",
+        "deleted",
+        text("DELETE FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs)"),
+    ),
+    Step(
+        Part.MEMORIES,
+        "servings",
+        "all of the user deleted: a hash does not say whose text it is of",
+        text("DELETE FROM servings WHERE user_id = :user"),
+    ),
+    Step(
+        Part.MEMORIES,
+        "profiles",
+        "deleted, the user's and those of the groups, and built again from what remains",
+        text("""
+            DELETE FROM profiles WHERE owner = 'user:' || :user OR owner = ANY(ARRAY(
+                SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
+        """),
+    ),
+    Step(
+        Part.MEMORIES,
+        "memory_versions",
+        "deleted",
+        text("DELETE FROM memory_versions WHERE memory_id = ANY(:ids)"),
+    ),
+    Step(Part.MEMORIES, "memories", "deleted", text("DELETE FROM memories WHERE id = ANY(:ids)")),
+    Step(Part.MEMORIES, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+    # Events about what is erased, and what followed from them.
+    Step(
+        Part.EVENTS,
+        "events",
+        "that name it beside another memory: stay, without reasons",
+        text("UPDATE events SET payload = payload - 'reason' - 'new' WHERE seq = ANY(cast(:shortened AS bigint[]))"),
+    ),
+    Step(
+        Part.EVENTS,
+        "events",
+        "stay, with ids alone",
+        text(f"""
+            UPDATE events SET extensions = NULL, payload = coalesce(
+                (SELECT jsonb_object_agg(key, value) FROM jsonb_each(payload)
+                 WHERE key = ANY('{{{",".join(PAYLOAD_IDS)}}}')), '{{}}')
+                || '{{"erased": true}}'
+            WHERE seq = ANY(cast(:emptied AS bigint[]))
+        """),
+    ),
+    Step(
+        Part.EVENTS,
+        "dispatches",
+        "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
+        text(f"""
+            UPDATE dispatches SET
+                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
+                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
+                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
+                ended_at = coalesce(ended_at, clock_timestamp())
+            WHERE event_seq = ANY({_SEQS})
+        """),
+    ),
+    Step(
+        Part.EVENTS,
+        "flows",
+        "of these events alone: deleted, as a key may hold their words",
+        text(f"DELETE FROM flows WHERE event_seqs <> '{{}}' AND event_seqs <@ {_SEQS}"),
+    ),
+    Step(Part.EVENTS, "notices", "deleted", text("DELETE FROM notices WHERE event_id = ANY(:events)")),
+    Step(
+        Part.EVENTS,
+        "model_calls",
+        "stay, without answers",
+        text(f"""
+            UPDATE model_calls c SET answer = NULL FROM dispatches d
+            WHERE d.event_seq = ANY({_SEQS}) AND c.dispatch_id = d.id AND c.answer IS NOT NULL
+        """),
+    ),
+    # A session.
+    Step(
+        Part.SESSION,
+        "evidence",
+        "stays, without quotes of it",
+        text("UPDATE evidence SET quote = '' WHERE session_id = :session AND quote <> ''"),
+    ),
+    Step(
+        Part.SESSION,
+        "verdicts",
+        "that stored nothing: deleted, as they hold words of the session alone",
+        text(f"DELETE FROM verdicts v WHERE v.user_id = ANY(:owners) AND v.memory_id IS NULL AND {_CITING}"),
+    ),
+    Step(
+        Part.SESSION,
+        "verdicts",
+        "others: stay, without quotes of it",
+        text(f"""
+            UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
+                SELECT jsonb_agg(CASE WHEN e ->> 'session_id' = :session THEN e || '{{"quote": ""}}' ELSE e END)
+                FROM jsonb_array_elements(v.candidate -> 'evidence') e))
+            WHERE v.user_id = ANY(:owners) AND {_CITING}
+        """),
+    ),
+    Step(
+        Part.SESSION,
+        "memory_versions",
+        "stay, without the rows that an undo had removed",
+        _WITHOUT_RESTORABLE,
+    ),
+    Step(
+        Part.SESSION,
+        "model_calls",
+        "that led to memories citing it: stay, without answers",
+        text("""
+            UPDATE model_calls c SET answer = NULL FROM memory_versions v JOIN evidence e ON e.memory_id = v.memory_id
+            WHERE e.session_id = :session AND c.dispatch_id = v.dispatch_id AND c.answer IS NOT NULL
+        """),
+    ),
+    Step(Part.SESSION, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+    Step(
+        Part.SESSION,
+        "evidence",
+        "from events of the session: stays, without quotes",
+        text("UPDATE evidence SET quote = '' WHERE session_id = '' AND event_id = ANY(:told) AND quote <> ''"),
+    ),
+    Step(
+        Part.SESSION,
+        "flows",
+        "of the session, or with a message as key: deleted",
+        text("""
+            DELETE FROM flows f WHERE f.key = 'session:' || :session OR EXISTS (
+                SELECT FROM jsonb_array_elements_text(
+                    CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
+                WHERE part = ANY(ARRAY(SELECT content FROM messages WHERE session_id = :session AND content <> '')))
+        """),
+    ),
+    _of_session("messages"),
+    Step(Part.SESSION, "search_index", "deleted", _forget_index),
+    _of_session("units"),
+    _of_session("summaries"),
+    _of_session("plans"),
+    _of_session("contexts"),
+    _of_session("working"),
+    _of_session("hidden_messages"),
+    _of_session("search_changes"),
+    Step(Part.SESSION, "sessions", "deleted", text("DELETE FROM sessions WHERE id = :session")),
+    # A user.
+    Step(
+        Part.USER,
+        "search_index",
+        "deleted, with the user's counts of terms; groups' counts are reduced",
+        _forget_index_of_user,
+    ),
+    Step(
+        Part.USER,
+        "model_calls",
+        "stay, as they were paid for; what a model answered goes",
+        text(f"""
+            UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+                SELECT id FROM dispatches WHERE event_seq = ANY({_SEQS})
+                UNION SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq
+                WHERE e.session_id = ANY(:shared)))
+        """),
+    ),
+    Step(
+        Part.USER,
+        "verdicts",
+        "deleted, with those of others that quote the user",
+        text(f"""
+            DELETE FROM verdicts v WHERE v.user_id = :user OR v.memory_id IN {_MINE} OR EXISTS (
+                SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) AS cited
+                JOIN messages m ON m.session_id = cited ->> 'session_id' AND m.id = cited ->> 'message_id'
+                WHERE m.session_id = ANY(:shared) AND m.user_id = :user)
+        """),
+    ),
+    Step(
+        Part.USER,
+        "evidence",
+        "deleted, with the quotes of the user that others' memories hold",
+        text(f"""
+            DELETE FROM evidence e WHERE e.memory_id IN {_MINE}
+                OR EXISTS (SELECT FROM messages m WHERE m.session_id = e.session_id AND m.id = e.message_id
+                                                    AND m.user_id = :user)
+                OR (e.session_id = '' AND e.event_id = ANY(:events))
+        """),
+    ),
+    Step(
+        Part.USER,
+        "relations",
+        "deleted, to and from the user's memories",
+        text(f"DELETE FROM relations WHERE from_id IN {_MINE} OR to_id IN {_MINE}"),
+    ),
+    Step(Part.USER, "memory_versions", "deleted", text(f"DELETE FROM memory_versions WHERE memory_id IN {_MINE}")),
+    Step(
+        Part.USER,
+        "profiles",
+        "deleted, the user's and those of their groups, which are built again from what remains",
+        text("""
+            DELETE FROM profiles WHERE owner = 'user:' || :user OR owner = ANY(ARRAY(
+                SELECT 'group:' || group_id FROM memories WHERE user_id = :user AND group_id IS NOT NULL
+                UNION SELECT 'group:' || group_id FROM sessions WHERE id = ANY(:shared) AND group_id IS NOT NULL))
+        """),
+    ),
+    Step(Part.USER, "memories", "deleted", text("DELETE FROM memories WHERE user_id = :user")),
+    Step(Part.USER, "servings", "deleted", text("DELETE FROM servings WHERE user_id = :user")),
+    Step(Part.USER, "mirrors", "deleted, and the files with them", text("DELETE FROM mirrors WHERE user_id = :user")),
+    Step(Part.USER, "sweeps", "deleted", text("DELETE FROM sweeps WHERE user_id = :user")),
+    Step(Part.USER, "rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
+    Step(
+        Part.USER,
+        "notices",
+        "deleted",
+        text("DELETE FROM notices WHERE user_id = :user OR event_id = ANY(:events)"),
+    ),
+    Step(
+        Part.USER,
+        "passages",
+        "of the user's own documents: deleted",
+        text("DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user"),
+    ),
+    Step(Part.USER, "documents", "the user's own: deleted", text("DELETE FROM documents WHERE user_id = :user")),
+    Step(
+        Part.USER,
+        "units",
+        "of all sessions in which the user spoke: deleted, those with others are segmented again",
+        _of_sessions("units"),
+    ),
+    Step(Part.USER, "summaries", "likewise", _of_sessions("summaries")),
+    Step(Part.USER, "plans", "likewise", _of_sessions("plans")),
+    Step(Part.USER, "contexts", "of all sessions in which the user spoke: deleted", _of_sessions("contexts")),
+    Step(Part.USER, "working", "of all sessions in which the user spoke: deleted", _of_sessions("working")),
+    Step(Part.USER, "hidden_messages", "likewise; what was hidden is visible again", _of_sessions("hidden_messages")),
+    Step(
+        Part.USER,
+        "events",
+        "that tell of a message that was hidden in a session with others: without the reason",
+        text("""
+            UPDATE events SET payload = payload - 'reason'
+            WHERE session_id = ANY(:shared) AND event_type = 'message.hidden'
+        """),
+    ),
+    Step(Part.USER, "messages", "deleted", text("DELETE FROM messages WHERE session_id = ANY(:alone)")),
+    Step(
+        Part.USER,
+        "messages",
+        "in sessions with others: they keep their place, without text, speaker or any name",
+        text(f"""
+            UPDATE messages SET content = '', speaker = NULL, extras = NULL, user_id = '', agent_id = NULL,
+                                importance = NULL, id = {_nameless("id")}, event_id = {_nameless("event_id")}
+            WHERE session_id = ANY(:shared) AND user_id = :user
+        """),
+    ),
+    Step(
+        Part.USER,
+        "messages",
+        "of others, who named the user as taking part: without that name",
+        text("""
+            UPDATE messages
+                SET extras = jsonb_set(extras, '{participants}', (extras -> 'participants') - cast(:user AS text))
+            WHERE session_id = ANY(:shared) AND jsonb_exists(extras -> 'participants', :user)
+        """),
+    ),
+    Step(Part.USER, "sessions", "deleted", text("DELETE FROM sessions WHERE id = ANY(:alone)")),
+    Step(
+        Part.USER,
+        "sessions",
+        "with others: stay, and are the user's no longer",
+        text("""
+            UPDATE sessions SET user_id = CASE WHEN user_id <> :user THEN user_id END, state = '{}'
+            WHERE id = ANY(:shared)
+        """),
+    ),
+    Step(Part.USER, "decisions", "deleted", text(f"DELETE FROM decisions WHERE event_seq = ANY({_SEQS})")),
+    Step(
+        Part.USER,
+        "flows",
+        "deleted, unless others' events wait in one, too",
+        text(f"""
+            DELETE FROM flows WHERE key = 'user:' || :user
+                OR key = ANY(ARRAY(SELECT 'session:' || unnest(cast(:alone AS text[]))))
+                OR (event_seqs <> '{{}}' AND event_seqs <@ {_SEQS})
+                OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(key, s) > 0)
+        """),
+    ),
+    Step(
+        Part.USER,
+        "dispatches",
+        "from which a memory of someone else came: stay, without parameters, result, error or name",
+        text(f"""
+            UPDATE dispatches d SET
+                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
+                alone = NULL, lane = NULL, correlation_id = {_nameless("d.correlation_id")},
+                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
+                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
+                ended_at = coalesce(ended_at, clock_timestamp())
+            WHERE event_seq = ANY({_SEQS}) AND EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
+        """),
+    ),
+    Step(
+        Part.USER,
+        "dispatches",
+        "deleted, also what came from the bus and could not be read but names the user",
+        text(f"""
+            DELETE FROM dispatches d
+            WHERE (event_seq = ANY({_SEQS}) AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id))
+               OR (event_seq IS NULL AND EXISTS (
+                      SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(params ->> 'body', s) > 0))
+        """),
+    ),
+    Step(
+        Part.USER,
+        "dispatches",
+        "that served several at once: without the user's sessions and events",
+        text(f"""
+            UPDATE dispatches d SET params = params || jsonb_strip_nulls(jsonb_build_object(
+                'sessions', (SELECT jsonb_agg(s) FROM jsonb_array_elements_text(params -> 'sessions') s
+                             WHERE s <> ALL(:alone)),
+                'gathered', (SELECT jsonb_agg(g) FROM jsonb_array_elements_text(params -> 'gathered') g
+                             WHERE g <> ALL(:events))))
+            WHERE (jsonb_exists(params, 'sessions') AND EXISTS (
+                      SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'sessions'")}) s
+                      WHERE s = ANY(:alone)))
+               OR (jsonb_exists(params, 'gathered') AND EXISTS (
+                      SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'gathered'")}) g
+                      WHERE g = ANY(:events)))
+        """),
+    ),
+    Step(
+        Part.USER,
+        "events",
+        "of others that followed from the user's: refer to them by a hash",
+        text(f"""
+            WITH RECURSIVE down AS (
+                SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
+                UNION
+                SELECT e.seq, e.id FROM down JOIN events e ON e.causation_id = down.id WHERE e.seq <> ALL({_SEQS})
+            )
+            UPDATE events e SET
+                causation_id = CASE WHEN e.causation_id = ANY(:events) THEN {_nameless("e.causation_id")}
+                                    ELSE e.causation_id END,
+                correlation_id = CASE WHEN e.correlation_id = ANY(:events) THEN {_nameless("e.correlation_id")}
+                                      ELSE e.correlation_id END
+            FROM down WHERE e.seq = down.seq
+        """),
+    ),
+    Step(
+        Part.USER,
+        "dispatches",
+        "of others that followed from the user's events: likewise",
+        text(f"""
+            UPDATE dispatches d SET correlation_id = {_nameless("d.correlation_id")}
+            WHERE d.correlation_id = ANY(:events)
+        """),
+    ),
+    Step(
+        Part.USER,
+        "events",
+        "of others in a session with the user: without the user's name among those who took part",
+        text(f"""
+            UPDATE events
+                SET payload = jsonb_set(payload, '{{participants}}', (payload -> 'participants') - cast(:user AS text))
+            WHERE session_id = ANY(:shared) AND seq <> ALL({_SEQS}) AND jsonb_exists(payload -> 'participants', :user)
+        """),
+    ),
+    Step(
+        Part.USER,
+        "events",
+        "from which a memory of someone else came: keep their place, without payload or name",
+        text(f"""
+            UPDATE events e SET payload = '{{"erased": true}}', subject = NULL, session_id = NULL, user_id = NULL,
+                                extensions = NULL, id = {_nameless("e.id")},
+                                causation_id = CASE WHEN e.causation_id = ANY(:events)
+                                               THEN {_nameless("e.causation_id")} ELSE e.causation_id END,
+                                correlation_id = CASE WHEN e.correlation_id = ANY(:events)
+                                                 THEN {_nameless("e.correlation_id")} ELSE e.correlation_id END
+            WHERE e.seq = ANY({_SEQS}) AND {_REFERRED_TO}
+        """),
+    ),
+    Step(
+        Part.USER,
+        "events",
+        "deleted",
+        text(f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
+    ),
+    Step(
+        Part.USER,
+        "search_changes",
+        "deleted, and those of groups without any rows left in search_index",
+        text("""
+            DELETE FROM search_changes c WHERE c.owner = 'user:' || :user OR (c.owner LIKE 'group:%' AND NOT EXISTS (
+                SELECT FROM search_index i WHERE i.group_id = substr(c.owner, 7)))
+        """),
+    ),
+    Step(
+        Part.USER,
+        "schedules",
+        "that are being handed to one user after another: begin this page again a little earlier",
+        text("UPDATE schedules SET page_after = left(cast(:user AS text), -1) WHERE page_after = :user"),
+    ),
+    # The name of an erased user, once everything that follows from `user.erased` has ended.
+    Step(
+        Part.NAMES,
+        "events",
+        "that announced the erasure: stay, without the name",
+        text(f"""
+            UPDATE events SET payload = '{{"erased": true}}', subject = NULL, user_id = NULL WHERE seq = ANY({_SEQS})
+        """),
+    ),
+    Step(
+        Part.NAMES,
+        "dispatches",
+        "of these events: stay, without parameters, result, error or name",
+        text(f"""
+            UPDATE dispatches SET params = '{{}}', result = NULL, error = NULL, alone = NULL, lane = NULL
+            WHERE event_seq = ANY({_SEQS})
+        """),
+    ),
+    Step(
+        Part.NAMES,
+        "flows",
+        "under the name: deleted",
+        text(f"DELETE FROM flows WHERE key = ANY(:keys) AND event_seqs <@ {_SEQS}"),
+    ),
+)
+
+SCOPES: Final[Mapping[str, Sequence[Part]]] = {
+    "memory": (Part.MESSAGES, Part.MEMORIES, Part.EVENTS),
+    "session": (Part.MEMORIES, Part.EVENTS, Part.SESSION),
+    "user": (Part.MEMORIES, Part.EVENTS, Part.USER, Part.NAMES),
+}
+"""Parts that may be erased with a memory, a session (episodes of it are memories) or a user (so are others' that rest
+on their word)."""
+
+UNTOUCHED: Final[Mapping[str, str]] = {
+    "api_keys": "belong to services; users have none",
+    "endpoints": "addresses that a tenant's rules post to",
+    "receipts": "say what was erased, with a salted hash of whom alone",
+    "secrets": "credentials of a tenant's receivers, encrypted",
+    "webhooks": "addresses to which a tenant's rules may post",
+    "rule_versions": "a tenant's policy, written by people",
+    "rules": "a tenant's policy, written by people",
+    "term_counts": "changed with the rows of search_index: `core.index.removal`",
+    "tenant_settings": "limits of a tenant, numbers alone",
+    "tombstones": "keep what was erased from coming back; erasing adds some",
+}
+"""Tables without a step in any scope, and why."""
+
+_NO_TEXT: Final = "holds ids and times alone"
+
+UNTOUCHED_BY_SCOPE: Final[Mapping[str, Mapping[str, str]]] = {
+    "memory": {
+        "contexts": _NO_TEXT,
+        "decisions": "names of rules and why they held an event back",
+        "documents": "a memory cites messages; the knowledge base is erased document by document",
+        "mirrors": "the file is written again without the memory, after the transaction",
+        "passages": "go with their document",
+        "schedules": _NO_TEXT,
+        "search_changes": _NO_TEXT,
+        "sessions": "the conversation remains",
+        "sweeps": _NO_TEXT,
+        "working": "belongs to the agents of the session",
+    },
+    "session": {
+        "decisions": "names of rules and why they held an event back",
+        "documents": "belong to users and groups, not to sessions",
+        "mirrors": "what was learnt from the session is long-term memory and stays",
+        "passages": "go with their document",
+        "schedules": _NO_TEXT,
+        "sweeps": _NO_TEXT,
+    },
+    "user": {},
+}
+"""Tables without a step in one scope, and why."""

@@ -1,0 +1,93 @@
+"""Dispatches as the HTTP API and a trace show them: one, a page of them, those of an event, who may decide one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.errors import NotFound
+from core.events.dispatches import DECIDERS
+from core.storage.db import Tx
+from core.types import Event
+
+GATHER_EVENTS: Final = 100_000
+"""How many events later a flow that gathered an event is still looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchFilter:
+    """Filter of dispatches; None: any."""
+
+    status: str | None = None
+    rule: str | None = None
+    target: str | None = None
+    hold: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """A key that may approve or reject a dispatch."""
+
+    id: str
+    name: str | None
+    scopes: Sequence[str]
+
+
+def find(tx: Tx, wanted: DispatchFilter, *, after: UUID | None = None, limit: int = 50) -> Sequence[Any]:
+    """Return dispatches with the id and type of their event, newest first; `after`: the last id of the page before."""
+    return tx.execute(_LIST, asdict(wanted) | {"after": after, "limit": limit}).all()
+
+
+def get(tx: Tx, dispatch_id: UUID) -> Any:
+    """Return a dispatch with the id and type of its event, or raise NotFound."""
+    row = find_one(tx, dispatch_id)
+    if row is None:
+        raise NotFound(f"There is no dispatch {dispatch_id} in this tenant.")
+    return row
+
+
+def find_one(tx: Tx, dispatch_id: UUID | None) -> Any:
+    """Return a dispatch with the id and type of its event, or None."""
+    return tx.execute(_GET, {"id": dispatch_id}).one_or_none()
+
+
+def of_event(tx: Tx, event: Event) -> Sequence[Any]:
+    """Return the dispatches an event caused, itself or as one of those that a debounce or a count had gathered."""
+    values = {"seq": event.seq, "until": event.seq + GATHER_EVENTS, "id": event.id}
+    return tx.execute(_OF_EVENT, values).all()
+
+
+def deciders(tx: Tx) -> list[Decider]:
+    """Return the keys that may decide about a dispatch held for approval."""
+    return [Decider(row.id, row.name, row.scopes) for row in tx.execute(_DECIDERS, {"scopes": list(DECIDERS)})]
+
+
+_GET = text("""
+    SELECT d.*, e.id AS event_id, e.event_type FROM dispatches d
+    LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    WHERE d.id = :id
+""")
+
+_LIST = text("""
+    SELECT d.*, e.id AS event_id, e.event_type FROM dispatches d
+    LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    WHERE (cast(:status AS text) IS NULL OR d.status = :status) AND (cast(:rule AS text) IS NULL OR d.rule = :rule)
+      AND (cast(:target AS text) IS NULL OR d.target = :target) AND (cast(:hold AS text) IS NULL OR d.hold = :hold)
+      AND (cast(:after AS uuid) IS NULL OR d.id < :after)
+    ORDER BY d.id DESC LIMIT :limit
+""")
+
+_OF_EVENT = text("""
+    SELECT * FROM dispatches
+    WHERE event_seq = :seq OR (event_seq > :seq AND event_seq <= :until AND jsonb_exists(params -> 'gathered', :id))
+    ORDER BY id
+""")
+
+_DECIDERS = text("""
+    SELECT id, name, scopes FROM api_keys
+    WHERE revoked_at IS NULL AND scopes && cast(:scopes AS text[]) ORDER BY id
+""")

@@ -1,0 +1,60 @@
+"""Candidates without a slot, for readers of every language. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.extraction.pattern_types import Cue, Tables
+from core.language import dates
+from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+
+IMPORTANCE, CONFIDENCE = 0.5, 0.6
+"""The defaults for a statement that no cue weighs."""
+
+
+def evidence(message: Message, quote: str) -> tuple[Evidence, ...]:
+    """Return the evidence that quotes a message."""
+    return (Evidence(message.session_id, message.id, message.event_id, quote),)
+
+
+def category_cue(words: str, tables: Tables) -> Cue | None:
+    """Return the first cue for a category in `words`."""
+    return next((cue for cue in tables.categories if cue.regex.search(words)), None)
+
+
+def is_ahead(found: Sequence[dates.Found], message: Message) -> bool:
+    """Return whether all dates lie after the message, and there is one."""
+    return bool(found) and all(one.when > message.occurred_at for one in found)
+
+
+def without_slot(
+    content: str, words: str, subject: str, message: Message, found: Sequence[dates.Found], tables: Tables, *,
+    quote: str, corrects: bool, category: Category | None = None, importance: float | None = None,
+    confidence: float = CONFIDENCE,
+) -> Candidate:  # fmt: skip
+    """Build a candidate dated by the first of its dates; its topic comes from `words`, its category unless given."""
+    cue = category_cue(words, tables)
+    if category is None:
+        category = _category(cue, ahead=is_ahead(found, message))
+    if importance is None:
+        importance = cue.importance if cue else IMPORTANCE
+    return Candidate(
+        content,
+        category,
+        next((theme.topic for theme in tables.themes if theme.regex.search(words)), Topic.OTHER),
+        subject,
+        evidence(message, quote),
+        found[0].when if found else message.occurred_at,
+        kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
+        importance=importance,
+        confidence=confidence,
+        corrects=corrects,
+        structured={"date_precision": found[0].precision.value} if found else {},
+    )
+
+
+def _category(cue: Cue | None, *, ahead: bool) -> Category:
+    """Choose by the cue; a plan where a date lies ahead and no cue says otherwise ("We are flying on 3 June")."""
+    if ahead and (cue is None or cue.category is Category.EVENT):
+        return Category.PLAN
+    return cue.category if cue else Category.FACT

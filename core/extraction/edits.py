@@ -1,0 +1,80 @@
+"""The effect of an edit on a memory: the columns that change with it, and their new values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+
+from core.errors import Invalid, Problem
+from core.extraction import requests
+from core.extraction.requests import Wish
+from core.screening import screen
+from core.types import Candidate, Json, Trust
+
+UNSERVED: Final = frozenset({Trust.QUARANTINED, Trust.REJECTED})
+"""Memories of this trust are not served."""
+
+SCREENED: Final = ("subject", "content", "value", "tags", "structured")
+"""Fields through which an edit may bring in a secret or an instruction."""
+
+READ: Final = frozenset({"attribute", "values", "negated", "date_precision"})
+"""Names in `structured` that were extracted from the content, and hold for no other content."""
+
+
+def complete(row: Any, changed: Json, given: AbstractSet[str], secrets: str) -> Json:
+    """Return the columns of a memory's row that an edit changes, with all that follows from it; empty: nothing does.
+
+    `changed` holds the new values that were asked for, `given` the names of all fields in the request, `secrets` the
+    setting for content with a secret. Invalid: the edit holds a secret and is refused for it.
+    """
+    if not changed:
+        return {}
+    fields = dict(changed)
+    fields |= _trust(row, fields, given)
+    fields |= _screen(fields, secrets)
+    fields |= _extracted_again(row, fields, given)
+    return {name: value for name, value in fields.items() if value != getattr(row, name)}
+
+
+def _trust(row: Any, changed: Json, given: AbstractSet[str]) -> Json:
+    """Confirm what a person edits; a memory quarantined or rejected only if its content is new."""
+    if "trust" in given or (row.trust in UNSERVED and "content" not in changed):
+        return {}
+    return {"trust": Trust.CONFIRMED}
+
+
+def _screen(changed: Json, secrets: str) -> Json:
+    """Mask secrets in new content, quarantine a hostile edit. Invalid: a secret stands where none can be masked."""
+    screened = {name: screen.screen(_as_text(changed[name])) for name in SCREENED if changed.get(name)}
+    problems = [
+        Problem(f"/{name}", f"holds a secret ({'; '.join(f.detail for f in one.findings)}); leave it out")
+        for name, one in screened.items()
+        if one.secret and (secrets == "refuse" or name != "content")
+    ]
+    if problems:
+        raise Invalid(problems)
+    clean = {"content": screened["content"].text} if "content" in screened else {}
+    return clean | ({"trust": Trust.QUARANTINED} if any(one.hostile for one in screened.values()) else {})
+
+
+def _extracted_again(row: Any, changed: Json, given: AbstractSet[str]) -> Json:
+    """Replace what was extracted from the old content: the value of the slot, and names in `structured`."""
+    if "content" not in changed:
+        return {}
+    extracted, fields = _extract(row, changed), Json()
+    if "structured" not in given:
+        kept = {name: value for name, value in row.structured.items() if name not in READ}
+        fields["structured"] = kept | {name: value for name, value in extracted.structured.items() if name in READ}
+    if not given & {"attribute", "value"} and row.attribute and row.attribute == extracted.attribute:
+        fields["value"] = extracted.value
+    return fields
+
+
+def _extract(row: Any, changed: Json) -> Candidate:
+    wish = Wish(content=changed["content"], subject=changed.get("subject", row.subject), tags=[])
+    return requests.statement(wish, row.user_id, "", changed.get("occurred_at", row.occurred_at))
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

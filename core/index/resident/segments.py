@@ -1,0 +1,120 @@
+"""Immutable row segments, merged LSM-style. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Final
+
+import numpy as np
+
+from core.index.resident import columns as resident_columns
+from core.index.resident import vectors
+from core.index.resident.arrays import Places, Texts, texts
+from core.index.resident.columns import Columns
+
+LAYERS: Final = 4
+"""A segment is merged with the one below once it is no smaller by this factor: few segments, and few copies."""
+
+
+class Register:
+    """Numbers for texts, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def of(self, texts: Sequence[str]) -> Places:
+        """Return the numbers of texts and enter new ones. Under the lock of the entry."""
+        entered = self.numbers
+        new = [one for one in dict.fromkeys(texts) if one not in entered]
+        entered.update(zip(new, range(len(entered), len(entered) + len(new)), strict=True))
+        return np.fromiter(map(entered.__getitem__, texts), dtype=np.int64, count=len(texts))
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """Interners of row keys, sessions and speakers."""
+
+    rows: Register = field(default_factory=Register)
+    sessions: Register = field(default_factory=Register)
+    speakers: Register = field(default_factory=Register)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Rows read together, with the numbers of their keys, sessions and speakers."""
+
+    columns: Columns
+    keys: Texts
+    numbers: Places
+    sessions: Places
+    speakers: Places
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def layer(registers: Registers, read: Columns) -> Layer:
+    """Intern rows and return them as a segment."""
+    return Layer(
+        read,
+        texts(read.keys),
+        registers.rows.of(read.keys),
+        registers.sessions.of(read.sessions),
+        registers.speakers.of(read.speakers),
+    )
+
+
+def untouched(layers: Sequence[Layer], left: Sequence[Columns], new: int) -> int:
+    """Return how many of the lowest segments stay when `new` rows come on top of what is left of each."""
+    # A segment that lost a row is merged anew, with all above it.
+    same = next((at for at, one in enumerate(layers) if one.columns is not left[at]), len(layers))
+    size = new
+    for at in reversed(range(len(layers))):
+        if at < same and len(left[at]) > LAYERS * size:
+            return at + 1
+        size += len(left[at])
+    return 0
+
+
+def without(below: Columns, gone: set[str]) -> Columns:
+    """Return the rows without those of these keys."""
+    return below if gone.isdisjoint(below.keys) else _kept(below, [key not in gone for key in below.keys])
+
+
+def merged(below: Columns, newest: Columns) -> Columns:
+    """Merge two sets of rows; of a row in both the newest counts."""
+    old = without(below, set(newest.keys))
+    terms = resident_columns.Terms(
+        np.concatenate([old.terms.ids, newest.terms.ids]),
+        np.concatenate([old.terms.rows, newest.terms.rows + len(old)]),
+        np.concatenate([old.terms.weights, newest.terms.weights]),
+    )
+    return Columns(
+        [*old.keys, *newest.keys],
+        [*old.sessions, *newest.sessions],
+        [*old.speakers, *newest.speakers],
+        [*old.tags, *newest.tags],
+        {name: np.concatenate([values, newest.fields[name]]) for name, values in old.fields.items()},
+        vectors.joined(old.vectors, newest.vectors),
+        resident_columns.ordered(terms),
+    )
+
+
+def _kept(below: Columns, wanted: Sequence[bool]) -> Columns:
+    """Return the rows that the mask selects."""
+    mask = np.array(wanted, dtype=np.bool_)
+    moved = np.cumsum(mask) - 1
+    entries = mask[below.terms.rows]
+    return Columns(
+        list(compress(below.keys, wanted)),
+        list(compress(below.sessions, wanted)),
+        list(compress(below.speakers, wanted)),
+        list(compress(below.tags, wanted)),
+        {name: values[mask] for name, values in below.fields.items()},
+        below.vectors.kept(mask),
+        resident_columns.Terms(
+            below.terms.ids[entries], moved[below.terms.rows[entries]], below.terms.weights[entries]
+        ),
+    )

@@ -1,0 +1,123 @@
+"""One consistent view over the segments. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.index.resident import columns
+from core.index.resident.arrays import Flags, Floats, Places, Texts
+from core.index.resident.segments import Layer, Registers
+from core.index.resident.vectors import Cosines
+from core.types import Category, Status
+
+ROW_BYTES: Final = 400
+"""Bytes of a row besides its vector and its terms: key and numbers."""
+
+
+def _joined(parts: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    """Concatenate arrays; a single one is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0, dtype)])
+
+
+class View:
+    """Rows cached at a moment; immutable. Of a row that was read again the older copy is dead.
+
+    `cites`: pairs of a memory and a message that it cites, by the numbers of their keys.
+    """
+
+    def __init__(self, registers: Registers, layers: Sequence[Layer], cites: Places) -> None:
+        self.registers = registers
+        self.layers = layers
+        self.cites = cites
+        self.starts = np.cumsum([0, *map(len, layers)])
+        self.fields: Mapping[str, NDArray[Any]] = {
+            name: _joined([one.columns.fields[name] for one in layers], values.dtype)
+            for name, values in _NO_FIELDS.items()
+        }
+        self.keys: Texts = _joined([one.keys for one in layers], object)
+        self.sessions: Places = _joined([one.sessions for one in layers], np.int64)
+        self.speakers: Places = _joined([one.speakers for one in layers], np.int64)
+        numbers: Places = _joined([one.numbers for one in layers], np.int64)
+        self._row_of = np.full(len(registers.rows.numbers), -1, dtype=np.int64)
+        self._row_of[numbers] = np.arange(len(numbers))  # Of a row that stands twice it is the last place.
+        self.alive: NDArray[np.bool_] = self._row_of[numbers] == np.arange(len(numbers))
+        citing, cited = self._row_of[cites[:, 0]], self._row_of[cites[:, 1]]
+        here = (citing >= 0) & (cited >= 0)
+        self.citing: Places = citing[here]
+        """Positions of memories; `cited` has the position of the message that each cites."""
+        self.cited: Places = cited[here]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def place(self, key: str) -> int | None:
+        """Return the position of a row; None: it is not cached."""
+        number = self.registers.rows.numbers.get(key, len(self._row_of))
+        row = int(self._row_of[number]) if number < len(self._row_of) else -1
+        return row if row >= 0 else None
+
+    def tags(self, at: int) -> Sequence[str]:
+        """Return the tags of the row at a position."""
+        layer = int(np.searchsorted(self.starts, at, side="right")) - 1
+        return self.layers[layer].columns.tags[at - int(self.starts[layer])]
+
+    def lexical(self, asked: Mapping[int, float]) -> Floats:
+        """Return the lexical score of each row."""
+        return _joined([one.columns.terms.products(asked, len(one)) for one in self.layers], np.float32)
+
+    def cosines(self, vector: Floats | None) -> Cosines:
+        """Return the cosines of the rows, computed on demand."""
+        return Cosines([one.columns.vectors for one in self.layers], self.fields["embedded"], vector)
+
+    def products(self, vectors: Floats) -> Floats:
+        """Return the exact cosine of each row (column) to each of these vectors (row), of length 1; 0: no vector."""
+        found = np.empty((len(vectors), len(self)), dtype=np.float32)
+        for start, layer in zip(self.starts.tolist(), self.layers, strict=False):
+            layer.columns.vectors.products(vectors, found[:, start : start + len(layer)])
+        return found
+
+    def vectors(self, places: Places) -> Floats:
+        """Return the vectors of these rows."""
+        found = np.empty((len(places), self.dimension), dtype=np.float32)
+        for start, layer in zip(self.starts.tolist(), self.layers, strict=False):
+            here = (places >= start) & (places < start + len(layer))
+            found[here] = layer.columns.vectors.rows(places[here] - start)
+        return found
+
+    @property
+    def dimension(self) -> int:
+        return self.layers[0].columns.vectors.dimension if self.layers else 0
+
+    @cached_property
+    def retired(self) -> Flags:
+        """Mask of messages that back no memory but superseded ones: what they said holds no longer."""
+        status, told = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
+        superseded = status == _SUPERSEDED
+        retired = np.zeros(len(self), dtype=np.bool_)
+        retired[self.cited[told & superseded]] = True
+        retired[self.cited[told & ~superseded]] = False
+        return retired
+
+    @cached_property
+    def bytes(self) -> int:
+        of_layers = (
+            one.columns.vectors.nbytes + one.columns.terms.ids.nbytes * 4 + len(one) * ROW_BYTES for one in self.layers
+        )
+        return sum(of_layers)
+
+
+_SUPERSEDED: Final = list(Status).index(Status.SUPERSEDED) + 1
+_EPISODE: Final = list(Category).index(Category.EPISODE) + 1
+"""Codes of the columns. An episode retells all that was said, and backs nothing."""
+
+_NO_FIELDS: Final = columns.none(0).fields
+
+NO_PAIRS: Final = np.empty((0, 2), dtype=np.int64)
+"""Pairs of memories and messages that they cite."""
+
+NOTHING: Final = View(Registers(), (), NO_PAIRS)

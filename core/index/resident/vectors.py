@@ -1,0 +1,203 @@
+"""Exact and sign-filtered cosine search. Pure.
+
+Large sets are stored as the half floats of the database, with one bit for each dimension: on which side of
+their mean it lies. Counting in how many bits a row and a query agree takes a fortieth of the time of comparing
+them, and picks those that may be nearest; these, and whatever else is asked for, are compared exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.index.resident.arrays import Flags, Floats, Places
+
+MANY: Final = 5_000
+"""Rows from which signs are stored: fewer are compared in less than a millisecond."""
+
+NAMED: Final = 3_000
+"""Rows picked by their signs: of 100,000 rows of the local model all of the ten nearest, of a hundred 0.99."""
+
+BLOCK: Final = 1_024
+"""Rows converted to single floats at a time, so that they stay in the processor's cache."""
+
+_WORD: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Side of the centre on which each row lies in each dimension: one line of words for each 64 of these."""
+
+    words: NDArray[np.uint64]
+    centre: Floats
+
+    def nearest(self, vector: Floats, passed: Flags, count: int) -> Places:
+        """Return the positions, of those that passed, which agree with a vector in most signs; of equals the first."""
+        apart = np.zeros(len(passed), dtype=np.uint16)
+        asked = _packed((vector / max(float(np.linalg.norm(vector)), 1e-9))[None], self.centre)
+        for line, word in zip(self.words, asked, strict=True):
+            apart += np.bitwise_count(line ^ word)
+        apart[~passed] = len(self.centre) + 1
+        reached = np.cumsum(np.bincount(apart))
+        last = min(int(np.searchsorted(reached, count)), len(self.centre))
+        wanted = apart < last
+        wanted[np.flatnonzero(apart == last)[: count - np.count_nonzero(wanted)]] = True
+        return np.flatnonzero(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Vectors, as half floats where there are many. `scales`: 1 by their lengths, 0 where there is none.
+
+    Conversion between half and single floats is exact here, so results do not depend on the size of a segment.
+    """
+
+    values: NDArray[Any]
+    scales: Floats
+    signs: Signs | None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        return self.values.nbytes + self.scales.nbytes + (0 if self.signs is None else self.signs.words.nbytes)
+
+    def rows(self, places: Places) -> Floats:
+        """Return some of them, of length 1."""
+        return _singles(self.values[places]) * self.scales[places, None]
+
+    def cosines(self, vector: Floats) -> Floats:
+        """Return their cosines to a vector of length 1."""
+        return _singles(self.values) @ vector * self.scales
+
+    def products(self, vectors: Floats, out: Floats) -> None:
+        """Write the cosine of each of them (column) to each vector of length 1 (row)."""
+        step = BLOCK if self.values.dtype == np.float16 else max(len(self), 1)
+        for start in range(0, len(self), step):
+            np.matmul(vectors, _singles(self.values[start : start + step]).T, out=out[:, start : start + step])
+        out *= self.scales
+
+    def cosines_of(self, places: Places, vector: Floats) -> Floats:
+        """Return the cosines of some of many."""
+        found = np.empty(len(places), dtype=np.float32)
+        for start in range(0, len(places), BLOCK):
+            some = places[start : start + BLOCK]
+            found[start : start + BLOCK] = _singles(self.values[some]) @ vector
+        return found * self.scales[places]
+
+    def kept(self, mask: Flags) -> Vectors:
+        """Return those that the mask selects."""
+        return of(self.values[mask], self.scales[mask])
+
+
+def of(values: NDArray[Any], scales: Floats) -> Vectors:
+    """Store vectors in the form that suits their number."""
+    if len(values) < MANY:
+        return Vectors(_singles(values), scales, None)
+    halves = values.astype(np.float16, copy=False)
+    return Vectors(halves, scales, _signs(halves, scales))
+
+
+def joined(below: Vectors, above: Vectors) -> Vectors:
+    """Concatenate two sets of vectors."""
+    count = len(below) + len(above)
+    parts = [one.values.astype(np.float16 if count >= MANY else one.values.dtype, copy=False) for one in (below, above)]
+    return of(np.concatenate(parts), np.concatenate([below.scales, above.scales]))
+
+
+def scales(halves: NDArray[np.float16]) -> Floats:
+    """Return 1 by the length of each; 1 for zero vectors."""
+    singles = _singles(halves)
+    lengths = np.sqrt(np.einsum("ij,ij->i", singles, singles))
+    return np.asarray(1 / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+class Cosines:
+    """Cosines of rows to a query, computed as far as they are asked for; NaN where there is no vector."""
+
+    def __init__(self, parts: Sequence[Vectors], embedded: Flags, vector: Floats | None) -> None:
+        self.asked = vector is not None
+        """False without a query vector."""
+        self._embedded = embedded
+        self._values: Floats = np.full(len(embedded), np.nan, dtype=np.float32)
+        self._open: Flags | None = None
+        """Rows of large segments not compared yet; None: all have been."""
+        if vector is None:
+            return
+        self._vector = vector
+        starts = np.cumsum([0, *map(len, parts)]).tolist()
+        self._placed = list(zip(starts, parts, strict=False))
+        for start, part in self._placed:
+            if part.signs is None:
+                self._values[start : start + len(part)] = part.cosines(vector)
+            elif self._open is None:
+                self._open = embedded.copy()
+        self._values[~embedded] = np.nan
+
+    def of(self, places: Places) -> Floats:
+        """Return the cosines of the rows at these positions."""
+        if self._open is not None:
+            left = places[self._open[places]]
+            for start, part in self._placed:
+                if part.signs is not None:
+                    here = left[(left >= start) & (left < start + len(part))]
+                    self._values[here] = part.cosines_of(here - start, self._vector)
+                    self._open[here] = False
+        return self._values[places]
+
+    def nearest(self, places: Places) -> Places:
+        """Return the positions that may be nearest: in large segments by signs, in others all that have a vector."""
+        passed = np.zeros(len(self._embedded), dtype=np.bool_)
+        passed[places] = True
+        passed &= self._embedded
+        named = []
+        for start, part in self._placed:
+            here = passed[start : start + len(part)]
+            near = np.flatnonzero(here) if part.signs is None else part.signs.nearest(self._vector, here, NAMED)
+            named.append(near + start)
+        return np.concatenate([*named, np.empty(0, np.int64)])
+
+
+def _singles(values: NDArray[Any]) -> Floats:
+    """Convert half floats to single floats by shifting bits: four times as fast as numpy's conversion."""
+    if values.dtype != np.float16:
+        return values
+    bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= _SIGN_AND_NUMBER
+    singles = bits.view(np.float32)
+    singles *= _EXPONENTS_APART
+    return singles
+
+
+_SIGN_AND_NUMBER: Final = np.array(0x8FFFE000, dtype=np.uint32).view(np.int32)
+_EXPONENTS_APART: Final = np.float32(2.0**112)
+"""A half float biases its exponent by 15, a single one by 127."""
+
+
+def _signs(halves: NDArray[np.float16], scales: Floats) -> Signs:
+    count, dimension = halves.shape
+    centre = np.zeros(dimension, dtype=np.float32)
+    for start in range(0, count, BLOCK):
+        centre += scales[start : start + BLOCK] @ _singles(halves[start : start + BLOCK])
+    centre /= max(int(np.count_nonzero(scales)), 1)
+    words = np.empty((-(-dimension // _WORD), count), dtype=np.uint64)
+    for start in range(0, count, BLOCK):
+        block = slice(start, start + BLOCK)
+        words[:, block] = _packed(_singles(halves[block]) * scales[block, None], centre)
+    return Signs(words, centre)
+
+
+def _packed(rows: Floats, centre: Floats) -> NDArray[np.uint64]:
+    bits = np.zeros((len(rows), -(-len(centre) // _WORD) * _WORD), dtype=np.bool_)
+    np.greater(rows, centre, out=bits[:, : len(centre)])
+    return np.packbits(bits, axis=1).view(np.uint64).T

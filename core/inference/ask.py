@@ -1,0 +1,69 @@
+"""One question to a model, or the reason why rules must answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import structlog
+from pydantic import BaseModel
+
+from core import logs
+from core.errors import Later, Never
+from core.inference import prompts
+from core.inference.client import Client, OnCall
+
+log = structlog.get_logger()
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+UNGROUNDED: Final = (
+    "The model's answer was too long, left something out, or had a number, name, date or address in it that its "
+    "sources do not have."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt(Generic[Answer]):
+    """A prompt text by its versioned name, and the shape of the answers to it.
+
+    `falls_back_on`: failures in place of which rules answer; any other is raised, so that the ledger retries the job.
+    """
+
+    name: str
+    shape: type[Answer]
+    falls_back_on: tuple[type[Later | Never], ...] = (Later, Never)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """No usable answer: what the provider or the check says."""
+
+    reason: str
+
+
+def _accept(_answer: Any) -> bool:
+    return True
+
+
+def ask(
+    client: Client,
+    on_call: OnCall,
+    prompt: Prompt[Answer],
+    question: str,
+    is_grounded: Callable[[Answer], bool] = _accept,
+) -> Answer | Refused:
+    """Put `question` under `prompt` to the model; each call is reported to `on_call`.
+
+    `is_grounded` tells whether the answer keeps to what the question says: no name, number or date from elsewhere.
+    """
+    try:
+        answer = client.ask(prompt.name, prompts.load(prompt.name), question, prompt.shape, on_call)
+    except prompt.falls_back_on as error:
+        log.warning("model.fallback", prompt=prompt.name, **logs.fault(error))
+        return Refused(error.detail)
+    if is_grounded(answer):
+        return answer
+    log.warning("model.fallback", prompt=prompt.name, error="ungrounded")
+    return Refused(UNGROUNDED)

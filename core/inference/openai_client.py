@@ -1,0 +1,240 @@
+"""Chat client for OpenAI-compatible endpoints: structured output, one repair, metered by the quota."""
+
+from __future__ import annotations
+
+import copy
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import openai
+from openai.types.chat import ChatCompletionMessageParam
+from pydantic import ValidationError
+
+from core import metrics
+from core.errors import Later, Never
+from core.inference import api_errors, structured_output
+from core.inference.client import Answer, Call, OnCall
+from core.inference.quota import BreakerOpen, Grant, Meter
+from core.inference.structured_output import FORMATS
+from core.inference.token_bucket import LONGEST_BREAK
+from core.language.terms import token_estimate
+
+ESTIMATED: Final = "+estimated"
+"""Suffix of the outcome of a call whose tokens the provider did not count."""
+
+SHOWN_AGAIN: Final = 8_000
+"""Characters of a wrong answer shown to the model again: enough to repair it, without a second flood of tokens."""
+
+REFUSED_FORMAT = re.compile(r"response_format|json_schema|json_object|schema|grammar|guided|structured", re.IGNORECASE)
+"""Words in refusals of endpoints that do not know a format."""
+
+
+Talk = Sequence[ChatCompletionMessageParam]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A completion: text, finish reason, refusal and counted tokens."""
+
+    text: str
+    ended: str | None
+    declined: str | None
+    usage: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """An unusable answer, and the correction to send to the model; None: it would give the same answer again."""
+
+    outcome: str
+    answer: str
+    fault: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request to a model: prompt name, messages, shape of the answer, and the callback for each call."""
+
+    prompt: str
+    talk: Talk
+    shape: type[Any]
+    on_call: OnCall
+
+
+class OpenAIClient:
+    """Asks a model for JSON of a given shape, and once more with the validation errors if the answer misses it."""
+
+    def __init__(
+        self, base_url: str | None, api_key: str, model: str, timeout_s: float, meter: Meter | None = None
+    ) -> None:
+        self.model = model
+        # The ledger tries again and honours Retry-After, so the client must not do so underneath it.
+        self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
+        self._meter = meter
+        self._grant: Grant | None = None
+        # Which of FORMATS the endpoint has been found to know, by shape: it may refuse one shape for its own sake.
+        self._formats: dict[str, int] = {}
+
+    def under(self, grant: Grant | None) -> Self:
+        """Return the same client with its calls paid from one job's grant; what it learnt of the endpoint is shared."""
+        bound = copy.copy(self)
+        bound._grant = grant  # noqa: SLF001 - of its own kind
+        return bound
+
+    def ask(self, prompt: str, system: str, text: str, shape: type[Answer], on_call: OnCall) -> Answer:
+        """Return the model's answer as `shape`. Later: refused for now. Never: the shape was missed twice."""
+        if self._grant is None:
+            return self.under(Grant()).ask(prompt, system, text, shape, on_call)
+        talk: list[ChatCompletionMessageParam] = [
+            {"role": "system", "content": system},
+            {"role": "user", "content": text},
+        ]
+        answer: Answer | Wrong = self._once(Question(prompt, talk, shape, on_call))
+        if isinstance(answer, Wrong) and answer.fault is not None:
+            said = answer.answer[:SHOWN_AGAIN] or "(nothing)"
+            talk += [{"role": "assistant", "content": said}, {"role": "user", "content": answer.fault}]
+            answer = self._once(Question(f"{prompt}+repair", talk, shape, on_call))
+        if isinstance(answer, Wrong):
+            raise Never(f"{self.model} missed the shape of the answer: {answer.outcome}. {answer.fault or ''}".strip())
+        return answer
+
+    def _once(self, question: Question) -> Any:
+        """Return the answer or what is Wrong with it; retry in a plainer format where the endpoint knows no better."""
+        while True:
+            form = FORMATS[self._formats.get(question.shape.__name__, 0)]
+            if self._meter:
+                self._meter.enter(self._grant_of())
+            began = time.perf_counter()
+            try:
+                said = _said(self._create(question, form))
+            except openai.APIError as refusal:
+                self._refused(question, form, began, refusal)
+                continue
+            except ValueError:
+                said = Said("", None, None, None)  # It says that it is JSON, and is none.
+            return self._judged(question, began, said)
+
+    def _create(self, question: Question, form: str) -> Any:
+        system, *rest = question.talk
+        if form != FORMATS[0]:
+            words = f"{system.get('content')}\n\n{structured_output.instruction(question.shape)}"
+            system = {"role": "system", "content": words}
+        asked: Any = (
+            {} if form == FORMATS[-1] else {"response_format": structured_output.response_format(question.shape, form)}
+        )
+        return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **asked)
+
+    def _judged(self, question: Question, began: float, said: Said) -> Any:
+        answer = _judge(said, question.shape)
+        used = said.usage or _estimate(question.talk, said)
+        mark = "" if said.usage else ESTIMATED
+        if isinstance(answer, Wrong):
+            self._tell(question, answer.outcome, began, answer.answer, used, mark)
+        else:
+            self._tell(question, "ok", began, None, used, mark)
+        if self._meter:
+            self._meter.answered(self._grant_of(), sum(used))
+        return answer
+
+    def _refused(self, question: Question, form: str, began: float, refusal: openai.APIError) -> None:
+        """Fall back to a plainer format where only the format was refused; else raise Later or Never."""
+        if form != FORMATS[-1] and _is_of_format(refusal):
+            self._formats[question.shape.__name__] = FORMATS.index(form) + 1
+            self._tell(question, "unsupported", began, _text(str(refusal)))
+            if self._meter:
+                self._meter.answered(self._grant_of(), 0)
+            return
+        self._tell(question, "refused", began, _text(str(refusal)))
+        error = api_errors.failure(f"The model {self.model}", refusal)
+        if api_errors.is_general(refusal):
+            raise self._later(error) from refusal
+        if self._meter:
+            self._meter.answered(self._grant_of(), 0)
+        raise error from refusal
+
+    def _later(self, error: Later | Never) -> Later:
+        """Count the refusal for the breaker; where that opens, the work waits for it without losing an attempt."""
+        after = min(error.after, LONGEST_BREAK) if isinstance(error, Later) and error.after else None
+        alone = self._meter.refused(self._grant_of(), after) if self._meter else None
+        return Later(error.detail, after) if alone is None else BreakerOpen(error.detail, max(alone, after or alone))
+
+    def _tell(
+        self,
+        question: Question,
+        outcome: str,
+        began: float,
+        answer: str | None,
+        used: tuple[int, int] = (0, 0),
+        mark: str = "",
+    ) -> None:
+        latency_ms = (time.perf_counter() - began) * 1000
+        metrics.MODEL_CALLS.labels(self.model, outcome).inc()
+        metrics.MODEL_TOKENS.labels(self.model, "input").inc(used[0])
+        metrics.MODEL_TOKENS.labels(self.model, "output").inc(used[1])
+        question.on_call(Call(self.model, question.prompt, outcome + mark, latency_ms, *used, answer))
+
+    def _grant_of(self) -> Grant:
+        return self._grant or Grant()
+
+
+def _said(reply: Any) -> Said:
+    """Read a completion; empty where the reply is not one."""
+    choices = getattr(reply, "choices", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(first, "message", None)
+    return Said(
+        _text(getattr(message, "content", None)),
+        getattr(first, "finish_reason", None),
+        _text(getattr(message, "refusal", None)) or None,
+        _usage(getattr(reply, "usage", None)),
+    )
+
+
+def _judge(said: Said, shape: type[Any]) -> Any:
+    """Return the answer, or what is Wrong with it."""
+    if said.declined is not None:
+        fault = (
+            "It is only to be written down what the text says, or that it says nothing. Answer with JSON of the shape."
+        )
+        return Wrong("declined", said.declined, fault)
+    if said.ended == "content_filter":
+        return Wrong("filtered", said.text, None)
+    cut_off = said.ended == "length"
+    try:
+        return structured_output.read(said.text, shape, whole=not cut_off)
+    except ValidationError as error:
+        if cut_off:
+            fault = "That was cut off at its greatest length. Answer again, complete and shorter: what matters most."
+            return Wrong("truncated", said.text, fault)
+        return Wrong("misshapen", said.text, structured_output.mend(error))
+
+
+def _is_of_format(refusal: openai.APIError) -> bool:
+    """Return whether the format was refused, and not the question."""
+    return isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError) and bool(
+        REFUSED_FORMAT.search(str(refusal))
+    )
+
+
+def _usage(usage: Any) -> tuple[int, int] | None:
+    """Return the counted input and output tokens; None where the provider did not count."""
+    counted = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+    asked, told = (number if isinstance(number, int) and number >= 0 else 0 for number in counted)
+    return (asked, told) if asked else None
+
+
+def _estimate(talk: Talk, said: Said) -> tuple[int, int]:
+    asked = sum(token_estimate(str(one.get("content", ""))) for one in talk)
+    return asked, token_estimate(said.text or said.declined or "")
+
+
+def _text(content: Any) -> str:
+    """Return a model's text as PostgreSQL can store it; some endpoints answer a list of parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    # Half a surrogate pair is no text, and PostgreSQL keeps no U+0000.
+    return content.encode(errors="replace").decode().replace("\x00", "\ufffd") if isinstance(content, str) else ""

@@ -1,0 +1,122 @@
+"""Candidates of a search, as arrays and one by one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from core.index.resident.arrays import Flags, Numbers, Places, Texts, texts
+from core.index.resident.encoding import ROLES, message_of_key
+
+Type = Literal["memory", "message", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One candidate: a message, a memory that `cites` messages by their keys, or a passage of a document.
+
+    `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None while it has
+    no vector; `told` and `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said
+    or happened, in seconds since 1970; `role` and `speaker` say who spoke; `asks`: a question is in it;
+    `names`: so many are spoken of; `retired`: a message that backs no memory but superseded ones.
+    """
+
+    key: str
+    type: Type
+    lexical: float
+    cosine: float | None
+    session_id: str | None = None
+    position: int = 0
+    told: int = 0
+    timed: bool = False
+    cites: tuple[str, ...] = ()
+    at: float = 0.0
+    role: str = ""
+    speaker: str = ""
+    asks: bool = False
+    names: int = 0
+    retired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Messages and memories as arrays. `cosine` is NaN where there is no vector.
+
+    `sessions` and `speaker` index `session_ids` and `speakers`; `role` indexes `ROLES`.
+    `citations`: pairs of positions, a memory and a message that it cites.
+    """
+
+    keys: Texts
+    memory: Flags
+    lexical: Numbers
+    cosine: Numbers
+    sessions: Places
+    position: Places
+    told: Numbers
+    timed: Flags
+    asks: Flags
+    names: Numbers
+    at: Numbers
+    role: Places
+    speaker: Places
+    retired: Flags
+    citations: Places
+    session_ids: Mapping[str, int]
+    speakers: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def hit(self, at: int) -> Hit:
+        """Return one of them."""
+        cosine, memory, key = float(self.cosine[at]), bool(self.memory[at]), str(self.keys[at])
+        return Hit(
+            key=key,
+            type="memory" if memory else "message",
+            lexical=float(self.lexical[at]),
+            cosine=None if np.isnan(cosine) else cosine,
+            session_id=None if memory else message_of_key(key)[0],
+            position=int(self.position[at]),
+            told=int(self.told[at]),
+            timed=bool(self.timed[at]),
+            cites=tuple(self.keys[self.citations[self.citations[:, 0] == at, 1]].tolist()) if memory else (),
+            asks=bool(self.asks[at]),
+            names=int(self.names[at]),
+            at=float(self.at[at]),
+            role=ROLES[self.role[at]],
+            retired=bool(self.retired[at]),
+        )
+
+
+def of(
+    hits: Sequence[Hit],
+    session_ids: Mapping[str, int] = MappingProxyType({}),
+    speakers: Mapping[str, int] = MappingProxyType({}),
+) -> Candidates:
+    """Build candidates from hits; sessions and speakers are numbered on from the given ones."""
+    place = {hit.key: at for at, hit in enumerate(hits)}
+    pairs = [(at, place[key]) for at, hit in enumerate(hits) for key in hit.cites if key in place]
+    sessions, spoke = dict(session_ids), dict(speakers)
+    return Candidates(
+        keys=texts([hit.key for hit in hits]),
+        memory=np.array([hit.type == "memory" for hit in hits], dtype=np.bool_),
+        lexical=np.array([hit.lexical for hit in hits], dtype=np.float64),
+        cosine=np.array([np.nan if hit.cosine is None else hit.cosine for hit in hits], dtype=np.float64),
+        sessions=np.array([sessions.setdefault(hit.session_id or "", len(sessions)) for hit in hits], dtype=np.int64),
+        position=np.array([hit.position for hit in hits], dtype=np.int64),
+        told=np.array([hit.told for hit in hits], dtype=np.float64),
+        timed=np.array([hit.timed for hit in hits], dtype=np.bool_),
+        asks=np.array([hit.asks for hit in hits], dtype=np.bool_),
+        names=np.array([hit.names for hit in hits], dtype=np.float64),
+        at=np.array([hit.at for hit in hits], dtype=np.float64),
+        role=np.array([ROLES.index(hit.role) for hit in hits], dtype=np.int64),
+        speaker=np.array([spoke.setdefault(hit.speaker, len(spoke)) for hit in hits], dtype=np.int64),
+        retired=np.array([hit.retired for hit in hits], dtype=np.bool_),
+        citations=np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        session_ids=sessions,
+        speakers=spoke,
+    )

@@ -1,0 +1,227 @@
+"""Spreading activation over the links between memories.
+
+After Collins & Loftus 1975, "A Spreading-Activation Theory of Semantic Processing": a source passes its activation on
+over each of its links, weighted by the kind of the link, and the less over each the more links of that kind it has. One
+statement a step, and a bounded number of links of each source, so that a hub costs no more than other memories.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.memory import as_of
+from core.search.filters import NO_FILTERS, Filters
+from core.storage.db import Tx
+from core.types import Relation, Status
+
+WEIGHTS: Final[Mapping[str, float]] = {
+    Relation.REFINES: 0.8,
+    Relation.SUPPORTS: 0.8,
+    Relation.DERIVED_FROM: 0.7,
+    Relation.CONTRADICTS: 0.7,
+    Relation.SUPERSEDES: 0.6,
+    Relation.FOLLOWS: 0.5,
+    Relation.ABOUT: 0.5,
+    "slot": 0.55,
+    "evidence": 0.5,
+    "subject": 0.15,
+}
+"""Share of its activation that a source passes on over each kind of link: most to what was said of the same statement,
+least to what merely shares its subject."""
+
+FAN: Final = 50
+"""Links of one kind over which a source passes activation on: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link from a memory, or a message by its key, to a memory. `outward`: a relation that starts at the source."""
+
+    source: str
+    by: str
+    target: str
+    outward: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to a memory: the activation that comes over it (0 to 1), and its links."""
+
+    share: float
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A memory, or a message, with its activation (0 to 1) and the strongest way to it."""
+
+    key: str
+    activation: float
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Owner and filters of the memories that may be reached.
+
+    `browsing`: to look around one memory, not to answer a question. Memories of one subject are linked, too; superseded
+    memories and episodes are shown, expired ones where they are no longer active, and none of others in the group.
+    """
+
+    user_id: str | None
+    group_id: str | None = None
+    filters: Filters = NO_FILTERS
+    browsing: bool = False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the filters in SQL."""
+        asked = self.filters.parameters(self.user_id, self.group_id)
+        if not self.browsing:
+            return asked
+        return asked | {"statuses": [*asked["statuses"], Status.SUPERSEDED], "archived": False, "episodes": True}
+
+
+def links(tx: Tx, sources: Iterable[str], reader: Reader, *, reach: int) -> list[Link]:
+    """Return the newest `FAN` links of each kind from each source to memories that the reader may see.
+
+    `reach`: index rows read for each kind of link of a source.
+    """
+    keys = list(sources)
+    messages = [key.split("\x1f", 1) for key in keys if "\x1f" in key]
+    values = {
+        **reader.parameters,
+        "ids": [UUID(key) for key in keys if "\x1f" not in key],
+        "sessions": [session for session, _ in messages],
+        "messages": [message for _, message in messages],
+        "browsing": reader.browsing,
+        "fan": FAN,
+        "reach": reach,
+    }
+    then = reader.filters.moment.known_at is not None
+    rows = tx.execute(_LINKS_BROWSED if reader.browsing else _LINKS_THEN if then else _LINKS, values)
+    return [Link(row.source, row.by, str(row.target), row.outward) for row in rows]
+
+
+def step(sources: Iterable[Active], found: Iterable[Link], most: int | None = None) -> Iterator[tuple[str, Way]]:
+    """Yield each way that one step of activation takes, never back to where it came from.
+
+    `most`: links over which one source passes on, if not all: those of the heaviest kinds, the newest first.
+    """
+    by_source: defaultdict[str, list[Link]] = defaultdict(list)
+    for link in dict.fromkeys(found):
+        by_source[link.source].append(link)
+    for source in sources:
+        passed = {source.key, *(link.source for link in source.links)}
+        onward = [one for one in by_source[source.key] if one.target not in passed]
+        if most is not None:
+            newest = sorted(onward, key=lambda one: UUID(one.target).int, reverse=True)
+            onward = sorted(newest, key=lambda one: -WEIGHTS[one.by])[:most]
+        counts = Counter(link.by for link in onward)
+        for link in onward:
+            share = source.activation * WEIGHTS[link.by] / (1 + math.log(counts[link.by]))
+            yield link.target, Way(share, (*source.links, link))
+
+
+def gather(ways: Iterable[tuple[str, Way]]) -> list[Active]:
+    """Return what the ways lead to, most active first. Activations of several ways add up, and stay under 1."""
+    by_target: defaultdict[str, list[Way]] = defaultdict(list)
+    for target, way in ways:
+        by_target[target].append(way)
+    active = [Active(key, _together(several), _strongest(several).links) for key, several in by_target.items()]
+    return sorted(active, key=lambda one: (-one.activation, one.key))
+
+
+def _together(ways: Sequence[Way]) -> float:
+    # In one order: equals must stay equal to the last digit.
+    return 1 - math.prod(1 - share for share in sorted(way.share for way in ways))
+
+
+def _strongest(ways: Sequence[Way]) -> Way:
+    return max(ways, key=lambda way: (way.share, [(link.by, link.source) for link in way.links]))
+
+
+_UNTIL = "(cast(:known_at AS timestamptz) IS NULL OR {}.at <= :known_at)"
+
+_NOW = "(SELECT * FROM memories WHERE id = links.target OFFSET 0) m"
+"""Looked up by its id alone: beside its owner, a planner without statistics would read all that the owner has."""
+
+_THEN = f"memories s CROSS JOIN {as_of.KNOWN} m"
+
+_SUBJECTS = """
+            UNION
+            (SELECT 'subject', o.id, NULL FROM memories o
+             WHERE o.user_id = f.user_id AND o.subject = f.subject AND o.attribute IS NOT NULL
+               AND o.attribute IS DISTINCT FROM f.attribute LIMIT least(:fan, :reach))
+"""
+
+
+def _links(memory: str, current: str, subjects: str = "") -> str:
+    """Return the statement. `memory`: source of the target's row `m`; `current`: name of its row as of now."""
+    return f"""
+    WITH links AS MATERIALIZED (
+        SELECT cast(f.id AS text) AS source, l.by, l.target, l.outward
+        FROM (SELECT id, user_id, subject, attribute FROM memories
+              WHERE id = ANY(:ids) AND (user_id = :user OR group_id = :group)) f CROSS JOIN LATERAL (
+            (SELECT r.relation AS by, r.to_id AS target, true AS outward FROM relations r
+             WHERE r.from_id = f.id AND {_UNTIL.format("r")} LIMIT :reach)
+            UNION ALL
+            (SELECT r.relation, r.from_id, false FROM relations r
+             WHERE r.to_id = f.id AND {_UNTIL.format("r")} LIMIT :reach)
+            UNION
+            (SELECT 'evidence', o.memory_id, cast(NULL AS boolean)
+             FROM (SELECT e.session_id, e.message_id FROM evidence e
+                   WHERE e.memory_id = f.id AND {_UNTIL.format("e")} LIMIT :fan) c
+             CROSS JOIN LATERAL (
+                 SELECT e.memory_id FROM evidence e
+                 WHERE e.session_id = c.session_id AND e.message_id = c.message_id AND {_UNTIL.format("e")}
+                 LIMIT :reach) o
+             LIMIT :reach)
+            UNION
+            (SELECT 'slot', o.id, NULL FROM memories o
+             WHERE o.user_id = f.user_id AND o.subject = f.subject AND o.attribute = f.attribute LIMIT :reach)
+            {subjects}
+        ) AS l WHERE l.target <> f.id
+        UNION ALL
+        SELECT w.session || E'\\x1f' || w.message, 'evidence', l.memory_id, NULL
+        FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS w (session, message) CROSS JOIN LATERAL (
+            SELECT e.memory_id FROM evidence e
+            WHERE e.session_id = w.session AND e.message_id = w.message AND {_UNTIL.format("e")} LIMIT :reach) AS l
+    ), shown AS (
+        SELECT links.*, row_number() OVER (PARTITION BY links.source, links.by ORDER BY links.target DESC) AS place
+        FROM links CROSS JOIN LATERAL (
+            SELECT FROM {memory}
+            WHERE {current}.id = links.target AND (m.user_id = :user OR m.group_id = :group)
+              AND (NOT :browsing OR m.user_id IS NOT DISTINCT FROM :user)
+              AND m.status = ANY(:statuses) AND m.trust = ANY(:trust)
+              AND ({current}.trust <> 'quarantined' OR 'quarantined' = ANY(:trust))
+              AND (:archived OR (:browsing AND m.status <> 'active') OR {as_of.UNEXPIRED}) AND {as_of.TRUE}
+              AND (cast(:session AS text) IS NULL OR m.session_id = :session)
+              AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
+              AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at <= :until)
+              AND (cast(:kinds AS text[]) IS NULL OR m.kind = ANY(:kinds))
+              AND (cast(:categories AS text[]) IS NULL OR m.category = ANY(:categories))
+              AND (:episodes OR m.category <> 'episode')
+              AND (cast(:topics AS text[]) IS NULL OR m.topic = ANY(:topics))
+              AND (cast(:tags AS text[]) IS NULL OR m.tags && cast(:tags AS text[]))
+              AND (cast(:importance AS float8) IS NULL OR m.importance >= :importance)
+            OFFSET 0
+        ) AS visible
+    )
+    SELECT source, by, target, outward FROM shown WHERE place <= :fan
+    """
+
+
+_LINKS = text(_links(_NOW, "m"))
+
+_LINKS_BROWSED = text(_links(_NOW, "m", _SUBJECTS))
+
+_LINKS_THEN = text(_links(_THEN, "s"))
+"""By what was recorded at a time, both of the memories and of what links them."""

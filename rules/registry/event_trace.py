@@ -1,0 +1,125 @@
+"""The decision of the rules on one event: each rule considered, its verdict, its conditions with their values.
+
+In two steps, for no transaction may be open while texts are embedded: `read` asks the database, `explain` embeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+
+from core.errors import Invalid
+from core.storage.db import Tx
+from core.types import Event, Json
+from rules.document.schema import Rule, parse
+from rules.engine import dry_run
+from rules.engine.ruleset import matches_type
+from rules.engine.similarity import Meanings
+from rules.expressions.facts import Facts, Lookup
+from rules.registry import store
+
+
+@dataclass(frozen=True, slots=True)
+class TracedRule:
+    """A rule with its verdict on the event, and its condition tree with the actual values."""
+
+    rule: str
+    version: int
+    verdict: str
+    reason: str | None
+    tree: Json | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Considered:
+    """A rule that was in force for the event: the decision recorded, if any, and the version that decided."""
+
+    name: str
+    version: int
+    decision: Any
+    rule: Rule | Invalid | None
+
+
+@dataclass(frozen=True, slots=True)
+class Consideration:
+    """All that is stored about the rules and an event, with the answers to the names that their conditions look up."""
+
+    event: Event
+    is_routed: bool
+    considered: Sequence[_Considered]
+    lookup: Lookup
+
+    @property
+    def readable(self) -> list[Rule]:
+        return [one.rule for one in self.considered if isinstance(one.rule, Rule)]
+
+
+def read(tx: Tx, event: Event) -> Consideration:
+    """Read every rule for this type of event as it was when the event was decided, and the decisions recorded."""
+    routed_at = tx.execute(_ROUTED, {"seq": event.seq}).scalar_one()
+    decided = {row.rule: row for row in tx.execute(_DECISIONS, {"seq": event.seq})}
+    in_force = {row.name: row for row in tx.execute(_IN_FORCE, {"at": routed_at})}
+    rules = [
+        _as_decided(tx, event, name, in_force.get(name), decided.get(name)) for name in sorted({*in_force, *decided})
+    ]
+    considered = [one for one in rules if one.decision is not None or _may_apply(one.rule, event)]
+    lookup = dry_run.look_up(tx, event, [one.rule for one in considered if isinstance(one.rule, Rule)])
+    return Consideration(event, routed_at is not None, considered, lookup)
+
+
+def explain(consideration: Consideration, meanings: Meanings) -> list[TracedRule]:
+    """Return the verdict of each rule considered, by name. Embeds the texts that the conditions compare."""
+    known = dry_run.facts(consideration.event, consideration.lookup, consideration.readable, meanings)
+    undecided = "no match" if consideration.is_routed else "not decided yet"
+    return [_traced(one, known, undecided) for one in consideration.considered]
+
+
+def _traced(one: _Considered, known: Facts, undecided: str) -> TracedRule:
+    verdict, reason, tree = undecided, None, None
+    if isinstance(one.rule, Rule):
+        tree = dry_run.tree(one.rule, known)
+    elif one.rule is not None:
+        verdict, reason = "unreadable", one.rule.detail
+    if one.decision is not None:
+        verdict, reason = one.decision.verdict, one.decision.reason
+    return TracedRule(one.name, one.version, verdict, reason, tree)
+
+
+def _as_decided(tx: Tx, event: Event, name: str, row: Any, decision: Any) -> _Considered:
+    """Return the version that decided; for moments after an edit it is not yet the newest one."""
+    version = row.version if decision is None else decision.version
+    if row is not None and row.version == version:
+        return _Considered(name, version, decision, _parse(row.document))
+    return _Considered(name, version, decision, _parse(store.document_of(tx, event.tenant_id, name, version)))
+
+
+def _parse(document: Json | None) -> Rule | Invalid | None:
+    try:
+        return None if document is None else parse(document)
+    except Invalid as error:  # Saved by another version of the service; it decides on nothing here either.
+        return error
+
+
+def _may_apply(rule: Rule | Invalid | None, event: Event) -> bool:
+    """Return whether the rule looks at events of this type; one that cannot be read might."""
+    if not isinstance(rule, Rule):
+        return rule is not None
+    if rule.schedule is not None and event.payload.get("rule") != rule.name:
+        return False
+    return any(matches_type(pattern, event.event_type) for pattern in rule.event_types)
+
+
+_ROUTED = text("SELECT routed_at FROM events WHERE seq = :seq")
+
+_IN_FORCE = text("""
+    SELECT name, version, document FROM (
+        SELECT DISTINCT ON (name) name, version, document FROM rule_versions
+        WHERE cast(:at AS timestamptz) IS NULL OR at <= :at ORDER BY name, version DESC) AS latest
+    WHERE document IS NOT NULL
+""")
+"""The rules as they were at a moment; without one, as they are."""
+
+_DECISIONS = text("SELECT * FROM decisions WHERE event_seq = :seq ORDER BY rule")

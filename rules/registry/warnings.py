@@ -1,0 +1,41 @@
+"""Warnings about rules that are to be saved, beside the rules in force and the payloads of recent events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.errors import Invalid, Problem
+from core.storage.db import Tx
+from rules.document import schema
+from rules.document.schema import Rule
+from rules.registry import lint, payload_fields, store
+from rules.registry.folder import Step
+from rules.registry.lint import Neighbours
+from rules.registry.store import Stored
+
+
+def of_rule(tx: Tx, rule: Rule) -> list[Problem]:
+    """Return the warnings about one rule."""
+    seen = payload_fields.payloads_of(tx, lint.patterns_of(rule))
+    return lint.of(rule, Neighbours(_readable(store.in_force(tx))), seen)
+
+
+def of_plan(tx: Tx, steps: Sequence[Step]) -> dict[str, list[Problem]]:
+    """Return the warnings about each rule that a plan creates or changes, beside all that would be in force then."""
+    touched = {step.name for step in steps}
+    changed = [step.rule for step in steps if step.rule is not None]
+    kept = _readable(stored for stored in store.in_force(tx) if stored.name not in touched)
+    seen = payload_fields.payloads_of(tx, {pattern for rule in changed for pattern in lint.patterns_of(rule)})
+    neighbours = Neighbours([*kept, *changed])
+    return {rule.name: lint.of(rule, neighbours, seen) for rule in changed}
+
+
+def _readable(rules: Iterable[Stored]) -> list[Rule]:
+    """Return the rules that can be read; one saved by another version of the service may not, and decides nothing."""
+    readable = []
+    for stored in rules:
+        try:
+            readable.append(schema.parse(stored.document))
+        except Invalid:
+            continue
+    return readable

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from core.index.resident import cache
+from core.language.terms import TERM_IDS
+from core.storage.db import Database
+from tests.core.index.resident.kept import living, view
+from tests.core.search.searching import search
+from tests.samples import TENANT, accept, accept_all, said
+from tests.works import Works
+
+
+def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(app, [said(f"I speak of tea {n}.", session=f"s{n}") for n in range(20)])
+    works.settle(flush=False)
+    read: list[int] = []
+    whole, some = cache.loading.load_all, cache.loading.load_named
+    monkeypatch.setattr(cache.loading, "load_all", lambda *a: read.append(-1) or whole(*a))
+    monkeypatch.setattr(cache.loading, "load_named", lambda tx, r, n, d: read.append(len(n)) or some(tx, r, n, d))
+    for _ in range(3):
+        search(app, "tea")
+    accept(app, said("And of cake.", session="s5"))
+    works.settle(flush=False)
+    for _ in range(3):
+        search(app, "tea")
+    assert read[0] == -1
+    assert len(read) == 2
+    assert 1 <= read[1] <= 3
+
+
+def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> None:
+    accept(app, said("My pin is 4711.", message_id="secret-1", group_id="friends"))
+    works.settle(flush=False)
+    with app.tenant(TENANT) as tx:
+        noted = text("SELECT owner, ref FROM search_changes WHERE type = 'message'")
+        assert {row.ref for row in tx.execute(noted)} == {"secret-1"}
+        tx.execute(text("DELETE FROM search_index WHERE ref = 'secret-1'"))
+        assert {(row.owner, row.ref) for row in tx.execute(noted)} == {("user:ada", ""), ("group:friends", "")}
+
+
+def fill(app: Database, first: int, last: int, group: str | None = None) -> None:
+    """Rows of the index as they might be of messages."""
+    with app.tenant(TENANT) as tx:
+        tx.execute(_FILL, {"first": first, "last": last, "group": group})
+
+
+_FILL = text(f"""
+    INSERT INTO search_index
+        (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, terms, own_terms)
+    SELECT current_setting('imprint.tenant'), 'message', 's', 'm' || n, n, 'ada', cast(:group AS text), now(),
+           '{{1:1}}/{TERM_IDS}'::sparsevec, '{{1}}'
+    FROM generate_series(cast(:first AS int), cast(:last AS int)) AS n
+""")
+
+
+def test_many_that_are_noted_twice_are_all_read(app: Database) -> None:
+    fill(app, 1, 10, "friends")
+    assert len(living(view(app, "ada", "friends"))) == 10
+    fill(app, 11, 1_600, "friends")  # Noted for the user and for the group.
+    assert len(living(view(app, "ada", "friends"))) == 1_600
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE search_index SET timed = true"))
+    seen = view(app, "ada", "friends")
+    assert int(seen.fields["timed"][seen.alive].sum()) == 1_600

@@ -1,0 +1,119 @@
+"""Embeddings over real HTTP, from endpoints that answer well, badly or not at all."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import Later, Never
+from core.inference.openai_embedder import OpenAIEmbedder
+from tests.ports import POLL_SECONDS
+
+Answer = tuple[int, dict[str, str], Any]
+
+
+@contextmanager
+def endpoint(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A server that speaks HTTP; yields its address and the bodies it was sent."""
+    seen: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            seen.append(body)
+            status, headers, value = answer(body)
+            raw = json.dumps(value).encode()
+            self.send_response(status)
+            for name, text in {**headers, "Content-Type": "application/json", "Content-Length": str(len(raw))}.items():
+                self.send_header(name, text)
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", seen
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def vectors(body: dict[str, Any], dimension: int = 3) -> Answer:
+    """Vectors that tell their text's length, in reverse order, not of length 1."""
+    rows = [
+        {"object": "embedding", "index": at, "embedding": [float(len(text))] + [2.0] * (dimension - 1)}
+        for at, text in enumerate(body["input"])
+    ]
+    return (
+        200,
+        {},
+        {"object": "list", "data": rows[::-1], "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}},
+    )
+
+
+def refusing(status: int, headers: dict[str, str] | None = None, message: str = "refused") -> Callable[..., Answer]:
+    return lambda _body: (status, headers or {}, {"error": {"message": message}})
+
+
+def test_an_endpoint_answers_unit_vectors_in_the_order_asked() -> None:
+    with endpoint(vectors) as (url, seen):
+        rows = OpenAIEmbedder(url, "key", "m", 3).embed(["a", "bb", ""])
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
+    assert rows[1, 0] > rows[0, 0] == rows[2, 0]
+    assert seen == [{"input": ["a", "bb", "-"], "model": "m", "dimensions": 3, "encoding_format": "float"}]
+
+
+def test_many_texts_go_out_in_several_requests() -> None:
+    with endpoint(vectors) as (url, seen):
+        assert OpenAIEmbedder(url, "", "m", 3).embed(["x"] * 600).shape == (600, 3)
+    assert [len(body["input"]) for body in seen] == [256, 256, 88]
+
+
+def test_an_endpoint_that_refuses_the_dimension_is_asked_without_it() -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        return refusing(400, message="dimensions is not supported")(body) if "dimensions" in body else vectors(body)
+
+    with endpoint(answer) as (url, seen):
+        embedder = OpenAIEmbedder(url, "", "m", 3)
+        embedder.embed(["a"])
+        embedder.embed(["b"])
+    assert ["dimensions" in body for body in seen] == [True, False, False]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_endpoint_is_asked_later_and_never_before_it_says(status: int) -> None:
+    with endpoint(refusing(status, {"Retry-After": "7"})) as (url, seen), pytest.raises(Later) as raised:
+        OpenAIEmbedder(url, "", "m", 3).embed(["a"])
+    assert raised.value.after == timedelta(seconds=7)
+    assert len(seen) == 1
+
+
+def test_an_endpoint_that_is_not_there_is_asked_later() -> None:
+    with endpoint(vectors) as (url, _):
+        pass
+    with pytest.raises(Later, match="cannot be reached"):
+        OpenAIEmbedder(url, "", "m", 3).embed(["a"])
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 422])
+def test_a_refusal_is_final(status: int) -> None:
+    with endpoint(refusing(status)) as (url, _), pytest.raises(Never, match=str(status)):
+        OpenAIEmbedder(url, "", "m", 3).embed(["a"])
+
+
+def test_vectors_of_another_length_are_refused_with_the_setting_to_change() -> None:
+    with endpoint(lambda body: vectors(body, 5)) as (url, _), pytest.raises(Never, match="IMPRINT_EMBEDDING_DIMENSION"):
+        OpenAIEmbedder(url, "", "m", 3).embed(["a"])

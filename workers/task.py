@@ -1,0 +1,44 @@
+"""The one Celery task: it hands dispatch ids to the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from celery import Celery
+from celery.signals import worker_process_init, worker_process_shutdown
+
+from core import logs
+from core.config import Settings
+from core.maintenance.cache_sweeper import Sweeper
+from workers import wiring
+from workers.dispatch import ledger, relay
+from workers.dispatch.model import Ledger
+
+
+def with_task(app: Celery, settings: Settings) -> Celery:
+    """Register the task, and give each worker process a ledger of its own: connections do not survive a fork."""
+    held: list[Ledger] = []
+    beside: list[Sweeper] = []
+
+    @app.task(name=relay.TASK)  # type: ignore[untyped-decorator]
+    def run(tenant_id: str, dispatch_ids: list[str], queue: str | None = None) -> None:
+        ledger.take_turn(held[0], tenant_id, queue, [UUID(one) for one in dispatch_ids], partial(relay.send, app))
+
+    def begin(**_: Any) -> None:
+        logs.configure(settings.log_level, settings.log_format, "worker")
+        held[:] = [replace(wiring.ledger(settings), interrupts=True)]
+        beside[:] = [Sweeper()]
+
+    def end(**_: Any) -> None:
+        # Both lists are empty in a child that ends before it has begun.
+        for sweeper in beside:
+            sweeper.close()
+        for own in held:
+            own.db.close()
+
+    worker_process_init.connect(begin, weak=False)
+    worker_process_shutdown.connect(end, weak=False)
+    return app
