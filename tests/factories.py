@@ -130,7 +130,7 @@ def close(one: datetime | None, other: datetime | None) -> bool:
 
 def sweep(app: Database, page: int = 100) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.faded(tx, TENANT, PERSON, page)
+        return sweeps.archive_faded(tx, TENANT, PERSON, page)
 
 
 def expected(app: Database, memory_id: UUID, **facts: Any) -> datetime | None:

@@ -26,14 +26,14 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(name: str, guess: str)
     ],
 )
 def test_the_first_place_that_is_too_large_or_unstorable_is_named(document: object, pointer: str, says: str) -> None:
-    (found,) = problems.oversized(document, nesting=3, nodes=10, text=20)
+    (found,) = problems.size_problems(document, nesting=3, nodes=10, text=20)
     assert found.pointer == pointer
     assert says in found.detail
 
 
 def test_a_document_within_its_bounds_has_no_problem() -> None:
-    assert list(problems.oversized({"a": [1, "two", None]}, nesting=3, nodes=10, text=20)) == []
+    assert list(problems.size_problems({"a": [1, "two", None]}, nesting=3, nodes=10, text=20)) == []
 
 
 def test_a_step_of_a_pointer_is_escaped() -> None:
-    assert problems.escaped("a/b~c") == "a~1b~0c"
+    assert problems.escape_step("a/b~c") == "a~1b~0c"

@@ -6,15 +6,15 @@ from api.cli import findings
 from core.errors import Misconfigured
 
 
-def failing(error: Exception) -> findings.Finding:
+def failing(error: Exception) -> findings.CheckResult:
     def look() -> str:
         raise error
 
-    return findings.checked("database", look)
+    return findings.run_check("database", look)
 
 
 def test_what_is_well_says_so() -> None:
-    found = findings.checked("database", lambda: "PostgreSQL 18 answers")
+    found = findings.run_check("database", lambda: "PostgreSQL 18 answers")
     assert found.as_json() == {"name": "database", "state": "ok", "detail": "PostgreSQL 18 answers"}
 
 

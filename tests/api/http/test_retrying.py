@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.http.retrying import ATTEMPTS, carried_out
+from api.http.retrying import ATTEMPTS, run_with_retries
 from core.errors import Conflict, NotFound
 from core.storage.db import Database, Tx
 from tests.samples import TENANT
@@ -17,7 +17,7 @@ def test_work_that_was_overtaken_begins_again(app: Database) -> None:
             raise Conflict("overtaken")
         return "done"
 
-    assert carried_out(app, TENANT, work) == "done"
+    assert run_with_retries(app, TENANT, work) == "done"
     assert len(begun) == ATTEMPTS
 
 
@@ -29,7 +29,7 @@ def test_after_the_last_attempt_the_conflict_is_told(app: Database) -> None:
         raise Conflict("overtaken")
 
     with pytest.raises(Conflict):
-        carried_out(app, TENANT, work)
+        run_with_retries(app, TENANT, work)
     assert len(begun) == ATTEMPTS
 
 
@@ -41,5 +41,5 @@ def test_another_error_is_told_at_once(app: Database) -> None:
         raise NotFound("gone")
 
     with pytest.raises(NotFound):
-        carried_out(app, TENANT, work)
+        run_with_retries(app, TENANT, work)
     assert begun == [1]

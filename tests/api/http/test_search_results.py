@@ -4,15 +4,15 @@ from types import SimpleNamespace
 
 from api.http.search_results import groups_json, session_of
 from core.search.candidates import Hit
-from core.search.ordering import Ranked
-from core.search.query import Found
+from core.search.ordering import RankedHit
+from core.search.query import SearchResult
 from core.types import Evidence
 
 
-def found(score: float, stated_in: str | None, *cited: str) -> Found:
-    ranked = Ranked(Hit("k", "memory", score, None), score, {})
+def found(score: float, stated_in: str | None, *cited: str) -> SearchResult:
+    ranked = RankedHit(Hit("k", "memory", score, None), score, {})
     sources = tuple(Evidence(session, "m1", "e1", "") for session in cited)
-    return Found(ranked, sources, memory=SimpleNamespace(session_id=stated_in))
+    return SearchResult(ranked, sources, memory=SimpleNamespace(session_id=stated_in))
 
 
 def test_a_memory_belongs_to_its_session_or_to_the_first_that_it_cites() -> None:

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from core.config import Settings
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from tests.api.posting import problem
 from tests.doors import OTHER, opened
 from tests.samples import event
 
 
 def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -> None:
-    with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=3)})) as doors:
+    with opened(settings.model_copy(update={"tenant_limits": TenantLimits(events_waiting=3)})) as doors:
         assert doors.post("/v1/events", [event(), event()]).status_code == 202
         doors.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         assert doors.post("/v1/events", [event()]).status_code == 202

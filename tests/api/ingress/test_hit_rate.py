@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from api.ingress.hit_rate import TIMINGS, Hits
+from api.ingress.hit_rate import TIMINGS, HitRates
 
 
 def test_each_tenant_is_told_its_own_searches() -> None:
-    hits = Hits()
+    hits = HitRates()
     hits.note("acme", hit=True)
     hits.note("acme", hit=False)
     hits.note("other", hit=False)
@@ -13,7 +13,7 @@ def test_each_tenant_is_told_its_own_searches() -> None:
 
 
 def test_percentiles_are_of_the_latest_answers() -> None:
-    hits = Hits()
+    hits = HitRates()
     for _ in range(TIMINGS):
         hits.took("acme", "search", 9.0)
     for _ in range(TIMINGS):

@@ -5,10 +5,10 @@ from uuid import UUID
 import pytest
 
 from api.ingress.in_flight import RETRY_SECONDS, InFlight
-from core.settings.limits import LimitReached, Limits
+from core.settings.limits import LimitReached, TenantLimits
 from core.tenancy.tenants import Caller
 
-LIMITS = Limits(requests=2, requests_per_key=2, settles=1, backtests=1, body_bytes=100)
+LIMITS = TenantLimits(requests=2, requests_per_key=2, settles=1, backtests=1, body_bytes=100)
 ADA = Caller("acme", UUID(int=1), frozenset({"read"}), limits=LIMITS)
 
 

@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 
 from api.mcp.tools import TOOLS
 from core.config import Settings
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.types import Json
 from tests.api.mcp.asking import BAD, LOCAL, NOBODY, Agent, both, sent, tool_call
 from tests.doors import Doors, opened
@@ -65,7 +65,7 @@ def test_each_call_is_counted_by_its_tool_and_how_it_ended(door: Doors, monkeypa
 
 
 def test_where_too_much_waits_a_call_says_when_to_come_back(settings: Settings) -> None:
-    with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=1)})) as door:
+    with opened(settings.model_copy(update={"tenant_limits": TenantLimits(events_waiting=1)})) as door:
         assert not sent(door, "event_publish", event_type="x", source="s")["isError"]
         door.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         refused = sent(door, "event_publish", event_type="x", source="s")

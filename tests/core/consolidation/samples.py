@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from core.consolidation.judge import Kind
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.types import Candidate, Category, Topic
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -18,8 +18,8 @@ def a_candidate(content: str, **fields: object) -> Candidate:
     return replace(plain, **fields)  # type: ignore[arg-type]
 
 
-def a_known(content: str, similarity: float | None = None, **fields: object) -> Known:
-    plain = Known(uuid4(), 1, content, "ada", None, None, NOON, similarity)
+def a_known(content: str, similarity: float | None = None, **fields: object) -> KnownMemory:
+    plain = KnownMemory(uuid4(), 1, content, "ada", None, None, NOON, similarity)
     return replace(plain, **fields)  # type: ignore[arg-type]
 
 

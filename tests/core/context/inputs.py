@@ -10,18 +10,18 @@ from typing import Any
 from uuid import UUID
 
 from core.context import assembly
-from core.context.assembly import Read, Sheet
-from core.context.budget import Budget, allowed
-from core.context.packing import Desk
-from core.context.reader import Material, Talk
-from core.context.sections import Part
+from core.context.assembly import Assembled, ContextMaterial
+from core.context.budget import Budget, split_limit
+from core.context.packing import Packer
+from core.context.reader import OwnerMaterial, SessionSlice
+from core.context.sections import SectionName
 from core.inference.token_counting import counter
-from core.plans.tracker import Plan
-from core.plans.tree import Step
+from core.plans.tracker import SessionPlan
+from core.plans.tree import PlanStep
 from core.search.candidates import Hit
-from core.search.ordering import Ranked
-from core.search.query import Found
-from core.summaries.key_messages import Key
+from core.search.ordering import RankedHit
+from core.search.query import SearchResult
+from core.summaries.key_messages import KeyMessage
 from core.summaries.rolling import Summary
 from core.types import Category, Message, Trust
 
@@ -37,42 +37,48 @@ def memory(number: int, content: str, **fields: Any) -> Any:
     return SimpleNamespace(**{**plain, **times, "category": Category.FACT, **fields})
 
 
-def found(row: Any, score: float = 1.0) -> Found:
-    return Found(Ranked(Hit(str(row.id), "memory", score, None), score, {}), (), memory=row)
+def found(row: Any, score: float = 1.0) -> SearchResult:
+    return SearchResult(RankedHit(Hit(str(row.id), "memory", score, None), score, {}), (), memory=row)
 
 
 def said(position: int, content: str, role: str = "user", session: str = "s1") -> Message:
     return Message(session, f"m{position}", position, f"e{position}", "ada", role, content, AT)
 
 
-def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", steps: Sequence[str] = ()) -> Talk:
-    keys = [Key("m0", 0, "decision", summary, "Ada")] if summary else []
+def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", steps: Sequence[str] = ()) -> SessionSlice:
+    keys = [KeyMessage("m0", 0, "decision", summary, "Ada")] if summary else []
     told = Summary("s1", 1, summary, keys, 1, None, AT) if summary else None
-    tree = tuple(Step(str(n), title, "pending") for n, title in enumerate(steps))
-    plans = [Plan("s1", "p1", "ada", None, "Bake", "pending", tree, None, "e1", 1, 1)] if steps else []
+    tree = tuple(PlanStep(str(n), title, "pending") for n, title in enumerate(steps))
+    plans = [SessionPlan("s1", "p1", "ada", None, "Bake", "pending", tree, None, "e1", 1, 1)] if steps else []
     ends = list(accumulate(COUNTER.count(message.content) for message in messages))
-    return Talk("s1", list(messages), ends, frozenset(hidden), told, plans)
+    return SessionSlice("s1", list(messages), ends, frozenset(hidden), told, plans)
 
 
-def read(**given: Any) -> Read:
-    plain: dict[str, Any] = {"query": "tea", "material": Material((), None), "profile": {}, "results": (), "held": None}
-    return Read(**{**plain, "standing": {}, "passages": {}, "disputes": {}, "others": {}, **given})
+def read(**given: Any) -> ContextMaterial:
+    plain: dict[str, Any] = {
+        "query": "tea",
+        "material": OwnerMaterial((), None),
+        "profile": {},
+        "results": (),
+        "held": None,
+    }
+    return ContextMaterial(**{**plain, "standing": {}, "passages": {}, "disputes": {}, "others": {}, **given})
 
 
-def shown(seen: Read, limit: int = 2000, budget: Budget | None = None) -> Sheet:
-    return assembly.sheet(Desk(COUNTER, allowed(limit, budget or Budget()), seen.query, 10), seen)
+def shown(seen: ContextMaterial, limit: int = 2000, budget: Budget | None = None) -> Assembled:
+    return assembly.assemble(Packer(COUNTER, split_limit(limit, budget or Budget()), seen.query, 10), seen)
 
 
-def keys(sheet: Sheet, part: Part) -> list[str]:
+def keys(sheet: Assembled, part: SectionName) -> list[str]:
     section = sheet.section(part)
     return [piece.key for piece in section.pieces] if section else []
 
 
-def quoted(message: Message, score: float = 1.0) -> Found:
-    return Found(Ranked(Hit(message.id, "message", score, None), score, {}), (), message=message)
+def quoted(message: Message, score: float = 1.0) -> SearchResult:
+    return SearchResult(RankedHit(Hit(message.id, "message", score, None), score, {}), (), message=message)
 
 
-def a_long_talk() -> Talk:
+def a_long_talk() -> SessionSlice:
     return talk(*[said(n, f"In line {n} of it we talk about the weather of the week.") for n in range(1, 41)])
 
 

@@ -5,37 +5,37 @@ from uuid import UUID
 import pytest
 
 from core.context.budget import Budget
-from core.context.reader import Material
-from core.context.sections import Part
+from core.context.reader import OwnerMaterial
+from core.context.sections import SectionName
 from tests.core.context.inputs import a_long_talk, keys, quoted, read, said, shown, talk, with_order
 
 
 def test_a_hidden_message_is_neither_shown_nor_quoted() -> None:
     gone = said(1, "Tea is hidden.")
-    sheet = shown(read(material=Material((), talk(gone, said(2, "Tea?"), hidden=["m1"])), results=[quoted(gone)]))
-    assert keys(sheet, Part.RECENT) == ["message:s1/m2"]
-    assert keys(sheet, Part.FOCUS) == []
+    sheet = shown(read(material=OwnerMaterial((), talk(gone, said(2, "Tea?"), hidden=["m1"])), results=[quoted(gone)]))
+    assert keys(sheet, SectionName.RECENT) == ["message:s1/m2"]
+    assert keys(sheet, SectionName.FOCUS) == []
 
 
 @pytest.mark.parametrize("limit", [64, 65, 100, 137, 256])
 def test_with_little_room_the_last_words_are_shown(limit: int) -> None:
-    sheet = shown(read(material=Material((), talk(said(1, "Hello " * 500)))), limit, Budget(0, 0, 1, 0))
-    assert keys(sheet, Part.RECENT) == ["message:s1/m1"]
+    sheet = shown(read(material=OwnerMaterial((), talk(said(1, "Hello " * 500)))), limit, Budget(0, 0, 1, 0))
+    assert keys(sheet, SectionName.RECENT) == ["message:s1/m1"]
 
 
 def test_in_a_short_conversation_it_is_cheaper_to_begin_anew() -> None:
-    first = shown(read(material=Material([with_order(1)], talk(said(1, "Tea?")))), limit=4000)
-    later = read(material=Material([with_order(1), with_order(2)], talk(said(1, "Tea?"))), held=first.chosen)
+    first = shown(read(material=OwnerMaterial([with_order(1)], talk(said(1, "Tea?")))), limit=4000)
+    later = read(material=OwnerMaterial([with_order(1), with_order(2)], talk(said(1, "Tea?"))), held=first.chosen)
     sheet = shown(later, limit=4000)
-    assert keys(sheet, Part.SINCE) == []
-    assert keys(sheet, Part.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
+    assert keys(sheet, SectionName.SINCE) == []
+    assert keys(sheet, SectionName.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
 
 
 def test_when_the_window_moves_the_news_take_their_place_above() -> None:
-    first = shown(read(material=Material([with_order(1)], a_long_talk())), limit=4000)
+    first = shown(read(material=OwnerMaterial([with_order(1)], a_long_talk())), limit=4000)
     assert first.chosen
     behind = talk(*a_long_talk().messages[20:])
-    later = read(material=Material([with_order(1), with_order(2)], behind), held=first.chosen)
+    later = read(material=OwnerMaterial([with_order(1), with_order(2)], behind), held=first.chosen)
     sheet = shown(later, limit=4000)
-    assert keys(sheet, Part.SINCE) == []
-    assert keys(sheet, Part.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
+    assert keys(sheet, SectionName.SINCE) == []
+    assert keys(sheet, SectionName.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]

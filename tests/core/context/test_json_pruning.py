@@ -13,7 +13,7 @@ def counts(word: str) -> json_pruning.Matches:
 
 @pytest.mark.parametrize("text", ["plain", "[1, 2", '{"x": NaN}', "12", ""])
 def test_what_is_no_json_object_or_list_is_not_parsed(text: str) -> None:
-    assert json_pruning.parsed(text) is None
+    assert json_pruning.parse_json(text) is None
 
 
 def test_every_size_is_valid_json_and_holds_the_note() -> None:

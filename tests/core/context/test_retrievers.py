@@ -5,10 +5,10 @@ from structlog.testing import capture_logs
 from core import plugins
 from core.config import Settings
 from core.context import retrievers
-from core.context.retrievers import Found, Question
+from core.context.retrievers import RetrievedText, RetrieverQuery
 from tests.core.packages import Publish
 
-QUESTION = Question("acme", "ada", None, "Where is my parcel?", 3)
+QUESTION = RetrieverQuery("acme", "ada", None, "Where is my parcel?", 3)
 
 
 RETRIEVER = """
@@ -30,7 +30,7 @@ class Broken(Wiki):
 def test_retrievers_are_asked_together_and_a_broken_one_keeps_nobody_from_an_answer(publish: Publish) -> None:
     publish("wikis", plugins.RETRIEVERS, "wiki = wikis:Wiki", "away = wikis:Broken", code=RETRIEVER)
     with capture_logs() as logged:
-        found = retrievers.ask(retrievers.opened(Settings()), QUESTION)
+        found = retrievers.ask(retrievers.open_all(Settings()), QUESTION)
     assert [(name, one.source, one.score) for name, one in found] == [("wiki", "w3", 1.0), ("wiki", "w1", 0.4)]
     assert len(found[0][1].text) == retrievers.CHARACTERS
     assert [(line["event"], line["retriever"]) for line in logged] == [("retriever.failed", "away")]
@@ -38,4 +38,4 @@ def test_retrievers_are_asked_together_and_a_broken_one_keeps_nobody_from_an_ans
 
 def test_without_a_retriever_nothing_is_found() -> None:
     assert list(retrievers.ask({}, QUESTION)) == []
-    assert Found("a", "b", 0.5) == Found("a", "b", 0.5)
+    assert RetrievedText("a", "b", 0.5) == RetrievedText("a", "b", 0.5)

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from core.context.sections import TITLES, Part, Piece
+from core.context.sections import TITLES, SectionName, SectionPiece
 
 
 def test_every_section_but_the_conversation_has_a_title_of_its_own() -> None:
-    assert set(Part) - set(TITLES) == {Part.RECENT}
+    assert set(SectionName) - set(TITLES) == {SectionName.RECENT}
     assert len(set(TITLES.values())) == len(TITLES)
 
 
 def test_the_words_of_a_piece_are_what_was_said_without_what_stands_around_it() -> None:
-    assert Piece("memory:1", "- 3 May: Ada has a cat.", {}, content="Ada has a cat.").words == "Ada has a cat."
-    assert Piece("memory:1", "Ada has a cat.", {}).words == "Ada has a cat."
+    assert SectionPiece("memory:1", "- 3 May: Ada has a cat.", {}, content="Ada has a cat.").words == "Ada has a cat."
+    assert SectionPiece("memory:1", "Ada has a cat.", {}).words == "Ada has a cat."

@@ -18,11 +18,11 @@ class Counting:
 
 def test_a_text_is_counted_once() -> None:
     inner = Counting()
-    cached = token_cache.Counted(inner)
+    cached = token_cache.CachedCounter(inner)
     assert [cached.count("tea"), cached.count("tea"), cached.count("coffee")] == [3, 3, 6]
     assert inner.asked == 2
 
 
 def test_models_that_count_alike_share_one_cache() -> None:
-    assert token_cache.counted(None) is token_cache.counted(None)
-    assert token_cache.counted(None).count("one two three") > 0
+    assert token_cache.cached_counter(None) is token_cache.cached_counter(None)
+    assert token_cache.cached_counter(None).count("one two three") > 0

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from core.config import Settings
 from core.documents import documents, preparation
-from core.documents.documents import Saved
-from core.documents.preparation import Sent
+from core.documents.documents import SavedDocument
+from core.documents.preparation import SentDocument
 from core.events.publishing import Author
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
-from core.search.query import Found
+from core.search.query import SearchResult
 from core.storage.db import Database
 from tests.core.erasing import rows
 from tests.questions import question as a_question
@@ -34,18 +34,20 @@ A dinner may cost thirty euros. Keep the receipt.
 AUTHOR = Author("key:test")
 
 
-def kept(app: Database, settings: Settings, content: str = RULES, tenant: str = TENANT, **fields: Any) -> Saved:
-    draft = preparation.drafted(Sent(content, **fields), settings)
+def kept(app: Database, settings: Settings, content: str = RULES, tenant: str = TENANT, **fields: Any) -> SavedDocument:
+    draft = preparation.prepare(SentDocument(content, **fields), settings)
     with app.tenant(tenant) as tx:
         return documents.save(tx, tenant, draft, AUTHOR)
 
 
-def asked(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
+def asked(
+    app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any
+) -> Sequence[SearchResult]:
     question = a_question(words, user, **fields)
     return documents.knowledge(app, tenant, question, HashEmbedder()).results
 
 
-def contents(found: Sequence[Found]) -> list[str]:
+def contents(found: Sequence[SearchResult]) -> list[str]:
     return [one.passage.content for one in found if one.passage is not None]
 
 
@@ -60,4 +62,4 @@ def term_counts(app: Database) -> dict[tuple[str, int], int]:
 
 def counted_anew(app: Database) -> dict[tuple[str, int], int]:
     """What the counts of passages ought to be, by the rows that there are."""
-    return dict(search_index.counted(rows(app, "SELECT * FROM search_index WHERE type = 'document'")))
+    return dict(search_index.count_terms(rows(app, "SELECT * FROM search_index WHERE type = 'document'")))

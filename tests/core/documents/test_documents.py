@@ -11,7 +11,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.documents import documents
 from core.documents.chunking import PLAIN
-from core.documents.documents import Saved
+from core.documents.documents import SavedDocument
 from core.errors import NotFound
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
@@ -147,7 +147,7 @@ def test_a_user_is_erased_with_their_documents(app: Database, settings: Settings
     assert [t for t in holding(app, word) if t in {"documents", "passages", "search_index", "dispatches"}] == []
     assert [t for t, found in picture(app, name).items() if found and t in {"documents", "term_counts", "events"}] == []
     assert {r.id for r in rows(app, "SELECT id FROM documents")} == {saved.document.id for saved in others}
-    passages = {key: n for key, n in term_counts(app).items() if key[0].startswith(search_index.EVERYONES)}
+    passages = {key: n for key, n in term_counts(app).items() if key[0].startswith(search_index.TENANT_PASSAGES)}
     assert passages == counted_anew(app)
     assert contents(asked(app, "dinner", "bob", group_id="crew")) == ["A dinner."] * 3
 
@@ -213,7 +213,7 @@ def test_a_list_is_newest_first_a_page_at_a_time(app: Database, settings: Settin
 
 
 def test_two_who_send_the_same_place_at_once_make_one_document(app: Database, settings: Settings) -> None:
-    made: list[Saved] = []
+    made: list[SavedDocument] = []
     contents_ = [f"Dinner number {n}. " * 50 for n in range(4)]
     threads = [
         threading.Thread(target=lambda said=said: made.append(kept(app, settings, said, uri="x", group_id="crew")))
@@ -234,14 +234,14 @@ def test_a_vector_made_for_a_passage_is_not_given_to_the_one_in_its_place(app: D
     saved = kept(app, settings, "A dinner.", uri="x")
     name, embedder = str(saved.document.id), HashEmbedder()
     with app.tenant(TENANT) as tx:
-        read = search_index.unembedded(tx, [name], "salt")
+        read = search_index.rows_to_embed(tx, [name], "salt")
     assert [row.text for row in read] == ["A dinner.\nA dinner."]
     kept(app, settings, "A ship.", uri="x")
     with app.tenant(TENANT) as tx:
         search_index.put_vectors(tx, read, embedder.embed([row.text for row in read]))
-        (row,) = search_index.unembedded(tx, [name], "salt")
+        (row,) = search_index.rows_to_embed(tx, [name], "salt")
         search_index.put_vectors(tx, [row], embedder.embed([row.text]))
-        assert search_index.unembedded(tx, [name], "salt") == []
+        assert search_index.rows_to_embed(tx, [name], "salt") == []
     (found,) = asked(app, "ship", method="vector")
     assert (found.ranked.hit.cosine or 0) > 0.3
     assert [one.text for one in read] != [row.text]
@@ -250,7 +250,7 @@ def test_a_vector_made_for_a_passage_is_not_given_to_the_one_in_its_place(app: D
 def test_what_lacks_a_vector_for_another_model_is_listed_with_messages(app: Database, settings: Settings) -> None:
     kept(app, settings, "# H\n\nA dinner.", title="T")
     with app.tenant(TENANT) as tx:
-        (row,) = search_index.lacking(tx, ("", "", ""), 10)
+        (row,) = search_index.rows_without_vector(tx, ("", "", ""), 10)
     assert (row.type, row.text) == ("document", "T › H\n# H\n\nA dinner.")
 
 

@@ -5,7 +5,7 @@ import pytest
 from core.config import Settings
 from core.documents import preparation
 from core.documents.chunking import MARKDOWN
-from core.documents.preparation import Sent
+from core.documents.preparation import SentDocument
 from core.errors import Invalid
 from core.storage.db import Database
 from tests.core.documents.samples import HOSTILE, asked, contents, kept
@@ -34,14 +34,14 @@ def test_secrets_are_replaced_by_what_they_are(app: Database, settings: Settings
         strict = settings.model_copy(update={"secrets": "refuse"})
         (place_, *_) = fields
         with pytest.raises(Invalid) as refused:
-            preparation.drafted(Sent(**{"content": "Fine.", **fields}), strict)  # type: ignore[arg-type]
+            preparation.prepare(SentDocument(**{"content": "Fine.", **fields}), strict)  # type: ignore[arg-type]
         assert [p.pointer for p in refused.value.problems] == [f"/{place_}"]
         assert secret not in str(refused.value)
 
 
 def test_an_address_with_a_password_in_it_is_refused(settings: Settings) -> None:
     with pytest.raises(Invalid) as refused:
-        preparation.drafted(Sent("Fine.", uri="https://ada:hunter2hunter2@example.com/x"), settings)
+        preparation.prepare(SentDocument("Fine.", uri="https://ada:hunter2hunter2@example.com/x"), settings)
     assert [p.pointer for p in refused.value.problems] == ["/uri"]
     assert "hunter2" not in str(refused.value)
 
@@ -49,18 +49,18 @@ def test_an_address_with_a_password_in_it_is_refused(settings: Settings) -> None
 @pytest.mark.parametrize(
     ("sent", "pointer", "words"),
     [
-        (Sent(""), "/content", "no text"),
-        (Sent(" \n\ufeff\r\n"), "/content", "no text"),
-        (Sent("a\x00b"), "/content", "U+0000"),
-        (Sent("é" * 600), "/content", "1200 bytes; at most 1000"),
-        (Sent("a", metadata={"a": "x" * 70_000}), "/metadata", "65536"),
+        (SentDocument(""), "/content", "no text"),
+        (SentDocument(" \n\ufeff\r\n"), "/content", "no text"),
+        (SentDocument("a\x00b"), "/content", "U+0000"),
+        (SentDocument("é" * 600), "/content", "1200 bytes; at most 1000"),
+        (SentDocument("a", metadata={"a": "x" * 70_000}), "/metadata", "65536"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_with_its_place(
-    settings: Settings, sent: Sent, pointer: str, words: str
+    settings: Settings, sent: SentDocument, pointer: str, words: str
 ) -> None:
     with pytest.raises(Invalid) as refused:
-        preparation.drafted(sent, settings.model_copy(update={"document_bytes": 1000}))
+        preparation.prepare(sent, settings.model_copy(update={"document_bytes": 1000}))
     ((problem),) = refused.value.problems
     assert problem.pointer == pointer
     assert words in problem.detail
@@ -68,9 +68,9 @@ def test_what_cannot_be_kept_is_refused_with_its_place(
 
 def test_a_document_of_too_many_passages_is_refused(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparation, "MOST_PASSAGES", 3)
-    assert len(preparation.drafted(Sent("# a\nx\n" * 3), settings).pieces) == 3
+    assert len(preparation.prepare(SentDocument("# a\nx\n" * 3), settings).pieces) == 3
     with pytest.raises(Invalid, match="4 passages; at most 3"):
-        preparation.drafted(Sent("# a\nx\n" * 4), settings)
+        preparation.prepare(SentDocument("# a\nx\n" * 4), settings)
 
 
 def test_ends_of_lines_marks_and_emoji_stay_as_they_were_sent(app: Database, settings: Settings) -> None:

@@ -3,16 +3,16 @@ from __future__ import annotations
 import pytest
 
 from core.documents import quota
-from core.documents.preparation import Sent
-from core.settings.limits import Limits, QuotaReached
+from core.documents.preparation import SentDocument
+from core.settings.limits import QuotaReached, TenantLimits
 from core.storage.db import Database
 from tests.samples import TENANT
 
 
 def test_a_document_is_refused_where_the_tenant_has_no_room(app: Database) -> None:
-    sent = Sent("The office is in Porto.", user_id="ada")
+    sent = SentDocument("The office is in Porto.", user_id="ada")
     with app.tenant(TENANT) as tx:
-        quota.require_room(tx, TENANT, sent, Limits(documents=1, document_bytes=23))
+        quota.require_room(tx, TENANT, sent, TenantLimits(documents=1, document_bytes=23))
         with pytest.raises(QuotaReached) as refused:
-            quota.require_room(tx, TENANT, sent, Limits(document_bytes=22))
+            quota.require_room(tx, TENANT, sent, TenantLimits(document_bytes=22))
     assert refused.value.name == "document_bytes"

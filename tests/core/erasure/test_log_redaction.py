@@ -35,7 +35,7 @@ def test_what_was_dropped_because_another_stands_for_it_leaves_the_log_with_that
     one, other, whole = _drawn(bench, retires=True, unique=unique)
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE memories SET updated_at = now() - interval '9 days' WHERE status = 'archived'"))
-        assert sweeps.dropped(tx, TENANT, PERSON, days=1, page=10) == 2
+        assert sweeps.drop_archived(tx, TENANT, PERSON, days=1, page=10) == 2
     assert "events" in holding(app, unique)
     assert erased(app, whole).memory_ids == [whole]
     assert holding(app, unique) == []

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.extraction.english import corrections
-from core.extraction.rule_extractor import stated
+from core.extraction.rule_extractor import statements_of_rules
 from core.types import Message
 
 BEGAN = datetime(2026, 5, 20, 15, tzinfo=UTC)
@@ -29,7 +29,7 @@ def told(*turns: str) -> list[str]:
         )
         for n, turn in enumerate(turns, 1)
     ]
-    return [candidate.content for candidate in stated(messages)]
+    return [candidate.content for candidate in statements_of_rules(messages)]
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_how_to_talk_to_somebody_is_a_standing_instruction(wish: str) -> None:
 
 
 def test_words_that_mend_nothing_mend_nothing() -> None:
-    assert corrections.mended("No, it's fine.", ["My locker is number 40"]) is None
+    assert corrections.correct("No, it's fine.", ["My locker is number 40"]) is None

@@ -14,7 +14,7 @@ from tests.core.extraction.requests_of import NOON, asked
 
 
 def wished(content: str, **fields: Any) -> Candidate:
-    return requests.requested(asked({"user_id": "ada", "content": content, **fields}))[1]
+    return requests.read_request(asked({"user_id": "ada", "content": content, **fields}))[1]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_every_category_has_its_kind(category: Category) -> None:
 )
 def test_a_field_that_does_not_fit_is_named_with_its_place(fields: Json, fault: str) -> None:
     with pytest.raises(Never) as refused:
-        requests.requested(asked({"user_id": "ada", "content": "Ada plays chess.", **fields}))
+        requests.read_request(asked({"user_id": "ada", "content": "Ada plays chess.", **fields}))
     assert fault in refused.value.detail
     assert "'e1' has an invalid payload" in refused.value.detail
 

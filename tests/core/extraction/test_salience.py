@@ -31,5 +31,7 @@ def test_a_message_is_worth_more_where_it_is_dated_new_and_an_answer() -> None:
     plain = Setting("I run by the river", 5, answers=False, dated=False, novelty=0.0)
     better = Setting("I run by the river", 5, answers=True, dated=True, novelty=1.0)
     said = ["I run by the river"]
-    assert salience.of(said, better) > salience.of(said, plain)
-    assert salience.of(said, plain) > salience.of(said, Setting("Shall I run? Bye", 5, False, False, 0.0))
+    assert salience.message_weight(said, better) > salience.message_weight(said, plain)
+    assert salience.message_weight(said, plain) > salience.message_weight(
+        said, Setting("Shall I run? Bye", 5, False, False, 0.0)
+    )

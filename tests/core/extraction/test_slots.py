@@ -19,13 +19,13 @@ def test_slots_of_one_attribute_of_one_subject_are_one_group() -> None:
 
 
 def test_a_value_that_excludes_others_fills_the_slot() -> None:
-    filled = slots.filled(a_candidate("I live in Porto."), [Slot("home.city", "Porto", CITY)], "Ada")
+    filled = slots.fill_slot(a_candidate("I live in Porto."), [Slot("home.city", "Porto", CITY)], "Ada")
     assert (filled.subject, filled.attribute, filled.value) == ("Ada", "home.city", "Porto")
     assert (filled.topic, filled.category, filled.importance) == (Topic.PERSONAL, Category.FACT, 0.7)
 
 
 def test_values_that_may_stand_side_by_side_fill_none() -> None:
     several = [Slot("health.allergy", "nuts", ALLERGY), Slot("health.allergy", "eggs", ALLERGY)]
-    filled = slots.filled(a_candidate("I am allergic to nuts and eggs."), several, "Ada")
+    filled = slots.fill_slot(a_candidate("I am allergic to nuts and eggs."), several, "Ada")
     assert (filled.attribute, filled.value) == (None, None)
     assert filled.structured == {"attribute": "health.allergy", "values": ["nuts", "eggs"], "negated": False}

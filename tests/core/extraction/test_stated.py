@@ -9,7 +9,9 @@ from tests.core.extraction.requests_of import NOON, asked
 
 
 def test_what_is_asked_for_is_confirmed_and_rests_on_its_event() -> None:
-    owner, candidate = requests.requested(asked({"user_id": "ada", "content": "The project ships on Fridays."}, "e7"))
+    owner, candidate = requests.read_request(
+        asked({"user_id": "ada", "content": "The project ships on Fridays."}, "e7")
+    )
     assert owner == Owner("ada")
     assert candidate.content == "The project ships on Fridays."
     assert candidate.evidence == (Evidence("", "e7", "e7", "The project ships on Fridays."),)
@@ -25,7 +27,7 @@ def test_all_that_is_given_is_taken() -> None:
         "valid_to": "2027-01-01T00:00:00Z", "expires_at": "2028-01-01T00:00:00Z", "half_life_days": 10,
         "group_id": "g1", "something_else": [1],
     }  # fmt: skip
-    owner, c = requests.requested(asked({"user_id": "ada", "content": "Answers in French.", **given}))
+    owner, c = requests.read_request(asked({"user_id": "ada", "content": "Answers in French.", **given}))
     assert owner == Owner("ada", "g1")
     assert (c.category, c.kind, c.topic, c.subject) == (Category.INSTRUCTION, Kind.SEMANTIC, Topic.WORK, "Ada")
     assert (c.attribute, c.value, c.importance) == ("reply.language", "French", 0.95)

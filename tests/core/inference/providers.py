@@ -10,10 +10,10 @@ from sqlalchemy import text
 
 from core.inference import quota
 from core.inference.quota import Provider
-from core.inference.token_bucket import Answer, Limits, Need
+from core.inference.token_bucket import Admission, Need, ProviderLimits
 from core.storage.db import Database
 
-LIMITS = Limits(60, 6_000, 3, timedelta(seconds=30), timedelta(seconds=90))
+LIMITS = ProviderLimits(60, 6_000, 3, timedelta(seconds=30), timedelta(seconds=90))
 
 
 FREE = replace(LIMITS, requests=None, tokens=None)
@@ -36,6 +36,6 @@ def put(db: Database, changes: str) -> None:
         tx.execute(text(f"UPDATE providers SET {changes} WHERE name = :name"), {"name": NAME})
 
 
-def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Answer:
+def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Admission:
     with db.queue() as tx:
         return quota.admit(tx, provider, need)

@@ -8,7 +8,7 @@ from core.language import grounding
 
 
 def test_quotes_are_cut_at_a_word() -> None:
-    cut = grounding.clipped("word " * 100)
+    cut = grounding.clip("word " * 100)
     assert cut.endswith("word…")
     assert len(cut) <= grounding.QUOTED
 
@@ -31,9 +31,9 @@ SOURCE = ["2026-11-21 12:00 Ada: I fly to Porto on 3 December with Bob.", "Ada t
     ],
 )
 def test_a_models_words_count_only_if_they_keep_to_what_was_said(narrative: str, kept: bool) -> None:
-    assert grounding.bounded(narrative, "Ada", SOURCE) is kept
+    assert grounding.is_grounded(narrative, "Ada", SOURCE) is kept
 
 
 @given(st.text(max_size=400), st.integers(2, 200))
 def test_a_clipped_text_is_never_longer_than_asked(said: str, most: int) -> None:
-    assert len(grounding.clipped(said, most)) <= most
+    assert len(grounding.clip(said, most)) <= most

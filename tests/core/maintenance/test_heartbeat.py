@@ -1,20 +1,20 @@
 from __future__ import annotations
 
 from core.maintenance import heartbeat
-from core.maintenance.heartbeat import WORKING, Heart
+from core.maintenance.heartbeat import REQUIRED_PROCESSES, Heartbeat
 from core.storage.db import Database
 from tests.production import wait_for
 
 
 def missing(queue: Database) -> list[str]:
     with queue.queue() as tx:
-        return heartbeat.missing(tx)
+        return heartbeat.missing_processes(tx)
 
 
 def test_a_process_is_at_work_while_it_beats(queue: Database) -> None:
-    assert missing(queue) == list(WORKING)
-    heart = Heart(queue, "worker-io", "io", 3)
+    assert missing(queue) == list(REQUIRED_PROCESSES)
+    heart = Heartbeat(queue, "worker-io", "io", 3)
     wait_for(lambda: missing(queue) == ["router", "clock", "worker-cpu"])
     with queue.queue() as tx:
-        assert heartbeat.processes(tx) == {"io": 3}
+        assert heartbeat.processes_by_queue(tx) == {"io": 3}
     heart.close()

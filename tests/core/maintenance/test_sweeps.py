@@ -24,7 +24,7 @@ from core.memory.changes import (
     Pin,
     Use,
 )
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from core.types import Category, Evidence, Relation
 from tests.databases import analyzed, carried_out
@@ -59,7 +59,7 @@ def test_a_confirmation_a_relation_and_a_use_put_it_off(app: Database) -> None:
     carry_out(app, cat, dog)
     set_back(app, [cat.id, dog.id], 30)
     stands = memory_row(app, cat.id)
-    known = Known(cat.id, 1, stands.content, "ada", None, None, stands.occurred_at)
+    known = KnownMemory(cat.id, 1, stands.content, "ada", None, None, stands.occurred_at)
     again = replace(cat.candidate, evidence=(Evidence("s2", "m9", "e9", "my cat"),))
     carry_out(app, Confirm(known, again, "again"))
     assert close(memory_row(app, cat.id).fade_at, expected(app, cat.id, evidence=2))
@@ -116,7 +116,7 @@ def test_what_someone_changes_at_the_moment_is_left_for_the_next_sweep(app: Data
 
 def overflow(app: Database, limit: int, page: int = 100) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.overflowing(tx, TENANT, PERSON, limit, page)
+        return sweeps.archive_weakest(tx, TENANT, PERSON, limit, page)
 
 
 def test_above_the_limit_the_weakest_go_and_never_the_pinned(app: Database) -> None:
@@ -155,7 +155,7 @@ def test_a_sweep_reads_what_is_due_by_its_index_and_nothing_else(
 
 def drop(app: Database, days: float = 30) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.dropped(tx, TENANT, PERSON, days, 100)
+        return sweeps.drop_archived(tx, TENANT, PERSON, days, 100)
 
 
 def put_back(app: Database, days: float) -> None:
@@ -211,7 +211,7 @@ def test_what_stands_for_itself_alone_is_never_dropped(app: Database) -> None:
 def test_what_was_merged_with_another_is_dropped_too(app: Database) -> None:
     cat, again = a_memory("Ada has a cat."), a_memory("Ada has a black cat.")
     carry_out(app, cat, again)
-    keeper, gone = (Known(a.id, 1, a.candidate.content, "ada", None, None, NOW) for a in (again, cat))
+    keeper, gone = (KnownMemory(a.id, 1, a.candidate.content, "ada", None, None, NOW) for a in (again, cat))
     carry_out(app, Merge(keeper, again.candidate, "same", absorbs=gone))
     put_back(app, 40)
     assert drop(app) == 1
@@ -223,13 +223,13 @@ def test_verdicts_that_kept_nothing_are_forgotten_after_their_days(app: Database
     carry_out(app, *(Ignore(junk, "a pleasantry") for _ in range(3)))
     cat = a_memory("Ada has a cat.")
     carry_out(app, cat)
-    known = Known(cat.id, 1, cat.candidate.content, "ada", None, None, NOW)
+    known = KnownMemory(cat.id, 1, cat.candidate.content, "ada", None, None, NOW)
     carry_out(app, Confirm(known, cat.candidate, "again"))
     with app.tenant(TENANT) as tx:
-        assert sweeps.forgotten(tx, 90, 3600, 100) == 0
+        assert sweeps.delete_leftovers(tx, 90, 3600, 100) == 0
         tx.execute(text("UPDATE verdicts SET at = at - interval '91 days'"))
-        assert sweeps.forgotten(tx, 90, 3600, 2) == 2
-        assert sweeps.forgotten(tx, 90, 3600, 2) == 1
+        assert sweeps.delete_leftovers(tx, 90, 3600, 2) == 2
+        assert sweeps.delete_leftovers(tx, 90, 3600, 2) == 1
         assert tx.execute(text("SELECT kind FROM verdicts")).scalars().all() == ["confirm"]
 
 
@@ -238,5 +238,5 @@ def test_what_was_handed_out_long_ago_is_forgotten(app: Database) -> None:
     with app.tenant(TENANT) as tx:
         echo.note(tx, TENANT, "ada", told_then, NOW - timedelta(days=8))
         echo.note(tx, TENANT, "bob", told_then, NOW - timedelta(days=6))
-        assert sweeps.forgotten(tx, 90, 3600, 100) == 1
+        assert sweeps.delete_leftovers(tx, 90, 3600, 100) == 1
         assert set(tx.execute(text("SELECT user_id FROM servings")).scalars()) == {"bob"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.consolidation.judge import Kind, Word, judge, opined
+from core.consolidation.judge import Kind, OpinionKind, judge, verdict_from_opinions
 from core.memory.identity import statement_key
 from core.statements.comparison import read
 from tests.core.consolidation.samples import MERGED, a_candidate, a_known
@@ -43,4 +43,4 @@ def test_two_chinese_statements_never_collapse_into_one(one: str, other: str) ->
     mine, theirs = read(one).signs, read(other).signs
     if mine - theirs and theirs - mine:
         assert judge(a_candidate(one), [a_known(other, 1.0)]).kind not in MERGED
-        assert opined(a_candidate(one), [(a_known(other, 1.0), Word.SAME)]) is None
+        assert verdict_from_opinions(a_candidate(one), [(a_known(other, 1.0), OpinionKind.SAME)]) is None

@@ -39,7 +39,7 @@ def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> No
     with app.tenant(TENANT) as tx:
         assert memories.count(tx, "ada") == 0
         assert memories.neighbours(tx, "ada", [cat.candidate], EMBEDDER.embed(["Ada has a cat."])) == [[]]
-        assert sweeps.expired(tx, TENANT, PERSON, 10) == 1
+        assert sweeps.archive_expired(tx, TENANT, PERSON, 10) == 1
     assert memory_row(app, cat.id).status == "archived"
     assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
 
@@ -51,7 +51,7 @@ def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: 
     again = a_memory("Ada has a cat.")
     assert carry_out(app, again) == {"added": 1}
     with app.tenant(TENANT) as tx:
-        sweeps.expired(tx, TENANT, PERSON, 10)
+        sweeps.archive_expired(tx, TENANT, PERSON, 10)
     carry_out(app, Archive(again.id, 1, "twice"))
     carry_out(app, Restore(cat.id, 2, "the first one"))
     assert memory_row(app, cat.id).expires_at is None

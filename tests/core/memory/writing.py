@@ -12,7 +12,7 @@ from core.events.log import Cause
 from core.events.publishing import Author
 from core.memory import memories, writer
 from core.memory.changes import Add, Change, Owner
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage.db import Database, Tx
 from core.types import Candidate, Event
 from tests.factories import ADA, EMBEDDER, a_candidate
@@ -39,9 +39,9 @@ def carry_out(app: Database, wanted: list[Change], owner: Owner = ADA) -> dict[s
         return writer.apply(tx, TENANT, owner, wanted, author)
 
 
-def known(tx: Tx, memory_id: UUID) -> Known:
+def known(tx: Tx, memory_id: UUID) -> KnownMemory:
     row = memories.get(tx, memory_id)
-    return Known(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
+    return KnownMemory(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
 
 
 def emitted(app: Database) -> list[tuple[str, str | None]]:

@@ -13,7 +13,7 @@ from tests.core.mirror.samples import ANY, NASTY
 @example("\\\n")
 @example("{importance=0.8}")
 def test_a_statement_survives_being_one_line(content: str) -> None:
-    text = escaping.escaped(content)
+    text = escaping.escape(content)
     assert "\n" not in text
     assert text == text.strip()
-    assert escaping.unescaped(text) == content
+    assert escaping.unescape(text) == content

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 from core.plans import parsing
 from core.plans import tree as plans_tree
-from core.plans.tracker import Plan
+from core.plans.tracker import SessionPlan
 from core.plans.tree import Tree
 
 
-def statuses(plan: Plan | Tree) -> dict[str, str | None]:
-    tree = plan.tree if isinstance(plan, Plan) else plan
+def statuses(plan: SessionPlan | Tree) -> dict[str, str | None]:
+    tree = plan.tree if isinstance(plan, SessionPlan) else plan
     return {step.title: step.status for step in tree.walk()}
 
 
 def parsed(plan: object) -> Tree:
-    return plans_tree.updated(None, parsing.parse(plan))
+    return plans_tree.update(None, parsing.parse(plan))
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(

@@ -106,7 +106,7 @@ def test_what_is_no_plan_or_too_much_of_one_is_refused_with_the_reason(plan: obj
 @given(JSON)
 def test_whatever_is_sent_it_is_a_tree_or_refused_and_a_tree_is_whole(plan: Any) -> None:
     try:
-        tree = plans_tree.updated(None, parsing.parse(plan))
+        tree = plans_tree.update(None, parsing.parse(plan))
     except Never:
         return
     ids = [step.id for step in tree.walk()]
@@ -116,4 +116,4 @@ def test_whatever_is_sent_it_is_a_tree_or_refused_and_a_tree_is_whole(plan: Any)
     stored_steps = [step.as_json() for step in tree.steps]
     again = plans_tree.from_json(tree.goal, str(tree.status), stored_steps, tree.current)
     assert again == tree
-    assert plans_tree.updated(tree, replace(tree, current=None)) == tree
+    assert plans_tree.update(tree, replace(tree, current=None)) == tree

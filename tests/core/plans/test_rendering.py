@@ -16,19 +16,19 @@ from tests.core.plans.samples import JSON, parsed
 def test_where_there_is_little_room_the_current_step_stays() -> None:
     count: Callable[[str], int] = counter().count
     tree = parsed({"goal": "Ship it", "steps": ["Build", *(f"Step number {n}" for n in range(50))]})
-    assert rendering.rendered(tree, 10, count) == "Current step: Build"
-    assert rendering.rendered(tree, 3, count) == ""
-    short = rendering.rendered(tree, 60, count).splitlines()
+    assert rendering.render(tree, 10, count) == "Current step: Build"
+    assert rendering.render(tree, 3, count) == ""
+    short = rendering.render(tree, 60, count).splitlines()
     assert short[2] == "1. [ ] Build"
     assert short[-1] == f"(and {51 - len(short) + 3} more)"
     chinese = parsed({"goal": "搬家", "steps": ["打包", "搬运"]})
-    assert rendering.rendered(chinese, 200, count).startswith("计划：搬家（2步中已结束0步）\n当前步骤：打包\n")
+    assert rendering.render(chinese, 200, count).startswith("计划：搬家（2步中已结束0步）\n当前步骤：打包\n")
 
 
 @given(JSON, st.integers(min_value=0, max_value=200))
 def test_it_never_takes_more_than_it_may(plan: Any, tokens: int) -> None:
     try:
-        tree = plans_tree.updated(None, parsing.parse(plan))
+        tree = plans_tree.update(None, parsing.parse(plan))
     except Never:
         return
-    assert counter().count(rendering.rendered(tree, tokens, counter().count)) <= tokens
+    assert counter().count(rendering.render(tree, tokens, counter().count)) <= tokens

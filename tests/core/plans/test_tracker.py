@@ -8,7 +8,7 @@ from core.errors import Conflict, Never
 from core.events.publishing import Author
 from core.inference.token_counting import counter
 from core.plans import tracker
-from core.plans.tracker import Plan
+from core.plans.tracker import SessionPlan
 from core.storage.db import Database
 from core.types import Event, Json
 from tests.core.plans.publishing import published, updated
@@ -27,12 +27,12 @@ def told(app: Database, *documents: Json) -> list[Json]:
     return [tracked(app, published(app, document)) for document in documents]
 
 
-def stored(app: Database) -> list[Plan]:
+def stored(app: Database) -> list[SessionPlan]:
     with app.tenant(TENANT) as tx:
         return tracker.find(tx, "s1")
 
 
-def the_plan(app: Database) -> Plan:
+def the_plan(app: Database) -> SessionPlan:
     (one,) = stored(app)
     return one
 
@@ -94,7 +94,7 @@ def test_two_at_once_write_one_version(app: Database) -> None:
     found = [tracker.read(app, TENANT, "s1", one) for _ in range(2)]
     together, outcomes = threading.Barrier(2), list[str]()
 
-    def work(mine: tracker.Tracked) -> None:
+    def work(mine: tracker.PendingPlans) -> None:
         together.wait(10)
         try:
             with app.tenant(TENANT) as tx:
@@ -170,7 +170,7 @@ def test_another_tenant_sees_none(app: Database) -> None:
 
 def test_a_plan_is_written_out_with_where_it_stands_first(app: Database) -> None:
     told(app, updated(PLAN), said("Step 1 is done."))
-    assert tracker.rendered(the_plan(app), 1000, counter()).splitlines() == [
+    assert tracker.render(the_plan(app), 1000, counter()).splitlines() == [
         "Plan: Ship it (1 of 4 steps ended)",
         "Current step: Unit",
         "1. [x] Build",

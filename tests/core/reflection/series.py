@@ -40,7 +40,7 @@ TOKYO = [
 ]
 
 
-def found(app: Database, wording: Any = generalization.plain, since: str | None = None, user: str = "ada") -> Json:
+def found(app: Database, wording: Any = generalization.by_rules, since: str | None = None, user: str = "ada") -> Json:
     looked = patterns.find(app, TENANT, user, EMBEDDER, wording, since)
     with app.tenant(TENANT) as tx:
         return looked.write(tx, PERSON)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.reflection import recurrence
-from core.reflection.recurrence import Statement
+from core.reflection.recurrence import DatedStatement
 from tests.core.reflection.said import each, found, on, said
 
 
@@ -138,7 +138,7 @@ def test_few_are_cited_from_the_first_day_to_the_last() -> None:
 
 def test_a_day_that_is_told_later_counts_as_the_day_on_which_it_was() -> None:
     told = [on("Ada went camping.", 7 * at + 3, at=at) for at in range(5)]
-    happened = [Statement(one.id, one.content, one.occurred_at - timedelta(days=3), one.occasions) for one in told]
+    happened = [DatedStatement(one.id, one.content, one.occurred_at - timedelta(days=3), one.occasions) for one in told]
     assert "mostly on Thursdays" in found(told)[0].content
     assert "mostly on Mondays" in found(happened)[0].content
 

@@ -13,10 +13,10 @@ def a_message(number: int, content: str) -> Message:
 
 
 def test_a_secret_is_masked_and_a_plain_text_stays_the_same_object() -> None:
-    assert KEY not in output.shown(f"My key is {KEY}.").text
+    assert KEY not in output.screened_output(f"My key is {KEY}.").text
     plain = "I like tea."
-    assert output.shown(plain).text is plain
-    assert not output.shown(plain).hostile
+    assert output.screened_output(plain).text is plain
+    assert not output.screened_output(plain).hostile
 
 
 def test_hostile_messages_are_left_out_and_others_keep_their_order() -> None:
@@ -35,4 +35,4 @@ def test_a_quote_is_masked_and_its_place_stays() -> None:
 
 def test_the_second_time_a_text_is_shown_alike() -> None:
     text = f"The key of the second shop is {KEY}."
-    assert output.shown(text) == output.shown(text)
+    assert output.screened_output(text) == output.screened_output(text)

@@ -13,7 +13,7 @@ from core.inference.embedders import HashEmbedder
 from core.memory import writer
 from core.memory.changes import Add, Owner
 from core.search import query
-from core.search.query import Found
+from core.search.query import SearchResult
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
 from tests.core.changing import an_add
@@ -24,12 +24,14 @@ from tests.samples import TENANT, accept, event
 EMBEDDER = HashEmbedder()
 
 
-def search(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
+def search(
+    app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any
+) -> Sequence[SearchResult]:
     question = a_question(words, user, **fields)
     return query.search(app, tenant, question, EMBEDDER).results
 
 
-def contents(found: Sequence[Found]) -> list[str]:
+def contents(found: Sequence[SearchResult]) -> list[str]:
     return [(f.message or f.passage or f.memory).content for f in found]
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.documents import documents, preparation
-from core.documents.preparation import Sent
+from core.documents.preparation import SentDocument
 from core.events.publishing import Author
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
@@ -40,7 +40,7 @@ class Blind:
 
 def shelve(app: Database, settings: Settings, content: str, **fields: Any) -> None:
     """A document of the whole tenant, or of whom the fields name."""
-    draft = preparation.drafted(Sent(content, **fields), settings)
+    draft = preparation.prepare(SentDocument(content, **fields), settings)
     with app.tenant(TENANT) as tx:
         documents.save(tx, TENANT, draft, Author("test"))
 
@@ -312,7 +312,7 @@ def test_a_least_similarity_holds_for_passages_too(app: Database, settings: Sett
     assert search(app, "A ship sails", min_similarity=0.5) == []
     with app.tenant(TENANT) as tx:
         (name,) = tx.execute(text("SELECT id::text FROM documents")).scalars()
-        rows = search_index.unembedded(tx, [name], "salt")
+        rows = search_index.rows_to_embed(tx, [name], "salt")
         search_index.put_vectors(tx, rows, EMBEDDER.embed([row.text for row in rows]))
     assert contents(search(app, "A ship sails", min_similarity=0.5)) == ["# A\n\nA ship sails."]
 

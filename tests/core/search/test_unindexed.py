@@ -10,7 +10,7 @@ def test_a_text_is_scored_by_the_terms_that_it_shares_with_the_question() -> Non
 
 def test_only_what_narrows_a_question_is_in_its_statement() -> None:
     reader = dict.fromkeys(("session", "since", "until", "as_of", "known_at"), None)
-    statement, values = unindexed.asking({**reader, "session": "s1", "user": "ada", "group": None})
+    statement, values = unindexed.unindexed_query({**reader, "session": "s1", "user": "ada", "group": None})
     assert "s.id = :session" in str(statement)
     assert ":since" not in str(statement)
     assert values["tail"] == unindexed.TAIL

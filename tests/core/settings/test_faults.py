@@ -50,6 +50,6 @@ def test_a_secret_and_a_login_in_a_url_are_not_shown() -> None:
     assert faults.is_secret("secrets_key", FIELDS)
     assert not faults.is_secret("lease_seconds", FIELDS)
     assert "hunter2" not in faults.wrong("secrets_key", FIELDS, "hunter2", "must be a key")
-    assert faults.shown("postgresql://ada:hunter2@db/imprint") == f"'postgresql://{faults.MASK}@db/imprint'"
+    assert faults.printable("postgresql://ada:hunter2@db/imprint") == f"'postgresql://{faults.MASK}@db/imprint'"
     said = faults.wrong("lease_seconds", FIELDS, "soon", "must be a number")
     assert said == "IMPRINT_LEASE_SECONDS is 'soon', but must be a number."

@@ -3,18 +3,18 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from core.settings.limits import LimitReached, Limits, QuotaReached
+from core.settings.limits import LimitReached, QuotaReached, TenantLimits
 
 
 def test_a_limit_is_a_whole_number_above_zero() -> None:
-    assert Limits(requests=1).requests == 1
+    assert TenantLimits(requests=1).requests == 1
     with pytest.raises(ValidationError):
-        Limits(requests=0)
+        TenantLimits(requests=0)
 
 
 def test_an_unknown_limit_is_refused() -> None:
     with pytest.raises(ValidationError):
-        Limits.model_validate({"requestz": 1})
+        TenantLimits.model_validate({"requestz": 1})
 
 
 def test_a_limit_that_is_reached_says_its_name_its_value_and_who_raises_it() -> None:

@@ -9,7 +9,7 @@ from core.errors import Misconfigured
 from core.index import reembedding
 from core.memory import memories
 from core.storage import schema
-from core.storage.vector_spaces import Model
+from core.storage.vector_spaces import EmbeddingModel
 from tests.core.storage.two_models import NEW, OLD, Both, found, learn, model, taken
 from tests.factories import a_candidate
 from tests.samples import TENANT
@@ -51,4 +51,4 @@ def test_a_process_is_led_to_its_own_place_and_refused_where_it_has_none(both: B
     with pytest.raises(Misconfigured, match="reembed"):
         schema.require_current(both.old, ("hash", 7))
     with pytest.raises(Misconfigured, match="--finish"):
-        taken(both.settings, Model("hash", 7))
+        taken(both.settings, EmbeddingModel("hash", 7))

@@ -17,7 +17,7 @@ from core.search import query
 from core.search.query import Question
 from core.storage import db, schema, vector_spaces
 from core.storage.db import Database
-from core.storage.vector_spaces import Model
+from core.storage.vector_spaces import EmbeddingModel
 from core.tenancy import tenants
 from tests.databases import beside
 from tests.factories import ADA, a_candidate
@@ -26,8 +26,8 @@ from tests.samples import TENANT
 OLD, NEW = HashEmbedder(), HashEmbedder(128)
 
 
-def model(embedder: HashEmbedder) -> Model:
-    return Model(embedder.name, embedder.dimension)
+def model(embedder: HashEmbedder) -> EmbeddingModel:
+    return EmbeddingModel(embedder.name, embedder.dimension)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ def both(upgraded: Settings) -> Iterator[Both]:
         new.close()
 
 
-def taken(settings: Settings, wanted: Model) -> str:
+def taken(settings: Settings, wanted: EmbeddingModel) -> str:
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
-            return vector_spaces.take(tx, wanted)
+            return vector_spaces.reserve(tx, wanted)
     finally:
         owner.dispose()
 
 
-def left(settings: Settings, place: str) -> Model | None:
+def left(settings: Settings, place: str) -> EmbeddingModel | None:
     owner = create_engine(db.owner_url(settings))
     with owner.begin() as tx:
-        model_left = vector_spaces.leave(tx, place)
+        model_left = vector_spaces.release(tx, place)
     owner.dispose()
     return model_left
 

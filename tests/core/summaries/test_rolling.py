@@ -14,26 +14,28 @@ from core.language.terms import token_estimate
 from core.sessions import hidden_messages
 from core.storage.db import Database
 from core.summaries import extractive, rolling
-from core.summaries.rolling import Limits, Part, Rolled, Summary, Writer, plainly
+from core.summaries.rolling import PendingSummary, Summary, SummaryInput, SummaryLimits, Writer, by_rules
 from core.types import Json
 from tests.core.summaries.summed import a_message
 from tests.samples import TENANT, accept, accept_all, said
 
 AUTHOR = Author("session_summarizer")
-LIMITS = Limits(200, 8000)
-SMALL = Limits(10, 1_000_000)
+LIMITS = SummaryLimits(200, 8000)
+SMALL = SummaryLimits(10, 1_000_000)
 
 
-def due(app: Database, session: str = "s1", limits: Limits = LIMITS, write: Writer = plainly) -> Rolled | None:
+def due(
+    app: Database, session: str = "s1", limits: SummaryLimits = LIMITS, write: Writer = by_rules
+) -> PendingSummary | None:
     return rolling.session(app, TENANT, session, limits, write)
 
 
-def written(app: Database, rolled: Rolled) -> Json:
+def written(app: Database, rolled: PendingSummary) -> Json:
     with app.tenant(TENANT) as tx:
         return rolled.write(tx, AUTHOR)
 
 
-def settled(app: Database, limits: Limits = LIMITS, write: Writer = plainly, session: str = "s1") -> list[Json]:
+def settled(app: Database, limits: SummaryLimits = LIMITS, write: Writer = by_rules, session: str = "s1") -> list[Json]:
     """Summarise until nothing is due."""
     results = []
     while (rolled := due(app, session, limits, write)) is not None:
@@ -148,7 +150,7 @@ def test_two_who_sum_up_at_once_write_one_summary(app: Database) -> None:
     assert other is not None
     together, outcomes = threading.Barrier(2), list[str]()
 
-    def work(rolled: Rolled) -> None:
+    def work(rolled: PendingSummary) -> None:
         together.wait(10)
         try:
             written(app, rolled)
@@ -241,7 +243,7 @@ def test_in_a_group_each_is_named_and_so_is_the_group(app: Database) -> None:
 def test_a_chinese_conversation_is_told_in_its_own_words(app: Database) -> None:
     lines = ["我们在杭州看了三套房子。", "第二套在西湖区，房租四千五百元。", "好的。", "王先生说可以养猫。"] * 5
     accept_all(app, [said(line, message_id=f"m{n}") for n, line in enumerate(lines)])
-    settled(app, Limits(20, 10**9))
+    settled(app, SummaryLimits(20, 10**9))
     assert "ada: 第二套在西湖区，房租四千五百元。" in the_last(app).content
     assert "好的" not in the_last(app).content
 
@@ -299,7 +301,7 @@ def test_however_long_it_gets_it_stays_within_its_bound_and_loses_no_key_message
 
 
 class Model:
-    """Fake `core.inference.client.Client` with one answer; records its questions."""
+    """Fake `core.inference.client.ChatClient` with one answer; records its questions."""
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer
@@ -358,7 +360,7 @@ def test_what_nobody_said_and_what_cannot_be_had_is_told_without_a_model_and_the
 
 def due_content(documents: Sequence[Json]) -> str:
     messages = [a_message(one["payload"]["content"], n) for n, one in enumerate(documents, 1)]
-    return plainly(Part("", messages, [], extractive.LEAST)).content
+    return by_rules(SummaryInput("", messages, [], extractive.LEAST)).content
 
 
 # The words

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from core.errors import Forbidden, Invalid
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy import limits
 from tests.samples import TENANT
 
-DEFAULT = Limits(documents=100, settles=10)
+DEFAULT = TenantLimits(documents=100, settles=10)
 
 
 def test_a_tenant_may_choose_less_than_it_was_granted_and_no_more(app: Database) -> None:

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from core.config import Settings
 from core.errors import Misconfigured
-from core.tenancy.vault import Vault, opened
+from core.tenancy.vault import Vault, load
 
 OLD, NEW = b"o" * 32, b"n" * 32
 
@@ -31,11 +31,11 @@ def test_a_second_key_opens_what_it_sealed_and_the_first_one_seals() -> None:
 
 def test_the_home_gets_a_key_where_the_settings_give_none(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, secrets_key=None)
-    sealed = opened(settings).seal("hunter2", "p")
-    assert opened(settings).open(sealed, "p") == "hunter2"
+    sealed = load(settings).seal("hunter2", "p")
+    assert load(settings).open(sealed, "p") == "hunter2"
 
 
 def test_what_is_no_key_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
     short = base64.b64encode(b"short").decode()
     with pytest.raises(Misconfigured, match="openssl rand -base64 32"):
-        opened(Settings(home=tmp_path, secrets_key=SecretStr(short)))
+        load(Settings(home=tmp_path, secrets_key=SecretStr(short)))

@@ -14,7 +14,7 @@ NOTHING = SimpleNamespace(relations=[])
 
 def trust_of(now: Trust, fields: dict[str, Any], known: Contradictions, given: Any = NOTHING) -> Any:
     row = SimpleNamespace(id=MEMORY, trust=now.value)
-    return dispute_trust.trusted(row, fields, known, given).get("trust")
+    return dispute_trust.with_trust(row, fields, known, given).get("trust")
 
 
 def test_what_something_else_still_contradicts_stays_disputed() -> None:

@@ -250,14 +250,14 @@ def test_nothing_is_written(app: Database) -> None:
 
 
 def test_the_database_refuses_whatever_would_write(app: Database) -> None:
-    with pytest.raises(InternalError, match="read-only transaction"), log_window.reading(app, TENANT) as tx:
+    with pytest.raises(InternalError, match="read-only transaction"), log_window.read_only(app, TENANT) as tx:
         tx.execute(text("DELETE FROM events"))
 
 
 def scheduled(**more: Any) -> Rule:
     document = a_document(name="nightly", **more)
     del document["event_type"]
-    return store.checked(document)
+    return store.check(document)
 
 
 def test_a_scheduled_draft_is_due_when_its_time_table_says(app: Database) -> None:

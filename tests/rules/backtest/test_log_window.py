@@ -8,7 +8,7 @@ from core.config import Settings
 from core.errors import Invalid
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
-from rules.backtest.backtest import Asked, Backtest, Result
+from rules.backtest.backtest import Backtest, BacktestRequest, Result
 from rules.engine.similarity import Meanings
 from tests.rules.backtest.tried import HOUR, acts, at, install, tried
 from tests.rules.samples import NOON, a_rule
@@ -42,7 +42,7 @@ def test_what_comes_while_it_runs_is_not_part_of_it(app: Database) -> None:
     install(app)
     accept(app, event(id="a"))
     started = Backtest(
-        app, TENANT, Asked(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
+        app, TENANT, BacktestRequest(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
     )
     accept(app, event(id="b"))
     last = list(started.run())[-1]
@@ -54,7 +54,7 @@ def test_no_transaction_is_open_while_the_caller_has_its_turn(app: Database, set
     install(app)
     accept_all(app, [event(id=f"e{n}") for n in range(10)])
     running = Backtest(
-        app, TENANT, Asked(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
+        app, TENANT, BacktestRequest(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
     ).run()
     for _ in running:
         assert app.engine.pool.checkedout() == 0  # type: ignore[attr-defined]

@@ -13,14 +13,14 @@ from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
 from rules.registry.limits import Allowed
-from rules.registry.live_rules import Book
+from rules.registry.live_rules import LiveRules
 from tests.production import wait_for
 from tests.rules.registry.stored import DEFAULTS, names, refresh, save
 from tests.rules.samples import RUN, a_document, a_leaf
 from tests.samples import TENANT
 
 
-def test_a_tenant_begins_with_the_default_rules(app: Database, book: Book) -> None:
+def test_a_tenant_begins_with_the_default_rules(app: Database, book: LiveRules) -> None:
     with app.tenant(TENANT) as tx:
         assert {stored.name for stored in store.in_force(tx)} == DEFAULTS
     assert names(book) == DEFAULTS
@@ -197,7 +197,7 @@ def test_default_rules_come_once_and_a_deleted_one_stays_deleted(app: Database) 
         assert store.get(tx, "notify_important").document == a_document(name="notify_important")
 
 
-def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Database, book: Book) -> None:
+def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Database, book: LiveRules) -> None:
     with app.tenant("globex") as tx:
         store.save(tx, "globex", a_document(name="theirs"), author="test")
     refresh(book, queue)
@@ -206,7 +206,7 @@ def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Da
     assert names(book, "nobody") == set()
 
 
-def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, book: Book) -> None:
+def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, book: LiveRules) -> None:
     with pytest.raises(Invalid), app.tenant(TENANT) as tx:  # noqa: PT012 - the second one fails
         store.save(tx, TENANT, a_document(name="one"), author="test")
         store.save(tx, TENANT, a_document(name="two", event_type=5), author="test")
@@ -215,7 +215,7 @@ def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, boo
 
 
 def test_two_edits_that_commit_in_another_order_than_they_began_are_both_seen(
-    app: Database, queue: Database, book: Book
+    app: Database, queue: Database, book: LiveRules
 ) -> None:
     with app.tenant(TENANT) as early:
         store.save(early, TENANT, a_document(name="early"), author="test")
@@ -232,7 +232,7 @@ def test_two_edits_that_commit_in_another_order_than_they_began_are_both_seen(
     "spoiled", [{"name": "bad"}, [], 5, a_document(name="bad", actions=[{**RUN, "target": "gone"}])]
 )
 def test_an_unreadable_rule_leaves_the_others_in_force(
-    app: Database, queue: Database, book: Book, spoiled: object
+    app: Database, queue: Database, book: LiveRules, spoiled: object
 ) -> None:
     save(app, a_document(name="bad"))
     with app.tenant(TENANT) as tx:

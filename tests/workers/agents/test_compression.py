@@ -13,7 +13,7 @@ from core.errors import Never
 from core.events import log
 from core.events.log import Cause
 from core.events.publishing import Author
-from core.inference.client import Client
+from core.inference.client import ChatClient
 from core.inference.embedders import HashEmbedder
 from core.maintenance import sweeps
 from core.memory.changes import Use
@@ -142,7 +142,7 @@ def test_archived_memories_are_compressed_before_they_are_dropped(settings: Sett
 
 def dropped(app: Database, days: float) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.dropped(tx, TENANT, PERSON, days, 100)
+        return sweeps.drop_archived(tx, TENANT, PERSON, days, 100)
 
 
 def test_patterns_are_found_for_the_events_user(settings: Settings, app: Database) -> None:
@@ -175,7 +175,7 @@ def test_a_model_that_misses_the_shape_is_paid_for_and_done_without(settings: Se
     age(app, 100)
     with fake.serving() as served:
         served.script = ["garbage", "garbage"]
-        client = Client(str(HttpUrl(served.url)), "none", "fake", 10)
+        client = ChatClient(str(HttpUrl(served.url)), "none", "fake", 10)
         compressed(app, tools(app, settings, client))
     with app.tenant(TENANT) as tx:
         calls = tx.execute(text("SELECT prompt, outcome FROM model_calls ORDER BY at")).all()

@@ -15,9 +15,9 @@ from core.types import DispatchStatus, Json
 from tests.outcomes import Writing
 from tests.samples import TENANT, accept, event
 from workers.dispatch import insertion, sweep
-from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
+from workers.dispatch.model import Agent, Job, Ledger, LedgerPolicy, NewDispatch, Outcome
 
-POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
+POLICY = LedgerPolicy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
 
 
 def owe(app: Database, target: str = "agent", **fields: Any) -> UUID:
@@ -52,9 +52,9 @@ def rush(app: Database, dispatch_id: UUID) -> None:
         tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id"), {"id": dispatch_id})
 
 
-def swept(queue: Database, policy: Policy = POLICY) -> list[UUID]:
+def swept(queue: Database, policy: LedgerPolicy = POLICY) -> list[UUID]:
     with queue.queue() as tx:
-        return [owed.id for owed in sweep.owed(tx, policy)]
+        return [owed.id for owed in sweep.due(tx, policy)]
 
 
 def deaths(app: Database) -> list[Json]:
@@ -63,7 +63,7 @@ def deaths(app: Database) -> list[Json]:
         return [row.payload for row in rows]
 
 
-def a_ledger(app: Database, agents: Mapping[str, Agent], policy: Policy = POLICY) -> Ledger:
+def a_ledger(app: Database, agents: Mapping[str, Agent], policy: LedgerPolicy = POLICY) -> Ledger:
     return Ledger(app, agents, dict.fromkeys(agents, "io"), policy)
 
 

@@ -10,7 +10,7 @@ from workers.dispatch import deadline
 
 
 def test_an_attempt_is_interrupted_from_another_thread() -> None:
-    with deadline.alarm(None) as bell:
+    with deadline.interruptible(None) as bell:
         threading.Timer(0.05, bell.ring).start()
         with pytest.raises(deadline.Interrupted):
             time.sleep(10)
@@ -18,7 +18,7 @@ def test_an_attempt_is_interrupted_from_another_thread() -> None:
 
 def test_after_its_end_an_attempt_is_not_interrupted_and_the_old_handler_is_back() -> None:
     before = signal.getsignal(deadline.INTERRUPT)
-    with deadline.alarm(60) as bell:
+    with deadline.interruptible(60) as bell:
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 60
     bell.ring()
     assert signal.getsignal(deadline.INTERRUPT) == before

@@ -81,7 +81,7 @@ def test_what_is_held_for_approval_waits_and_notes_since_when(app: Database, que
 def test_what_is_too_much_for_one_statement_goes_in_several(
     app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr(insertion, "PARCEL_CHARACTERS", room)
+    monkeypatch.setattr(insertion, "BATCH_CHARACTERS", room)
     seq = accept(app, event()).last_seq
     new = [NewDispatch(TENANT, "run_agent", "a", "io", {"text": "ü" * 300}, seq, seq, "c", 0) for _ in range(7)]
     with app.tenant(TENANT) as tx:

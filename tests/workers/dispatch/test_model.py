@@ -16,13 +16,13 @@ from tests.workers.dispatch.owing import (
     row_of,
 )
 from workers.dispatch import ledger
-from workers.dispatch.model import Policy
+from workers.dispatch.model import LedgerPolicy
 from workers.dispatch.policy import policy_of
 
 
 @given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
 def test_a_pause_grows_and_stays_within_its_bounds(attempt: int, asked: int | None) -> None:
-    policy = Policy(lease=5, resend=10, retry_base=2, retry_max=600, attempts=8)
+    policy = LedgerPolicy(lease=5, resend=10, retry_base=2, retry_max=600, attempts=8)
     pause = policy.pause(attempt, None if asked is None else timedelta(seconds=asked))
     ceiling = min(600, 2 * 2 ** (attempt - 1))
     assert pause >= ceiling / 2

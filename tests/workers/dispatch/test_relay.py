@@ -14,7 +14,7 @@ from tests.workers.dispatch.owing import (
 )
 from workers.dispatch import ledger
 from workers.dispatch.model import Outcome
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 
 
 def test_two_that_end_at_once_do_not_both_call_the_same_one(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,11 +23,11 @@ def test_two_that_end_at_once_do_not_both_call_the_same_one(app: Database, monke
     jobs = [ledger._claim(book, TENANT, one) for one in ending]
     together = threading.Barrier(2, timeout=20)
 
-    def both_are_done(*_: object) -> list[Owed]:
+    def both_are_done(*_: object) -> list[DispatchRef]:
         together.wait()
         return []
 
-    monkeypatch.setattr(ledger, "_hand_on", both_are_done)
+    monkeypatch.setattr(ledger, "_release_next_action", both_are_done)
     with ThreadPoolExecutor(2) as pool:
         called = list(pool.map(lambda job: ledger._finish(book, job, Outcome()) if job else [], jobs))
     assert {owed.id for owed in called[0] + called[1]} == set(waiting)

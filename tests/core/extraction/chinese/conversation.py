@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from core.extraction.rule_extractor import stated
+from core.extraction.rule_extractor import statements_of_rules
 from core.types import Candidate, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
@@ -12,7 +12,7 @@ SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 
 def talk(*lines: str) -> list[Candidate]:
     """What is kept of a conversation; a line that begins with `A:` is the assistant's."""
-    return stated([_message(place, line) for place, line in enumerate(lines, 1)])
+    return statements_of_rules([_message(place, line) for place, line in enumerate(lines, 1)])
 
 
 def _message(place: int, line: str) -> Message:

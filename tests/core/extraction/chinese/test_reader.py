@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.extraction.rule_extractor import stated
+from core.extraction.rule_extractor import statements_of_rules
 from core.types import Category
 from tests.core.extraction.chinese.conversation import _message, contents, slots, talk
 from tests.spent import spent
@@ -223,7 +223,7 @@ def test_what_is_said_for_once_or_of_the_past_is_no_standing_wish(text: str) -> 
 )
 def test_reading_takes_time_in_proportion_to_the_length(piece: str) -> None:
     short, long = (piece * times for times in (60, 240))
-    stated([_message(1, short)])
+    statements_of_rules([_message(1, short)])
     assert spent(lambda: talk(long)) < 12 * max(spent(lambda: talk(short)), 0.001)
 
 

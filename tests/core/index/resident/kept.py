@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.index.resident import cache
-from core.index.resident.snapshot import View
+from core.index.resident.snapshot import Snapshot
 from core.search import query
 from core.storage.db import Database, Tx
 from tests.core.search.searching import EMBEDDER
@@ -30,17 +30,17 @@ def cold(app: Database) -> None:
     cache.of(app.engine).clear()
 
 
-def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> View:
+def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> Snapshot:
     """What a search has at hand, by the check that it makes."""
     mine = cache.of(app.engine).owner(TENANT, user, group)
     check = mine.check(dimension)
     return mine.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
 
 
-def view(app: Database, user: str | None = "ada", group: str | None = None) -> View:
+def view(app: Database, user: str | None = "ada", group: str | None = None) -> Snapshot:
     with app.tenant(TENANT) as tx:
         return at_hand(app, tx, user, group, DIMENSION)
 
 
-def living(seen: View) -> set[str]:
+def living(seen: Snapshot) -> set[str]:
     return set(seen.keys[seen.alive].tolist())
